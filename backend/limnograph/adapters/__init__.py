@@ -1,0 +1,1 @@
+"""The outside world behind our ports: one folder per system."""

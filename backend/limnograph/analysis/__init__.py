@@ -1,0 +1,1 @@
+"""Mathematics over columns: numpy and polars only, no I/O, no clock."""

@@ -1,0 +1,1 @@
+"""HTTP: parse, ask a service, print. Routes, wire structs, problems; no logic of its own."""

@@ -1,0 +1,1 @@
+"""The demo: a real lake, a real story, real parts."""

@@ -1,0 +1,98 @@
+"""Every error that Limnograph raises on purpose, in one tree.
+
+LimnographError
+├── InvalidInput(field)            the caller must change something       bad-request, exit 2
+│   └── SettingsError(field)       ... in the settings file or environment
+├── NotFound                       the thing named does not exist         not-found
+├── Conflict                       somebody else committed first          conflict
+├── EnvironmentFault               this machine lacks something           exit 2
+├── SourceError(source)            an upstream did not serve us           source-failed
+│   ├── SourceUnavailable          may be retried                         source-unavailable
+│   ├── SourceTimeout              may be retried                         source-timeout
+│   └── SourceRejected             will fail again as asked               source-rejected
+└── MetadataError(code)            an observed table is damaged: a fact   metadata-damaged
+
+`problem_type` is the closed set of RFC 9457 types on the wire; `api/problems.py` alone maps it to HTTP.
+Messages say what went wrong and what to do; they never carry credentials.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class LimnographError(Exception):
+    """Root of the tree. `str(error)` is one sentence for a person."""
+
+    problem_type: ClassVar[str] = "internal"
+
+
+class InvalidInput(LimnographError):
+    """A value from outside breaks a rule; `field` names it as the caller wrote it."""
+
+    problem_type = "bad-request"
+
+    def __init__(self, field: str, detail: str) -> None:
+        super().__init__(f"{field}: {detail}")
+        self.field = field
+        self.detail = detail
+
+
+class SettingsError(InvalidInput):
+    """A key of the settings file is unknown, missing or malformed; `field` is its dotted path."""
+
+
+class NotFound(LimnographError):
+    """What was asked for does not exist."""
+
+    problem_type = "not-found"
+
+
+class Conflict(LimnographError):
+    """A compare-and-set lost: the head moved. Re-read and compute the difference again."""
+
+    problem_type = "conflict"
+
+
+class EnvironmentFault(LimnographError):
+    """The machine lacks something (Java, a port, a program). The message carries the remedy."""
+
+
+class SourceError(LimnographError):
+    """An upstream (catalog, Prometheus, storage, engine) did not serve us; `source` names it."""
+
+    problem_type = "source-failed"
+
+    def __init__(self, source: str, detail: str) -> None:
+        super().__init__(f"{source}: {detail}")
+        self.source = source
+        self.detail = detail
+
+
+class SourceUnavailable(SourceError):
+    """Refused, reset, 5xx, 429: trying again may help."""
+
+    problem_type = "source-unavailable"
+
+
+class SourceTimeout(SourceError):
+    """No full answer within the deadline: trying again may help."""
+
+    problem_type = "source-timeout"
+
+
+class SourceRejected(SourceError):
+    """4xx or an answer that is not what the protocol says: the same request will fail again."""
+
+    problem_type = "source-rejected"
+
+
+class MetadataError(LimnographError):
+    """An observed table's metadata is damaged for good. It becomes a fact with `code`, never a crash."""
+
+    problem_type = "metadata-damaged"
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail

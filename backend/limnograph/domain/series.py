@@ -1,0 +1,29 @@
+"""Values exchanged with a metrics source, in Prometheus' words: labels, samples, matrix, range query."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class RangeQuery(msgspec.Struct, frozen=True):
+    """One PromQL range query. `start` and `end` are epoch milliseconds, both inclusive, `step` whole seconds."""
+
+    promql: str
+    start: int
+    end: int
+    step: int
+
+
+class Series(msgspec.Struct, frozen=True):
+    """Samples of one label set: `times` epoch milliseconds rising, `values` of the same length."""
+
+    labels: dict[str, str]
+    times: list[int]
+    values: list[float]
+
+
+class Matrix(msgspec.Struct, frozen=True):
+    """Answer of a range query. `truncated`: the source had more series than the cap."""
+
+    series: list[Series]
+    truncated: bool = False

@@ -1,0 +1,144 @@
+"""The answer of a timeline: lanes that share one time axis. Values as they cross the wire (epoch ms, ids as text)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+LANES = (
+    "alerts",
+    "job_duration",
+    "job_runs",
+    "commits",
+    "schema",
+    "data_files",
+    "file_size",
+    "delete_files",
+    "freshness",
+    "bytes",
+    "records",
+    "manifests",
+    "skew",
+    "debt",
+)
+"""Every lane that can be asked for, in display order: effect, change, state (DESIGN §6.1)."""
+
+DEFAULT_LANES = LANES[:9]
+
+LaneStatus = Literal["ok", "partial", "stale", "error", "absent"]
+Source = Literal["meta", "prometheus", "alertmanager", "runs"]
+
+
+class LaneProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a lane is not ok: `type` as in problem details, `detail` for a person."""
+
+    type: str
+    title: str
+    detail: str
+
+
+class LaneQuery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was asked upstream, as text to copy."""
+
+    promql: str | None = None
+    sql: str | None = None
+
+
+class _Lane(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    id: str
+    source: Source
+    unit: str
+    status: LaneStatus
+    label: str | None = None
+    age_s: float | None = None
+    resolution: str | None = None
+    problem: LaneProblem | None = None
+    query: LaneQuery | None = None
+
+
+class StepLane(_Lane, frozen=True, kw_only=True, tag="step"):
+    """A state that holds between commits: `v[i]` is the value at `t[i]`, null where not known."""
+
+    v: list[float | None]
+    min: list[float | None] | None = None
+    max: list[float | None] | None = None
+
+
+class LineLane(_Lane, frozen=True, kw_only=True, tag="line"):
+    """A sampled value: null breaks the line."""
+
+    v: list[float | None]
+    min: list[float | None] | None = None
+    max: list[float | None] | None = None
+
+
+class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
+    """A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
+
+    `target` is a rule line (target file size); null when there is none.
+    """
+
+    lo: list[float | None]
+    mid: list[float | None]
+    hi: list[float | None]
+    target: float | None = None
+
+
+class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable."""
+
+    snapshot_id: str
+    t: int
+    operation: str | None
+    added_data_files: int | None
+    removed_data_files: int | None
+    added_delete_files: int | None
+    added_bytes: int | None
+    on_main: bool
+    app_id: str | None
+    engine: str | None
+    status: str
+    provisional: bool = False
+
+
+class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):
+    """Commits in time order."""
+
+    events: list[CommitEvent]
+
+
+class Bar(msgspec.Struct, frozen=True, kw_only=True):
+    """A span of a state: a schema version, a job run, an alert. `end` null = still so. `state` picks the drawing."""
+
+    start: int
+    end: int | None
+    label: str
+    state: str = "ok"
+    detail: str | None = None
+
+
+class BarsLane(_Lane, frozen=True, kw_only=True, tag="bars"):
+    """Spans in time order."""
+
+    bars: list[Bar]
+
+
+Lane = StepLane | LineLane | BandLane | EventsLane | BarsLane
+
+
+class Range(msgspec.Struct, frozen=True):
+    """Epoch ms; `from` on the wire. `step` in seconds."""
+
+    start: int = msgspec.field(name="from")
+    end: int = msgspec.field(name="to")
+    step: int
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """`t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet."""
+
+    range: Range
+    watermark: int | None
+    t: list[int]
+    lanes: list[Lane]

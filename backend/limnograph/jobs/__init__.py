@@ -1,0 +1,1 @@
+"""Entries for spark-submit and child processes."""

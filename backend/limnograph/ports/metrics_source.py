@@ -1,0 +1,21 @@
+"""Job and infrastructure metrics: range queries in PromQL."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from limnograph.domain.series import Matrix, RangeQuery
+
+
+class MetricsSource(Protocol):
+    """One server of metrics; `name` is what status and problems call it."""
+
+    name: str
+
+    async def range(self, query: RangeQuery) -> Matrix:
+        """Evaluate one range query within the source's own total deadline. Raises SourceError."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close pooled connections."""
+        ...

@@ -1,0 +1,54 @@
+"""Reads of the meta tables. A query is a value; an engine turns it into SQL or into a file plan."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import msgspec
+import polars as pl
+
+Table = Literal["snapshots", "changes"]
+
+
+class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows of one meta table. Conditions are and-ed; empty tuples and None mean no condition.
+
+    `start` and `end` (epoch microseconds, half-open) bound `committed_at` of snapshots and `at` of changes.
+    """
+
+    table: Table
+    columns: tuple[str, ...] = ()
+    table_uuids: tuple[str, ...] = ()
+    snapshot_ids: tuple[int, ...] = ()
+    kinds: tuple[str, ...] = ()
+    start: int | None = None
+    end: int | None = None
+    limit: int | None = None
+
+
+class MetaHead(msgspec.Struct, frozen=True):
+    """Version of the meta tables that an engine would read now; `None` where a table does not exist yet.
+
+    `run_id` and `written_at` (microseconds) tell which pass wrote the newest `snapshots` row and when.
+    """
+
+    snapshots: int | None
+    changes: int | None
+    written_at: int | None = None
+    run_id: str | None = None
+
+
+class QueryEngine(Protocol):
+    """Cold reads: embedded polars, Trino, or memory in tests; one contract suite over all."""
+
+    name: str
+
+    def head(self) -> MetaHead:
+        """Current snapshot ids of the meta tables. Raises SourceError."""
+        ...
+
+    def select(self, query: MetaQuery) -> pl.DataFrame:
+        """Rows in time order with the asked columns (all when none are named) in that order; instants as Int64
+        microseconds. An empty frame with those columns when the table does not exist. Raises SourceError.
+        """
+        ...

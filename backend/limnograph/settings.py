@@ -1,0 +1,228 @@
+"""Settings: one TOML file, parsed once into frozen structs. Knows names, defaults and secrets, opens nothing else.
+
+`${ENV}` inside any string is replaced from the environment; a key `x_file` is replaced by key `x` with that file's
+content (secrets). Unknown keys are errors that name the key. Relative state paths lie beside the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from limnograph.domain.errors import SettingsError
+
+CONFIG_ENV = "LIMNOGRAPH_CONFIG"
+
+
+class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of all settings structs: immutable, no unknown key."""
+
+
+class MetaSettings(Frozen, frozen=True, kw_only=True):
+    """Where the meta tables live. `catalog`: default the only one of `[catalogs]`."""
+
+    catalog: str = ""
+    namespace: str = "limnograph"
+
+
+class PathSettings(Frozen, frozen=True, kw_only=True):
+    """A table without a catalog."""
+
+    format: Literal["iceberg", "delta", "hudi"]
+    name: str
+    location: str
+
+
+class ObserveSettings(Frozen, frozen=True, kw_only=True):
+    """Which tables are observed: patterns over `catalog.namespace.table`, `*` one level, `**` any number."""
+
+    include: tuple[str, ...] = ("**",)
+    exclude: tuple[str, ...] = ()
+    paths: tuple[PathSettings, ...] = ()
+
+
+class PrometheusSettings(Frozen, frozen=True, kw_only=True):
+    """A Prometheus server. `timeout_seconds` is the total deadline of one answer, redirects and body included."""
+
+    url: str
+    timeout_seconds: float = 5.0
+    max_series: int = 1_000
+    bearer_token: str = ""
+
+
+class AlertmanagerSettings(Frozen, frozen=True, kw_only=True):
+    """The Alertmanager to link to."""
+
+    url: str
+
+
+class TrinoSettings(Frozen, frozen=True, kw_only=True):
+    """The Trino coordinator for cold reads; without it polars reads the meta tables itself."""
+
+    url: str
+    catalog: str
+    user: str = "limnograph"
+
+
+class JobSettings(Frozen, frozen=True, kw_only=True):
+    """A job that reads or writes tables. `select` narrows label values; `promql` replaces the template."""
+
+    name: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    select: dict[str, str] = {}
+    template: str = "spark_job_duration"
+    promql: str = ""
+
+
+class InboxSettings(Frozen, frozen=True, kw_only=True):
+    """SQLAlchemy URL of the inbox; default an SQLite file in `.limnograph/` beside the settings file."""
+
+    url: str = ""
+
+
+class CacheSettings(Frozen, frozen=True, kw_only=True):
+    """Folder of rebuildable caches; default `.limnograph/cache` beside the settings file."""
+
+    dir: str = ""
+
+
+class ServerSettings(Frozen, frozen=True, kw_only=True):
+    """Where the server listens. Any host but loopback needs `insecure = true` until auth is configured."""
+
+    host: str = "127.0.0.1"
+    port: int = 8787
+    insecure: bool = False
+
+
+class SparkSettings(Frozen, frozen=True, kw_only=True):
+    """`conf` entries go to the Spark session as they are; `jars` is a folder of jars (default `.tools/jars`)."""
+
+    master: str = "local[*]"
+    jars: str = ""
+    conf: dict[str, str] = {}
+
+
+class Settings(Frozen, frozen=True, kw_only=True):
+    """Everything one process needs to know. `base` is the folder of the settings file."""
+
+    catalogs: dict[str, dict[str, str]]
+    meta: MetaSettings = MetaSettings()
+    observe: ObserveSettings = ObserveSettings()
+    prometheus: dict[str, PrometheusSettings] = {}
+    alertmanager: AlertmanagerSettings | None = None
+    trino: TrinoSettings | None = None
+    jobs: tuple[JobSettings, ...] = ()
+    inbox: InboxSettings = InboxSettings()
+    cache: CacheSettings = CacheSettings()
+    server: ServerSettings = ServerSettings()
+    spark: SparkSettings = SparkSettings()
+    path_map: dict[str, str] = {}
+    base: str = "."
+
+    @property
+    def meta_catalog(self) -> str:
+        """Name of the catalog that holds the meta tables."""
+        return self.meta.catalog or next(iter(self.catalogs))
+
+    @property
+    def state_dir(self) -> Path:
+        """Folder for inbox, checkpoint and cache."""
+        return Path(self.base) / ".limnograph"
+
+    @property
+    def cache_dir(self) -> Path:
+        """Folder of rebuildable caches."""
+        return Path(self.cache.dir) if self.cache.dir else self.state_dir / "cache"
+
+    @property
+    def inbox_url(self) -> str:
+        """SQLAlchemy URL of the inbox."""
+        return self.inbox.url or f"sqlite:///{(self.state_dir / 'inbox.db').absolute()}"
+
+
+def load(path: str | Path | None, env: Mapping[str, str] = os.environ) -> Settings:
+    """Settings from `path`, else from the file that LIMNOGRAPH_CONFIG names. Raises SettingsError."""
+    given = path or env.get(CONFIG_ENV)
+    if not given:
+        raise SettingsError("--config", f"no settings file; give --config FILE or set {CONFIG_ENV}")
+    file = Path(given)
+    try:
+        document = tomllib.loads(file.read_text())
+    except OSError as error:
+        raise SettingsError("--config", f"cannot read {file}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError("--config", f"{file} is not valid TOML: {error}") from error
+    return parse(document, base=file.absolute().parent, env=env)
+
+
+def parse(document: dict[str, Any], base: Path, env: Mapping[str, str] = os.environ) -> Settings:
+    """Settings from a parsed TOML document; relative files resolve against `base`. Raises SettingsError."""
+    if "base" in document:
+        raise SettingsError("base", "is not a setting; it is the folder of the settings file")
+    resolved = _resolve(document, "", base, env)
+    try:
+        settings = msgspec.convert({**resolved, "base": str(base)}, Settings)
+    except msgspec.ValidationError as error:
+        raise SettingsError(*_locate(str(error))) from error
+    return _checked(settings)
+
+
+def _checked(settings: Settings) -> Settings:
+    if not settings.catalogs:
+        raise SettingsError("catalogs", "needs at least one catalog: [catalogs.NAME] with type and uri")
+    if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
+        raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
+    if not settings.meta.catalog and len(settings.catalogs) > 1:
+        raise SettingsError("meta.catalog", f"name one of {', '.join(settings.catalogs)}")
+    if not 0 <= settings.server.port <= 65535:
+        raise SettingsError("server.port", "must be between 0 and 65535")
+    return settings
+
+
+def _resolve(value: Any, where: str, base: Path, env: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return re.sub(r"\$\{(\w+)\}", lambda match: _variable(match[1], where, env), value)
+    if isinstance(value, list):
+        return [_resolve(item, f"{where}[{i}]", base, env) for i, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        place = f"{where}.{key}" if where else key
+        if key.endswith("_file") and isinstance(item, str):
+            found[key.removesuffix("_file")] = _secret(base / _resolve(item, place, base, env), place)
+        else:
+            found[key] = _resolve(item, place, base, env)
+    return found
+
+
+def _variable(name: str, where: str, env: Mapping[str, str]) -> str:
+    if name not in env:
+        raise SettingsError(where, f"environment variable {name} is not set")
+    return env[name]
+
+
+def _secret(file: Path, where: str) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError as error:
+        raise SettingsError(where, f"cannot read {file}: {error.strerror}") from error
+
+
+def _locate(message: str) -> tuple[str, str]:
+    """`Object contains unknown field `x` - at `$.a.b`` -> (`a.b.x`, sentence)."""
+    path = re.search(r"at `\$\.?(.*)`$", message)
+    prefix = path[1] if path else ""
+    detail = message.split(" - at `", maxsplit=1)[0]
+    if unknown := re.search(r"unknown field `(.+?)`", detail):
+        return ".".join(filter(None, (prefix, unknown[1]))), "unknown key"
+    if missing := re.search(r"missing required field `(.+?)`", detail):
+        return ".".join(filter(None, (prefix, missing[1]))), "is required"
+    return prefix or "settings", detail[0].lower() + detail[1:]
