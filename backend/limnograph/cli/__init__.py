@@ -1,8 +1,62 @@
-"""The command line: one verb a file."""
+"""The command line: one verb a file, loaded when it is called, so that `--help` is fast and extras stay optional.
+
+Exit 0 done, 1 failed, 2 wrong usage or environment, 3 `inspect`: unreadable. JSON goes to stdout, logs to stderr.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
 
 import click
 
+from limnograph import __version__
+from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError
 
-@click.group()
+VERBS = {
+    "demo": "Start the demo lake, its Prometheus, the pipeline and the server.",
+    "failpoints": "Print the names of the pipeline's failpoints.",
+    "inspect": "Read one table from storage, no catalog needed.",
+    "pipeline": "Extract the history of every table into the meta tables.",
+    "serve": "Serve the dashboard and its API.",
+}
+
+
+class Verbs(click.Group):
+    """A click group that knows its verbs by name and imports one only when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"limnograph.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(VERBS.items()))
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="limnograph")
+def _program() -> None:
+    """Limnograph: the meta-observability plane of a data lakehouse.
+
+    It keeps the structural history of every table and shows it beside your jobs' metrics.
+
+    \b
+    Try:  limnograph demo
+          limnograph inspect /warehouse/sales/orders
+          limnograph serve --config limnograph.toml
+    """
+
+
 def main() -> None:
-    """Meta-observability for data lakehouses."""
+    """Run the program; an error we raise on purpose is one sentence, not a stack trace."""
+    try:
+        _program()
+    except LimnographError as error:
+        click.echo(f"limnograph: {error}", err=True)
+        sys.exit(2 if isinstance(error, InvalidInput | EnvironmentFault) else 1)

@@ -1,1 +1,0 @@
-"""Composition root: the only file that names both services and adapters."""
