@@ -1,0 +1,112 @@
+# Limnograph. `make` alone prints this help. Everything but `make system` lands inside the checkout.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
+export PYTHONUNBUFFERED := 1
+PYTEST_ARGS ?=
+DEMO_ARGS ?=
+
+FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/null) \
+  $(wildcard frontend/vite.config.ts frontend/tsconfig.json frontend/package.json)
+
+##@ Start here
+.PHONY: help
+help: ## Print this help
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+.PHONY: demo
+demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, server, dashboard
+	limnograph demo $(DEMO_ARGS)
+
+.PHONY: test
+test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 minutes)
+	pytest $(PYTEST_ARGS)
+	cd frontend && npm test
+	$(MAKE) e2e
+
+##@ Stages of CI
+.PHONY: check
+check: setup ## Format, lint, types, layers, drift: under a minute
+	ruff format --check .
+	ruff check .
+	mypy
+	lint-imports
+	python -m limnograph.api.openapi | diff - frontend/src/lib/api/openapi.json
+	python -m limnograph.domain.reference | diff - docs/meta-tables.md
+	cd frontend && npm run check && npm run lint && npm run gen:api:check
+
+.PHONY: e2e
+e2e: setup ## Playwright in the system's Chromium, against the demo (CHROMIUM_PATH to choose another)
+	cd e2e && npm ci --prefer-offline && npx playwright test
+
+.PHONY: demo-check
+demo-check: setup ## Build the demo when needed and prove the whole chain, with a JSON summary
+	limnograph demo --check $(DEMO_ARGS)
+
+##@ Make things
+.PHONY: setup
+setup: system-check .venv/.stamp .tools/bin/node .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## All that the other targets need, inside the checkout
+
+.PHONY: system
+system: ## Install what only the system has (JDK 17, Chromium, PostgreSQL); as root or with CI=true
+	@sh deploy/setup/system.sh
+
+.PHONY: system-check
+system-check:
+	@if [ "$$(id -u)" = 0 ] || [ "$${CI:-}" = true ]; then sh deploy/setup/system.sh; else sh deploy/setup/system.sh --check; fi
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; run make PYTHON=python3.11")'
+
+.PHONY: build
+build: backend/limnograph/_dashboard/200.html ## Build the dashboard into the Python package
+
+.PHONY: wheel
+wheel: setup ## Build the wheel with the dashboard inside, into dist/
+	uv build --wheel
+
+.PHONY: types
+types: setup ## Regenerate the OpenAPI document, the TypeScript types and docs/meta-tables.md
+	python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json
+	cd frontend && npm run gen:api
+	python -m limnograph.domain.reference > docs/meta-tables.md
+
+.PHONY: format
+format: setup ## Format all code
+	ruff format .
+	ruff check --fix .
+	cd frontend && npm run format
+
+.PHONY: lock
+lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm: `npm install` in frontend and e2e)
+	uv pip compile --universal --generate-hashes --all-extras --group dev --no-annotate --no-header --no-emit-index-url \
+	  --upgrade pyproject.toml -o requirements.lock
+	python deploy/setup/jars.py --update
+
+.venv/.stamp: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --disable-pip-version-check "$$(grep -o '^uv==[^ ]*' requirements.lock)"
+	uv pip install --require-hashes -r requirements.lock
+	uv pip install --no-deps -e .
+	touch $@
+
+.tools/bin/node: .venv/.stamp
+	sh deploy/setup/node.sh
+	@touch -c -h $@
+
+.tools/jars/.stamp: deploy/setup/jars.lock .venv/.stamp
+	python deploy/setup/jars.py
+	touch $@
+
+.tools/prometheus/prometheus:
+	sh deploy/setup/prometheus.sh
+
+frontend/node_modules/.stamp: frontend/package-lock.json .tools/bin/node
+	cd frontend && npm ci --prefer-offline
+	touch $@
+
+backend/limnograph/_dashboard/200.html: frontend/node_modules/.stamp $(FRONTEND_SOURCES)
+	cd frontend && npm run build
+	touch $@

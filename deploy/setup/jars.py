@@ -1,0 +1,74 @@
+"""Put the Spark jars of `jars.lock` into .tools/jars, resolved by Spark's own Ivy, each checked by SHA-256.
+
+`python deploy/setup/jars.py` does nothing when all jars are there and right. `--update` writes a new lock after a
+version changed here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK = Path(__file__).with_name("jars.lock")
+JARS = ROOT / ".tools" / "jars"
+COORDINATES = (
+    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+    "org.xerial:sqlite-jdbc:3.50.3.0",
+    "org.postgresql:postgresql:42.7.8",
+)
+
+
+def main() -> int:
+    """Exit 0 when .tools/jars holds exactly what the lock says."""
+    update = "--update" in sys.argv
+    wanted = {} if update else dict(reversed(line.split()) for line in LOCK.read_text().splitlines())
+    if wanted and all((JARS / name).is_file() and _sha256(JARS / name) == digest for name, digest in wanted.items()):
+        return 0
+    print(f"resolving {len(COORDINATES)} Spark packages with Ivy (once, about 60 MB) …", flush=True)
+    found = _resolve()
+    if update:
+        LOCK.write_text("".join(f"{_sha256(jar)}  {jar.name}\n" for jar in sorted(found)))
+        return 0
+    JARS.mkdir(parents=True, exist_ok=True)
+    for name, digest in wanted.items():
+        jar = next((one for one in found if one.name == name), None)
+        if jar is None or _sha256(jar) != digest:
+            print(f"{name}: {'not resolved' if jar is None else 'checksum differs from jars.lock'}", file=sys.stderr)
+            return 1
+        shutil.copy2(jar, JARS / name)
+    print(f"{len(wanted)} jars in {JARS.relative_to(ROOT)}, checksums right")
+    return 0
+
+
+def _resolve() -> list[Path]:
+    from pyspark.sql import SparkSession
+
+    ivy = ROOT / ".tools" / "ivy"
+    session = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.jars.packages", ",".join(COORDINATES))
+        .config("spark.jars.ivy", str(ivy))
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.stop()
+    names = {f"{artifact}-{version}.jar" for _, artifact, version in (c.split(":") for c in COORDINATES)}
+    for jar in (ivy / "jars").glob("*.jar"):
+        # Ivy writes `group_artifact-version.jar`; the file name that Maven knows is the part after the group.
+        plain = next((name for name in names if jar.name.endswith(f"_{name}")), None)
+        if plain:
+            jar.rename(jar.with_name(plain))
+    return [ivy / "jars" / name for name in sorted(names) if (ivy / "jars" / name).is_file()]
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

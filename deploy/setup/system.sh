@@ -1,0 +1,41 @@
+#!/bin/sh
+# What only the system can give: a JDK 17 (Spark), python3-venv, Chromium (browser tests), PostgreSQL (catalog tests).
+# `system.sh` installs what is missing as root or with CI=true; `system.sh --check` only says what to do, exit 1.
+set -eu
+
+debian="" ; fedora="" ; macos=""
+need() { # need WHY DEBIAN FEDORA MACOS
+  echo "missing: $2 ($1)"
+  debian="$debian $2"; fedora="$fedora $3"; macos="$macos $4"
+}
+
+java17() {
+  for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17* "$(/usr/libexec/java_home -v 17 2>/dev/null || true)" \
+    "$(dirname "$(dirname "$(readlink -f "$(command -v java || echo /none/bin/java)")")")"; do
+    [ -x "$home/bin/java" ] && "$home/bin/java" -version 2>&1 | grep -q 'version "17' && return 0
+  done
+  return 1
+}
+chromium() {
+  [ -x "${CHROMIUM_PATH:-}" ] && return 0
+  for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return 0; done
+  [ -d "/Applications/Google Chrome.app" ]
+}
+postgres() { command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
+
+java17 || need "Spark 4.1 runs on Java 17" openjdk-17-jre-headless java-17-openjdk-headless openjdk@17
+python3 -c 'import ensurepip, venv' 2>/dev/null || need "the virtual environment" python3-venv python3 python@3.13
+chromium || need "browser tests" chromium chromium "--cask google-chrome"
+postgres || need "tests of a PostgreSQL catalog" postgresql postgresql-server postgresql@15
+
+[ -n "$debian" ] || exit 0
+if [ "${1:-}" != --check ] && { [ "$(id -u)" = 0 ] || [ "${CI:-}" = true ]; } && command -v apt-get >/dev/null; then
+  sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
+  echo "installing with apt-get:$debian"
+  $sudo apt-get update
+  # shellcheck disable=SC2086 # a list of package names
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y --no-install-recommends $debian
+else
+  echo "Install them with one command: Debian 'sudo apt-get install$debian', Fedora 'sudo dnf install$fedora', macOS 'brew install$macos'." >&2
+  exit 1
+fi
