@@ -9,6 +9,7 @@ export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.venv/bin:$(PATH)
 export PYTHONUNBUFFERED := 1
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
+E2E_ARGS ?=
 
 FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/null) \
   $(wildcard frontend/vite.config.ts frontend/tsconfig.json frontend/package.json)
@@ -16,7 +17,7 @@ FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/nul
 ##@ Start here
 .PHONY: help
 help: ## Print this help
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
 demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, server, dashboard
@@ -40,8 +41,8 @@ check: setup ## Format, lint, types, layers, drift: under a minute
 	cd frontend && npm run check && npm run lint && npm run gen:api:check
 
 .PHONY: e2e
-e2e: setup ## Playwright in the system's Chromium, against the demo (CHROMIUM_PATH to choose another)
-	cd e2e && npm ci --prefer-offline && npx playwright test
+e2e: setup e2e/node_modules/.stamp ## Playwright in the system's Chromium, against the demo (CHROMIUM_PATH to choose another)
+	cd e2e && npx playwright test $(E2E_ARGS)
 
 .PHONY: demo-check
 demo-check: setup ## Build the demo when needed and prove the whole chain, with a JSON summary
@@ -49,7 +50,7 @@ demo-check: setup ## Build the demo when needed and prove the whole chain, with 
 
 ##@ Make things
 .PHONY: setup
-setup: system-check .venv/.stamp .tools/bin/node .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## All that the other targets need, inside the checkout
+setup: system-check .venv/.stamp .tools/bin/.stamp .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## All that the other targets need, inside the checkout
 
 .PHONY: system
 system: ## Install what only the system has (JDK 17, Chromium, PostgreSQL); as root or with CI=true
@@ -92,9 +93,9 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 	uv pip install --no-deps -e .
 	touch $@
 
-.tools/bin/node: .venv/.stamp
+.tools/bin/.stamp: .venv/.stamp deploy/setup/node.sh
 	sh deploy/setup/node.sh
-	@touch -c -h $@
+	@touch $@
 
 .tools/jars/.stamp: deploy/setup/jars.lock .venv/.stamp
 	python deploy/setup/jars.py
@@ -103,8 +104,12 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 .tools/prometheus/prometheus:
 	sh deploy/setup/prometheus.sh
 
-frontend/node_modules/.stamp: frontend/package-lock.json .tools/bin/node
+frontend/node_modules/.stamp: frontend/package-lock.json .tools/bin/.stamp
 	cd frontend && npm ci --prefer-offline
+	touch $@
+
+e2e/node_modules/.stamp: e2e/package-lock.json .tools/bin/.stamp
+	cd e2e && npm ci --prefer-offline
 	touch $@
 
 backend/limnograph/_dashboard/200.html: frontend/node_modules/.stamp $(FRONTEND_SOURCES)

@@ -36,7 +36,7 @@ HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
 class PartitionFact(msgspec.Struct, frozen=True):
     """State of one partition after a snapshot; element of `SnapshotFact.partitions`."""
 
-    partition: Annotated[str, Col(111, STRING, "partition as text, `day=2026-11-20/region=eu`; empty without a spec")]
+    partition: Annotated[str, Col(111, STRING, "partition as text: `day=2026-11-20/region=eu`; empty: none")]
     spec_id: Annotated[int | None, Col(112, INT, "partition spec of these files")] = None
     data_files: Annotated[int | None, Col(113, LONG, "live data files")] = None
     delete_files: Annotated[int | None, Col(114, LONG, "live delete files")] = None

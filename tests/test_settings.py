@@ -1,0 +1,79 @@
+"""Settings: defaults, secrets from environment and files, and errors that name the key."""
+
+from pathlib import Path
+
+import pytest
+from limnograph.domain.errors import SettingsError
+from limnograph.settings import Settings, load, parse
+
+LEAST = {"catalogs": {"lake": {"type": "sql", "uri": "sqlite:////lake.db", "warehouse": "file:///w"}}}
+
+
+def parsed(more: dict | None = None, env: dict[str, str] | None = None, base: Path = Path("/srv")) -> Settings:
+    return parse({**LEAST, **(more or {})}, base, env or {})
+
+
+def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
+    settings = parsed()
+    assert settings.meta_catalog == "lake"
+    assert settings.meta.namespace == "limnograph"
+    assert settings.server.host == "127.0.0.1"
+    assert settings.inbox_url == "sqlite:////srv/.limnograph/inbox.db"
+    assert settings.cache_dir == Path("/srv/.limnograph/cache")
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"server": {"prt": 1}}, "server.prt"),
+        ({"srever": {}}, "srever"),
+        ({"server": {"port": "high"}}, "server.port"),
+        ({"server": {"port": 70000}}, "server.port"),
+        ({"meta": {"catalog": "pond"}}, "meta.catalog"),
+        ({"catalogs": {}}, "catalogs"),
+        ({"catalogs": {"a": {}, "b": {}}}, "meta.catalog"),
+        ({"observe": {"paths": [{"format": "parquet", "name": "x", "location": "/x"}]}}, "observe.paths[0].format"),
+        ({"base": "/tmp"}, "base"),
+    ],
+)
+def test_a_wrong_key_is_named(more: dict, field: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parsed(more)
+    assert caught.value.field == field
+
+
+def test_environment_variables_are_filled_in() -> None:
+    settings = parsed({"prometheus": {"main": {"url": "http://${HOST}:9090"}}}, {"HOST": "prom"})
+    assert settings.prometheus["main"].url == "http://prom:9090"
+
+
+def test_a_missing_environment_variable_names_key_and_variable() -> None:
+    with pytest.raises(SettingsError, match=r"prometheus\.main\.url.*PROM_HOST"):
+        parsed({"prometheus": {"main": {"url": "http://${PROM_HOST}"}}})
+
+
+def test_a_secret_comes_from_a_file_beside_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret\n")
+    settings = parsed({"prometheus": {"main": {"url": "http://p", "bearer_token_file": "token"}}}, base=tmp_path)
+    assert settings.prometheus["main"].bearer_token == "s3cret"
+
+
+def test_a_missing_secret_file_names_its_key(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"prometheus\.main\.bearer_token_file"):
+        parsed({"prometheus": {"main": {"url": "http://p", "bearer_token_file": "token"}}}, base=tmp_path)
+
+
+def test_the_file_is_named_by_option_or_environment(tmp_path: Path) -> None:
+    file = tmp_path / "limnograph.toml"
+    file.write_text('[catalogs.lake]\ntype = "sql"\nuri = "sqlite:////x"\n')
+    assert load(None, {"LIMNOGRAPH_CONFIG": str(file)}).base == str(tmp_path)
+    with pytest.raises(SettingsError, match="--config"):
+        load(None, {})
+
+
+@pytest.mark.parametrize("text", ["[catalogs", "\x00"])
+def test_a_file_that_is_not_toml_says_so(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "limnograph.toml"
+    file.write_text(text)
+    with pytest.raises(SettingsError, match="not valid TOML"):
+        load(file)
