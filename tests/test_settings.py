@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from limnograph.domain.errors import SettingsError
 from limnograph.settings import Settings, load, parse
 

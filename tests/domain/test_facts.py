@@ -1,8 +1,10 @@
 """The one description of the meta tables is sound and its page in docs is true."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from limnograph.domain.columns import walk_ids
 from limnograph.domain.facts import CHANGES, HISTOGRAM_EDGES, META_TABLES, SNAPSHOTS, MetaTable
 from limnograph.domain.reference import document
@@ -38,7 +40,7 @@ def test_only_keys_are_required() -> None:
 def test_histogram_edges_are_powers_of_two_from_8_kib_to_4_gib() -> None:
     assert HISTOGRAM_EDGES[0] == 8 * 1024
     assert HISTOGRAM_EDGES[-1] == 4 * 1024**3
-    assert all(high == 2 * low for low, high in zip(HISTOGRAM_EDGES, HISTOGRAM_EDGES[1:], strict=False))
+    assert all(high == 2 * low for low, high in pairwise(HISTOGRAM_EDGES))
 
 
 def test_the_page_in_docs_is_what_the_code_says() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.time import MAX_POINTS, STEPS, TimeRange, choose_step
 

@@ -30,7 +30,7 @@ SCHEMA_VERSION = 1
 """Property `limnograph.schema-version` of every meta table; rises when a column is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
-"""Edges of `file_size_histogram` in bytes: 8 KiB … 4 GiB. Bin 0 is below the first edge, the last one above the last."""
+"""Edges of `file_size_histogram`, bytes: 8 KiB … 4 GiB. Bin 0 is below the first edge, the last one above the last."""
 
 
 class PartitionFact(msgspec.Struct, frozen=True):
