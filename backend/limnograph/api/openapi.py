@@ -1,0 +1,113 @@
+"""The OpenAPI 3.1 document: `python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json`.
+
+Paths come from Litestar's handlers; schemas come from msgspec itself, so that they are what msgspec writes (tags,
+renamed fields, nulls). The document is stable: sorted keys, no host, no build date.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import msgspec
+from litestar import Litestar, Router
+from litestar.di import Provide
+from litestar.openapi.config import OpenAPIConfig
+
+from limnograph import __version__
+from limnograph.api import system, tables, views
+from limnograph.domain import answers, timeline
+from limnograph.services.backend import Backend
+
+_WIRE = (
+    answers.TablesPage,
+    answers.TableDetail,
+    timeline.Timeline,
+    answers.CommitsPage,
+    answers.CommitDetail,
+    answers.Status,
+    views.Problem,
+    views.RunIn,
+    views.Accepted,
+    views.HealthView,
+)
+
+
+def routes() -> list[Any]:
+    """Every documented handler; `api/app.py` serves the same ones."""
+    inside: list[Any] = [*tables.HANDLERS, *system.API_HANDLERS]
+    return [Router("/api/v1", route_handlers=inside), *system.ROOT_HANDLERS]
+
+
+def document() -> dict[str, Any]:
+    """The whole document as JSON values."""
+    app = Litestar(
+        route_handlers=routes(),
+        dependencies={"backend": Provide(_no_backend, sync_to_thread=False)},
+        openapi_config=OpenAPIConfig(title="Limnograph", version=__version__, create_examples=False),
+    )
+    found: dict[str, Any] = app.openapi_schema.to_schema()
+    # Litestar names a struct by its module as soon as two spellings meet; ours have one name each.
+    schemas = _schemas()
+    found["components"] = {"schemas": schemas}
+    found["servers"] = [{"url": "/"}]
+    for path in found["paths"].values():
+        for operation in path.values():
+            _tidy(operation, schemas)
+    _answers_of_readiness(found)
+    return found
+
+
+def _no_backend() -> Backend:
+    raise NotImplementedError
+
+
+def _schemas() -> dict[str, Any]:
+    _, components = msgspec.json.schema_components(_WIRE, ref_template="#/components/schemas/{name}")
+    return {name: _required(schema) for name, schema in components.items()}
+
+
+def _required(schema: dict[str, Any]) -> dict[str, Any]:
+    """A field is always written by msgspec, defaults included: what an answer may omit is only `omit_defaults`."""
+    if schema.get("type") == "object" and schema.get("title") not in _OPTIONAL:
+        schema = {**schema, "required": list(schema["properties"])}
+    return schema
+
+
+_OPTIONAL = {"LaneQuery", "RunIn", "RunTableIn"}
+
+
+def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    operation.pop("deprecated", None)
+    for parameter in operation.get("parameters", []):
+        parameter.pop("deprecated", None)
+        parameter.pop("allowEmptyValue", None)
+        parameter.pop("allowReserved", None)
+    for response in operation["responses"].values():
+        response.pop("headers", None)
+        for content in response.get("content", {}).values():
+            _point(content, schemas)
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        _point(content, schemas)
+
+
+def _point(content: dict[str, Any], schemas: dict[str, Any]) -> None:
+    name = content["schema"].get("$ref", "").rsplit("/", 1)[-1].rsplit("_", 1)[-1]
+    if name not in schemas:
+        raise LookupError(f"{content['schema']} is not a struct of the wire; add it to _WIRE")
+    content["schema"] = {"$ref": f"#/components/schemas/{name}"}
+
+
+def _answers_of_readiness(found: dict[str, Any]) -> None:
+    responses = found["paths"]["/readyz"]["get"]["responses"]
+    responses["503"] = {**responses["200"], "description": "Not ready yet."}
+
+
+def render() -> str:
+    """The document as text, ending with a newline."""
+    return json.dumps(document(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

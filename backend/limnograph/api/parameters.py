@@ -1,0 +1,87 @@
+"""Parameters of the routes: their names on the wire, their documentation, and how text becomes a value."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from litestar.params import PathParameter, QueryParameter
+
+from limnograph.domain.asked import MAX_LIMIT, Direction, FleetSort
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.ids import TableName, unescape_level
+from limnograph.domain.timeline import DEFAULT_LANES, LANES
+
+HOUR_MS = 3_600_000
+
+Catalog = Annotated[str, PathParameter(description="Catalog name.")]
+Namespace = Annotated[str, PathParameter(description="Namespace; levels joined with `.`, `/` written `~s`.")]
+Table = Annotated[str, PathParameter(description="Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`.")]
+From = Annotated[int | None, QueryParameter(name="from", description="Start, epoch ms, inclusive.")]
+To = Annotated[int | None, QueryParameter(name="to", description="End, epoch ms, exclusive; default now.")]
+Step = Annotated[int | None, QueryParameter(name="step", description="Whole seconds; default: about 720 points.")]
+Lanes = Annotated[
+    str | None,
+    QueryParameter(name="lanes", description=f"Comma-separated, of {', '.join(LANES)}. Default: the first nine."),
+]
+Job = Annotated[str | None, QueryParameter(name="job", description="Job name; default the reader with most runs.")]
+Compare = Annotated[int | None, QueryParameter(name="cmp", description="Seconds back to compare with (later).")]
+Cursor = Annotated[str | None, QueryParameter(name="cursor", description="`next_cursor` of the page before.")]
+Limit = Annotated[int, QueryParameter(name="limit", description=f"Rows of a page, 1 to {MAX_LIMIT}.")]
+Text = Annotated[str, QueryParameter(name="q", description="Part of the name, case-insensitive.")]
+NamespaceFilter = Annotated[str, QueryParameter(name="ns", description="`catalog.namespace` or a namespace.")]
+Sort = Annotated[FleetSort, QueryParameter(name="sort", description="`attention`: rank of reason, then magnitude.")]
+Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown values are last either way.")]
+SnapshotId = Annotated[str, PathParameter(description="Snapshot id as text, all digits.")]
+Operation = Annotated[
+    str | None, QueryParameter(name="operation", description="`append`, `overwrite`, `delete` or `replace`.")
+]
+MinAdded = Annotated[
+    int | None, QueryParameter(name="min_added_data_files", description="Only commits that added at least this many.")
+]
+SchemaChanged = Annotated[
+    bool | None,
+    QueryParameter(name="schema_changed", description="Only commits whose schema differs from the one before."),
+]
+
+
+def table_name(catalog: str, namespace: str, table: str) -> TableName:
+    """From path segments."""
+    levels = re.sub(r"~(.)", lambda found: "/" if found[1] == "s" else found[0], namespace)
+    return TableName(unescape_level(catalog), levels, unescape_level(table))
+
+
+def lane_names(text: str | None) -> tuple[str, ...]:
+    """In display order, each once. Raises InvalidInput."""
+    if not text:
+        return DEFAULT_LANES
+    asked = {part.strip() for part in text.split(",") if part.strip()}
+    if unknown := asked.difference(LANES):
+        raise InvalidInput("lanes", f"{min(unknown)!r} is not a lane; choose of {', '.join(LANES)}")
+    return tuple(lane for lane in LANES if lane in asked)
+
+
+def page_size(limit: int) -> int:
+    """Raises InvalidInput."""
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInput("limit", f"must be between 1 and {MAX_LIMIT}")
+    return limit
+
+
+def span(start: int | None, end: int | None, now_ms: int, width_ms: int) -> tuple[int, int]:
+    """Both ends in epoch ms; a missing end is now, a missing start lies `width_ms` before. Raises InvalidInput."""
+    last = now_ms if end is None else end
+    first = last - width_ms if start is None else start
+    for field, value in (("from", first), ("to", last)):
+        if not 0 <= value <= 32_503_680_000_000:
+            raise InvalidInput(field, "must be epoch milliseconds between 1970 and 3000")
+    if last <= first:
+        raise InvalidInput("to", "must be later than from")
+    return first, last
+
+
+def snapshot_id(text: str) -> int:
+    """Raises InvalidInput unless it is a decimal id of at most 64 bits."""
+    if not re.fullmatch(r"-?\d{1,19}", text) or not -(2**63) <= int(text) < 2**63:
+        raise InvalidInput("snapshot_id", "must be a decimal snapshot id")
+    return int(text)

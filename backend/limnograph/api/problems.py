@@ -1,0 +1,112 @@
+"""Errors on the wire: RFC 9457 problem details with a closed set of types. The only place that knows status codes."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException, ValidationException
+from litestar.openapi.datastructures import ResponseSpec
+
+from limnograph.api.views import Problem, ProblemType
+from limnograph.domain.errors import InvalidInput, LimnographError
+
+MEDIA_TYPE = "application/problem+json"
+
+STATUS: dict[ProblemType, tuple[int, str]] = {
+    "bad-request": (400, "The request breaks a rule"),
+    "not-found": (404, "Not found"),
+    "method-not-allowed": (405, "Method not allowed"),
+    "conflict": (409, "Somebody else was first"),
+    "too-large": (413, "The body is too large"),
+    "internal": (500, "Something broke in Limnograph"),
+    "source-failed": (503, "A source failed"),
+    "source-unavailable": (503, "A source is not reachable"),
+    "source-timeout": (503, "A source did not answer in time"),
+    "source-rejected": (503, "A source refused the request"),
+    "metadata-damaged": (503, "Metadata cannot be read"),
+}
+"""Closed set: problem type -> HTTP status and title."""
+
+_BY_STATUS: dict[int, ProblemType] = {
+    400: "bad-request",
+    404: "not-found",
+    405: "method-not-allowed",
+    413: "too-large",
+}
+_log = logging.getLogger("limnograph.api")
+
+
+def problem(kind: ProblemType, detail: str, *, field: str | None = None, request_id: str | None = None) -> Problem:
+    """A problem of the closed set."""
+    status, title = STATUS[kind]
+    return Problem(type=kind, title=title, status=status, detail=detail, field=field, request_id=request_id)
+
+
+def encode(value: Problem) -> bytes:
+    """The body on the wire."""
+    return msgspec.json.encode(value)
+
+
+def documented(*statuses: int) -> dict[int, ResponseSpec]:
+    """Problem responses of a handler for the OpenAPI document; 400 and 500 can always happen."""
+    return {
+        status: ResponseSpec(Problem, description="Problem details.", media_type=MEDIA_TYPE, generate_examples=False)
+        for status in sorted({400, 500, *statuses})
+    }
+
+
+def _send(found: Problem) -> Response[bytes]:
+    return Response(encode(found), status_code=found.status, media_type=MEDIA_TYPE)
+
+
+def _request_id(request: Request[Any, Any, Any]) -> str | None:
+    return request.scope["state"].get("request_id")
+
+
+def from_domain(request: Request[Any, Any, Any], error: LimnographError) -> Response[bytes]:
+    """An error that we raised on purpose."""
+    if isinstance(error, InvalidInput):
+        found = problem("bad-request", error.detail, field=error.field, request_id=_request_id(request))
+    else:
+        kind: ProblemType = error.problem_type if error.problem_type in STATUS else "internal"
+        found = problem(kind, str(error), request_id=_request_id(request))
+    return _send(found)
+
+
+def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
+    """An error of Litestar's own: routing, parsing, validation."""
+    if error.status_code >= 500:
+        return from_unknown(request, error)
+    kind = _BY_STATUS.get(error.status_code, "bad-request")
+    field, detail = _first(error) if isinstance(error, ValidationException) else (None, error.detail)
+    if kind == "method-not-allowed":
+        detail = f"{request.method} is not offered here"
+    if kind == "not-found":
+        detail = f"there is nothing at {request.url.path}"
+    return _send(problem(kind, detail, field=field, request_id=_request_id(request)))
+
+
+def _first(error: ValidationException) -> tuple[str | None, str]:
+    """Name and sentence of the first parameter or body field that Litestar refuses."""
+    items = error.extra if isinstance(error.extra, list) else []
+    for item in items:
+        if isinstance(item, dict):
+            return str(item.get("key") or "body"), str(item.get("message", error.detail))
+    return "body", error.detail
+
+
+def from_unknown(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+    """A bug: the log gets the trace, the caller gets an id to quote."""
+    request_id = _request_id(request)
+    _log.error("request %s failed", request_id, exc_info=error)
+    return _send(problem("internal", "an unexpected error; the server's log has it", request_id=request_id))
+
+
+HANDLERS: dict[Any, Any] = {
+    LimnographError: from_domain,
+    HTTPException: from_framework,
+    Exception: from_unknown,
+}

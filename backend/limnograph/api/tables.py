@@ -1,0 +1,153 @@
+"""Routes of the fleet and of one table: parse, ask, print."""
+
+from __future__ import annotations
+
+import time
+
+from litestar import Router, get
+from litestar.di import NamedDependency
+
+from limnograph.api import parameters as p
+from limnograph.api.problems import documented
+from limnograph.domain.answers import CommitDetail, CommitsPage, TableDetail, TablesPage
+from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
+from limnograph.domain.time import TimeRange
+from limnograph.domain.timeline import Timeline
+from limnograph.services.backend import Backend
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+@get("/tables", operation_id="listTables", summary="Fleet rows", responses=documented(503))
+async def list_tables(
+    backend: NamedDependency[Backend],
+    *,
+    text: p.Text = "",
+    namespace: p.NamespaceFilter = "",
+    sort: p.Sort = "attention",
+    direction: p.Dir = "desc",
+    start: p.From = None,
+    end: p.To = None,
+    cursor: p.Cursor = None,
+    limit: p.Limit = DEFAULT_LIMIT,
+) -> TablesPage:
+    """Tables with the reason why each stands where it stands; default range the last 24 hours."""
+    first, last = p.span(start, end, _now_ms(), 24 * p.HOUR_MS)
+    query = FleetQuery(
+        start=first,
+        end=last,
+        text=text,
+        namespace=namespace,
+        sort=sort,
+        direction=direction,
+        cursor=cursor,
+        limit=p.page_size(limit),
+    )
+    return await backend.fleet.page(query)
+
+
+@get("/", operation_id="getTable", summary="One table now", responses=documented(404, 503))
+async def get_table(
+    backend: NamedDependency[Backend], catalog: p.Catalog, namespace: p.Namespace, table: p.Table
+) -> TableDetail:
+    """Identity, schema, spec, refs, freshness and jobs. A table that cannot be read answers with its status."""
+    return await backend.tables.detail(p.table_name(catalog, namespace, table))
+
+
+@get("/timeline", operation_id="getTimeline", summary="Lanes of a table", responses=documented(404, 503))
+async def get_timeline(
+    backend: NamedDependency[Backend],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    start: p.From = None,
+    end: p.To = None,
+    step: p.Step = None,
+    lanes: p.Lanes = None,
+    job: p.Job = None,
+    compare: p.Compare = None,
+) -> Timeline:
+    """Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours."""
+    first, last = p.span(start, end, _now_ms(), 6 * p.HOUR_MS)
+    asked = TimeRange.parse(first, last, step)
+    name = p.table_name(catalog, namespace, table)
+    return await backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
+
+
+@get("/commits", operation_id="listTableCommits", summary="Commits of a table", responses=documented(404, 503))
+async def list_table_commits(
+    backend: NamedDependency[Backend],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    start: p.From = None,
+    end: p.To = None,
+    operation: p.Operation = None,
+    min_added_data_files: p.MinAdded = None,
+    schema_changed: p.SchemaChanged = None,
+    cursor: p.Cursor = None,
+    limit: p.Limit = DEFAULT_LIMIT,
+) -> CommitsPage:
+    """Newest first; default range the last 24 hours."""
+    first, last = p.span(start, end, _now_ms(), 24 * p.HOUR_MS)
+    query = CommitsQuery(
+        start=first,
+        end=last,
+        table=p.table_name(catalog, namespace, table),
+        operation=operation,
+        min_added_data_files=min_added_data_files,
+        schema_changed=schema_changed,
+        cursor=cursor,
+        limit=p.page_size(limit),
+    )
+    return await backend.commits.page(query)
+
+
+@get("/commits/{snapshot_id:str}", operation_id="getCommit", summary="One commit", responses=documented(404, 503))
+async def get_commit(
+    *,
+    backend: NamedDependency[Backend],
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    snapshot_id: p.SnapshotId,
+) -> CommitDetail:
+    """What the commit did to its parent's state, who wrote it, what it touched and what runs did around it."""
+    return await backend.commits.detail(p.table_name(catalog, namespace, table), p.snapshot_id(snapshot_id))
+
+
+@get("/commits", operation_id="listCommits", summary="Commits of all tables", responses=documented(503))
+async def list_commits(
+    backend: NamedDependency[Backend],
+    *,
+    start: p.From = None,
+    end: p.To = None,
+    operation: p.Operation = None,
+    min_added_data_files: p.MinAdded = None,
+    schema_changed: p.SchemaChanged = None,
+    cursor: p.Cursor = None,
+    limit: p.Limit = DEFAULT_LIMIT,
+) -> CommitsPage:
+    """Newest first; default range the last 24 hours."""
+    first, last = p.span(start, end, _now_ms(), 24 * p.HOUR_MS)
+    query = CommitsQuery(
+        start=first,
+        end=last,
+        operation=operation,
+        min_added_data_files=min_added_data_files,
+        schema_changed=schema_changed,
+        cursor=cursor,
+        limit=p.page_size(limit),
+    )
+    return await backend.commits.page(query)
+
+
+one_table = Router(
+    "/tables/{catalog:str}/{namespace:str}/{table:str}",
+    route_handlers=[get_table, get_timeline, list_table_commits, get_commit],
+)
+HANDLERS = [list_tables, one_table, list_commits]

@@ -1,0 +1,292 @@
+"""What services answer: the wire structs of tables, commits and status. Ids text, instants epoch ms, null = not known.
+
+The timeline's lanes are in `domain/timeline.py`; requests, problems and health in `api/views.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+ReasonCode = Literal[
+    "unreadable",
+    "job_slower",
+    "file_burst",
+    "delete_growth",
+    "no_compaction",
+    "snapshots_many",
+    "skew",
+    "schema_change",
+    "stale",
+    "none",
+]
+Health = Literal["ok", "partial", "unreadable", "stale", "unknown"]
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of wire structs."""
+
+
+class Hint(View, frozen=True, kw_only=True):
+    """Something to set up: `snippet` is text to copy (settings or a command)."""
+
+    code: Literal["no_pipeline", "no_prometheus", "no_jobs", "no_tables"]
+    title: str
+    detail: str
+    snippet: str | None = None
+
+
+class Reason(View, frozen=True, kw_only=True):
+    """Why a table stands where it stands: closed code, one sentence with the number in it, magnitude for sorting."""
+
+    code: ReasonCode
+    severity: Literal["critical", "warning", "unknown", "ok"]
+    sentence: str
+    magnitude: float
+    snapshot_id: str | None = None
+    at: int | None = None
+
+
+class TableValues(View, frozen=True, kw_only=True):
+    """Numbers of a table at the end of the range; null = not known."""
+
+    data_files: int | None
+    delete_files: int | None
+    records: int | None
+    bytes: int | None
+    small_files: int | None
+    file_size_p50: int | None
+    manifests: int | None
+    live_snapshots: int | None
+    commits: int
+    last_committed_at: int | None
+    job_duration_seconds: float | None
+
+
+class TableDeltas(View, frozen=True, kw_only=True):
+    """Change over the range; null = not known at one of its ends."""
+
+    data_files: int | None
+    delete_files: int | None
+    records: int | None
+    bytes: int | None
+    job_duration_ratio: float | None
+
+
+class TableRow(View, frozen=True, kw_only=True):
+    """One row of the fleet. `spark`: data files at equal distances over the range."""
+
+    catalog: str
+    namespace: str
+    table: str
+    table_uuid: str | None
+    format: str | None
+    status: Health
+    reason: Reason
+    values: TableValues
+    deltas: TableDeltas
+    spark: list[float | None]
+
+
+class TablesPage(View, frozen=True, kw_only=True):
+    """`total`: tables that match. `next_cursor` null on the last page. `watermark` as in the timeline."""
+
+    rows: list[TableRow]
+    total: int
+    next_cursor: str | None
+    watermark: int | None
+    namespaces: list[str]
+    hints: list[Hint]
+
+
+class Field(View, frozen=True, kw_only=True):
+    """A column of the table's schema by field id; nested fields have dotted names."""
+
+    id: int
+    name: str
+    type: str
+    required: bool
+
+
+class PartitionField(View, frozen=True, kw_only=True):
+    """A field of the partition spec."""
+
+    name: str
+    transform: str
+    source_id: int | None
+
+
+class LinkedJob(View, frozen=True, kw_only=True):
+    """A job that reads or writes the table. `source`: how the link is known (`metrics`, `runs`, `settings`)."""
+
+    name: str
+    role: Literal["reads", "writes"]
+    source: Literal["metrics", "runs", "settings"]
+    runs_24h: int | None
+
+
+class Ref(View, frozen=True, kw_only=True):
+    """A branch or tag."""
+
+    name: str
+    type: Literal["branch", "tag"]
+    snapshot_id: str
+
+
+class Freshness(View, frozen=True, kw_only=True):
+    """`usual_interval_s`: median distance of the last commits of main."""
+
+    last_committed_at: int | None
+    age_s: float | None
+    usual_interval_s: float | None
+
+
+class TableDetail(View, frozen=True, kw_only=True):
+    """Identity and state of a table now. `unreadable_code` is set when its metadata cannot be read."""
+
+    catalog: str
+    namespace: str
+    table: str
+    table_uuid: str | None
+    format: str | None
+    format_version: int | None
+    location: str | None
+    status: Health
+    unreadable_code: str | None
+    unreadable_detail: str | None
+    reason: Reason
+    schema_id: int | None
+    fields: list[Field]
+    spec_id: int | None
+    partition_fields: list[PartitionField]
+    refs: list[Ref]
+    values: TableValues
+    freshness: Freshness
+    jobs: list[LinkedJob]
+    first_seen_at: int | None
+    watermark: int | None
+    hints: list[Hint]
+
+
+class CommitRow(View, frozen=True, kw_only=True):
+    """A commit in a list."""
+
+    snapshot_id: str
+    parent_id: str | None
+    catalog: str
+    namespace: str
+    table: str
+    t: int
+    operation: str | None
+    on_main: bool
+    engine: str | None
+    app_id: str | None
+    app_name: str | None
+    added_data_files: int | None
+    removed_data_files: int | None
+    added_delete_files: int | None
+    removed_delete_files: int | None
+    added_records: int | None
+    added_bytes: int | None
+    total_data_files: int | None
+    schema_changed: bool
+    status: str
+    provisional: bool
+
+
+class CommitsPage(View, frozen=True, kw_only=True):
+    """Commits, newest first."""
+
+    rows: list[CommitRow]
+    next_cursor: str | None
+    watermark: int | None
+
+
+class Diff(View, frozen=True, kw_only=True):
+    """One number before (parent) and after the commit. `delta` null when one side is not known."""
+
+    metric: str
+    unit: Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
+    before: float | None
+    after: float | None
+    delta: float | None
+
+
+class PartitionChange(View, frozen=True, kw_only=True):
+    """A partition that the commit touched."""
+
+    partition: str
+    data_files: int | None
+    added_data_files: int | None
+    removed_data_files: int | None
+    bytes: int | None
+
+
+class RunEffect(View, frozen=True, kw_only=True):
+    """Durations of a job's runs before and after the commit (medians of up to 30), seconds."""
+
+    job: str
+    role: Literal["reads", "writes"]
+    runs_before: int
+    runs_after: int
+    median_before_s: float | None
+    median_after_s: float | None
+
+
+class SizeShape(View, frozen=True, kw_only=True):
+    """Live file sizes after the commit and before it: counts per bin; `edges` bytes (bins = edges + 1)."""
+
+    edges: list[int]
+    before: list[int] | None
+    after: list[int] | None
+
+
+class CommitDetail(View, frozen=True, kw_only=True):
+    """One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it."""
+
+    commit: CommitRow
+    parent: CommitRow | None
+    diff: list[Diff]
+    partitions: list[PartitionChange]
+    partitions_changed: int | None
+    shape: SizeShape
+    target_file_bytes: int | None
+    refs: list[str]
+    schema_id: int | None
+    summary: dict[str, str]
+    summary_mismatch: list[str]
+    problems: list[str]
+    manifest_list: str | None
+    metadata_location: str | None
+    writer_user: str | None
+    writer_engine_version: str | None
+    written_by_job: str | None
+    effects: list[RunEffect]
+    previous_id: str | None
+    next_id: str | None
+
+
+class SourceStatus(View, frozen=True, kw_only=True):
+    """Health of one source as last seen; `age_s` since the last success."""
+
+    id: str
+    kind: Literal["prometheus", "meta", "catalog", "watcher", "pipeline", "inbox"]
+    status: Literal["ok", "stale", "error", "absent"]
+    age_s: float | None
+    detail: str | None
+
+
+class Status(View, frozen=True, kw_only=True):
+    """State of the whole: sources, newest pass, watermark, what is missing."""
+
+    version: str
+    now: int
+    watermark: int | None
+    lag_s: float | None
+    run_id: str | None
+    tables: int
+    unreadable: int
+    snapshots: int | None
+    sources: list[SourceStatus]
+    hints: list[Hint]

@@ -1,0 +1,60 @@
+"""What a caller of the server may ask for, parsed: fleet pages and commit lists. Queries are values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from limnograph.domain.ids import TableName
+
+FleetSort = Literal[
+    "attention",
+    "name",
+    "data_files",
+    "delete_files",
+    "records",
+    "bytes",
+    "small_files",
+    "file_size_p50",
+    "manifests",
+    "live_snapshots",
+    "commits",
+    "last_commit",
+    "job_duration",
+    "delta_data_files",
+    "delta_delete_files",
+    "delta_records",
+    "delta_bytes",
+    "delta_job_duration",
+]
+Direction = Literal["asc", "desc"]
+
+MAX_LIMIT = 500
+DEFAULT_LIMIT = 50
+
+
+class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of the fleet. `start` and `end` epoch ms, half-open; `ns` is `catalog.namespace` or a namespace."""
+
+    start: int
+    end: int
+    text: str = ""
+    namespace: str = ""
+    sort: FleetSort = "attention"
+    direction: Direction = "desc"
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of commits, newest first, of one table or (`table` None) of all. `start`, `end` epoch ms, half-open."""
+
+    start: int
+    end: int
+    table: TableName | None = None
+    operation: str | None = None
+    min_added_data_files: int | None = None
+    schema_changed: bool | None = None
+    cursor: str | None = None
+    limit: int = DEFAULT_LIMIT

@@ -1,0 +1,81 @@
+"""The use cases of the server, as the HTTP layer sees them. `wiring/server.py` puts the real ones in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesPage
+from limnograph.domain.asked import CommitsQuery, FleetQuery
+from limnograph.domain.facts import RunFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import TimeRange
+from limnograph.domain.timeline import Timeline
+
+
+class FleetPages(Protocol):
+    """Rows of all tables."""
+
+    async def page(self, query: FleetQuery) -> TablesPage:
+        """One page. Raises InvalidInput (cursor)."""
+        ...
+
+
+class TablePages(Protocol):
+    """One table now."""
+
+    async def detail(self, name: TableName) -> TableDetail:
+        """Raises NotFound."""
+        ...
+
+
+class Timelines(Protocol):
+    """Lanes of one table on one time axis."""
+
+    async def answer(
+        self, name: TableName, span: TimeRange, lanes: tuple[str, ...], job: str | None, compare_s: int | None
+    ) -> Timeline:
+        """Raises NotFound; SourceError when no lane at all could be answered."""
+        ...
+
+
+class CommitPages(Protocol):
+    """Commits of one table or all, and one commit in detail."""
+
+    async def page(self, query: CommitsQuery) -> CommitsPage:
+        """Raises NotFound (table), InvalidInput (cursor)."""
+        ...
+
+    async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
+        """Raises NotFound."""
+        ...
+
+
+class RunInbox(Protocol):
+    """Where job runs are accepted."""
+
+    async def accept(self, runs: list[RunFact]) -> int:
+        """Store durably; returns how many were new. Raises SourceError."""
+        ...
+
+
+class StatusPages(Protocol):
+    """State of the whole."""
+
+    async def status(self) -> Status:
+        """Never raises: a failed source is a status."""
+        ...
+
+    def ready(self) -> bool:
+        """Whether the first read of the meta tables has finished."""
+        ...
+
+
+class Backend(NamedTuple):
+    """Everything the routes need."""
+
+    fleet: FleetPages
+    tables: TablePages
+    timelines: Timelines
+    commits: CommitPages
+    runs: RunInbox
+    status: StatusPages
