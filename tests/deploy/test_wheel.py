@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv = tmp_path_factory.mktemp("empty")
     subprocess.run([UV, "venv", "-q", "--python", sys.executable, venv], check=True)
     install = [UV, "pip", "install", "-q", "--python", venv / "bin" / "python", "-c", ROOT / "requirements.lock", wheel]
     subprocess.run(install, check=True)
-    yield venv / "bin" / "limnograph"
+    return venv / "bin" / "limnograph"
 
 
 def run(program: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
