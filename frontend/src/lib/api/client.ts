@@ -1,0 +1,73 @@
+// The only place that talks to the server: one function a question, answers as the OpenAPI document types them.
+// Every failure is an ApiProblem; an aborted request rejects with its AbortError.
+import createClient, { type FetchResponse } from 'openapi-fetch';
+import { toSegments, type TableRef } from './names.ts';
+import { problemFrom, problemOf } from './problem.ts';
+import type { components, paths } from './schema.d.ts';
+
+export type Schemas = components['schemas'];
+export type FleetSort = NonNullable<
+  NonNullable<paths['/api/v1/tables']['get']['parameters']['query']>['sort']
+>;
+export type FleetQuestion = NonNullable<paths['/api/v1/tables']['get']['parameters']['query']>;
+export type CommitsQuestion = NonNullable<paths['/api/v1/commits']['get']['parameters']['query']>;
+export type TimelineQuestion = NonNullable<
+  paths['/api/v1/tables/{catalog}/{namespace}/{table}/timeline']['get']['parameters']['query']
+>;
+
+const api = createClient<paths>({ baseUrl: '/' });
+
+async function answer<T extends Record<string | number, unknown>, O, M extends `${string}/${string}`>(
+  asked: Promise<FetchResponse<T, O, M>>,
+): Promise<NonNullable<FetchResponse<T, O, M>['data']>> {
+  try {
+    const { data, error, response } = await asked;
+    if (data === undefined || data === null) throw problemOf(response.status, error);
+    return data;
+  } catch (thrown) {
+    throw problemFrom(thrown);
+  }
+}
+
+function pathOf(ref: TableRef): { catalog: string; namespace: string; table: string } {
+  const { catalog, ns, table } = toSegments(ref);
+  return { catalog, namespace: ns, table };
+}
+
+export const listTables = (query: FleetQuestion, signal?: AbortSignal) =>
+  answer(api.GET('/api/v1/tables', { params: { query }, signal: signal ?? null }));
+
+export const getTable = (ref: TableRef, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}', {
+      params: { path: pathOf(ref) },
+      signal: signal ?? null,
+    }),
+  );
+
+export const getTimeline = (ref: TableRef, query: TimelineQuestion, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/timeline', {
+      params: { path: pathOf(ref), query },
+      signal: signal ?? null,
+    }),
+  );
+
+export const listCommits = (ref: TableRef, query: CommitsQuestion, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/commits', {
+      params: { path: pathOf(ref), query },
+      signal: signal ?? null,
+    }),
+  );
+
+export const getCommit = (ref: TableRef, snapshotId: string, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/commits/{snapshot_id}', {
+      params: { path: { ...pathOf(ref), snapshot_id: snapshotId } },
+      signal: signal ?? null,
+    }),
+  );
+
+export const getStatus = (signal?: AbortSignal) =>
+  answer(api.GET('/api/v1/status', { signal: signal ?? null }));

@@ -1,0 +1,52 @@
+// Names of tables as URL segments, the codec of DESIGN §2: `~`→`~~`, `.`→`~d`, `/`→`~s`. Knows no route but `/t`.
+
+/** A table as the API names it: namespace levels joined with `.` (already escaped), table and catalog as they are. */
+export interface TableRef {
+  catalog: string;
+  namespace: string;
+  table: string;
+}
+
+/** The same as path segments of the page and of the API, not yet percent-encoded. */
+export interface TableSegments {
+  catalog: string;
+  ns: string;
+  table: string;
+}
+
+const ESCAPES: Record<string, string> = { '~': '~~', '.': '~d', '/': '~s' };
+const PLAIN: Record<string, string> = { '~': '~', d: '.', s: '/' };
+
+const escapeLevel = (level: string) => level.replace(/[~./]/g, (found) => ESCAPES[found] ?? found);
+const unescapeLevel = (text: string) => text.replace(/~(.)/g, (all, letter: string) => PLAIN[letter] ?? all);
+
+export function toSegments(ref: TableRef): TableSegments {
+  return {
+    catalog: escapeLevel(ref.catalog),
+    ns: ref.namespace.replaceAll('/', '~s'),
+    table: escapeLevel(ref.table),
+  };
+}
+
+/** Inverse of `toSegments`; the router has undone the percent-encoding. */
+export function fromSegments(segments: TableSegments): TableRef {
+  return {
+    catalog: unescapeLevel(segments.catalog),
+    namespace: segments.ns.replace(/~(.)/g, (all, letter: string) => (letter === 's' ? '/' : all)),
+    table: unescapeLevel(segments.table),
+  };
+}
+
+/** `/t/lake/sales/orders`: the page of a table. */
+export function tablePath(ref: TableRef): string {
+  const { catalog, ns, table } = toSegments(ref);
+  return ['/t', ...[catalog, ns, table].map(encodeURIComponent)].join('/');
+}
+
+/** `/t/lake/sales/orders/commits/5184430069070270604`; the id stays text, all its digits. */
+export function commitPath(ref: TableRef, snapshotId: string): string {
+  return `${tablePath(ref)}/commits/${encodeURIComponent(snapshotId)}`;
+}
+
+/** `sales.orders`, for people. */
+export const tableLabel = (ref: TableRef): string => `${ref.namespace}.${ref.table}`;

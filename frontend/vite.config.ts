@@ -1,0 +1,61 @@
+// Build, dev server and tests of the dashboard. The build lands inside the Python package, which serves it.
+import adapter from '@sveltejs/adapter-static';
+import { sveltekit } from '@sveltejs/kit/vite';
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+
+const BUILD_INTO = '../backend/limnograph/_dashboard';
+const api = process.env['LIMNOGRAPH_API'] ?? 'http://127.0.0.1:8787';
+const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+const quietChromium = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export default defineConfig({
+  plugins: [
+    sveltekit({
+      adapter: adapter({ pages: BUILD_INTO, assets: BUILD_INTO, fallback: '200.html', precompress: true }),
+      compilerOptions: { runes: true },
+      // deep links are answered with 200.html: assets need absolute addresses
+      paths: { relative: false },
+      // the default is a timestamp: two builds of one commit would differ
+      version: { name: process.env['LIMNOGRAPH_VERSION'] ?? 'dev' },
+    }),
+  ],
+  server: { proxy: { '/api': api } },
+  test: {
+    expect: { requireAssertions: true },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          environment: 'node',
+          include: ['src/**/*.test.ts'],
+          exclude: ['src/**/*.svelte.test.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['src/**/*.svelte.test.ts'],
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            viewport: { width: 1280, height: 800 },
+            provider: playwright({ launchOptions: { executablePath, args: quietChromium } }),
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+    ],
+  },
+});
