@@ -1,0 +1,1 @@
+"""Cold reads without a query server: PyIceberg plans, polars reads."""

@@ -1,0 +1,172 @@
+"""QueryEngine without a query server: PyIceberg plans the files of a pinned snapshot, polars reads them.
+
+A missing or an extra column is tolerated; a file that vanished (compaction, expiry) makes it plan once more.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import polars as pl
+
+from limnograph.adapters.embedded import frames
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog import Catalog
+    from pyiceberg.expressions import BooleanExpression
+    from pyiceberg.table import FileScanTask
+    from pyiceberg.table import Table as IcebergTable
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+class EmbeddedEngine:
+    """Reads the meta tables of one namespace. `open_catalog` is called once, when the first read needs it."""
+
+    name = "embedded"
+
+    def __init__(self, open_catalog: Callable[[], Catalog], namespace: tuple[str, ...]) -> None:
+        self._open = open_catalog
+        self._namespace = namespace
+        self._catalog: Catalog | None = None
+
+    def head(self) -> MetaHead:
+        """Current snapshots; the pass that wrote the newest `snapshots` append, from its summary."""
+        snapshots, changes = self._load("snapshots"), self._load("changes")
+        newest = snapshots.current_snapshot() if snapshots else None
+        properties = newest.summary.additional_properties if newest and newest.summary else {}
+        return MetaHead(
+            snapshots=newest.snapshot_id if newest else None,
+            changes=_head_id(changes),
+            written_at=newest.timestamp_ms * 1000 if newest else None,
+            run_id=properties.get("limnograph-run-id"),
+        )
+
+    def select(self, query: MetaQuery) -> pl.DataFrame:
+        """Rows as the port says; plans again once when a planned file is gone."""
+        try:
+            return self._read(query)
+        except FileNotFoundError:
+            try:
+                return self._read(query)
+            except FileNotFoundError as error:
+                raise SourceUnavailable("meta", f"a planned file vanished twice: {error}") from error
+
+    def _read(self, query: MetaQuery) -> pl.DataFrame:
+        table = self._load(query.table)
+        if table is None or table.current_snapshot() is None:
+            return frames.empty(query)
+        try:
+            scan = table.scan(row_filter=_expression(query), snapshot_id=_head_id(table))
+            tasks = list(scan.plan_files())
+            if not tasks:
+                return frames.empty(query)
+            local = [_local_path(task.file.file_path) for task in tasks]
+            if any(path is None for path in local) or any(task.delete_files for task in tasks):
+                return frames.answer(_through_pyiceberg(table, tasks, query), query)
+            return frames.answer(_files([path for path in local if path], query), query)
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+            raise SourceUnavailable("meta", f"cannot read {query.table}: {error}") from error
+
+    def _load(self, table: Table) -> IcebergTable | None:
+        from pyiceberg.exceptions import NoSuchTableError
+
+        try:
+            if self._catalog is None:
+                self._catalog = self._open()
+            return self._catalog.load_table((*self._namespace, table))
+        except NoSuchTableError:
+            return None
+        except FileNotFoundError as error:
+            raise SourceUnavailable("meta", f"metadata of {table} is missing: {error}") from error
+        except Exception as error:
+            raise SourceUnavailable("meta", f"cannot open {table}: {error}") from error
+
+
+def _head_id(table: IcebergTable | None) -> int | None:
+    newest = table.current_snapshot() if table else None
+    return newest.snapshot_id if newest else None
+
+
+def _expression(query: MetaQuery) -> BooleanExpression:
+    """What PyIceberg can prune files by; polars filters the rows again. Built of values, never of text."""
+    from pyiceberg import expressions
+
+    ex: Any = expressions  # pydantic's plugin for mypy does not know these constructors
+    found = ex.AlwaysTrue()
+    at = frames.TIME_COLUMN[query.table]
+    if query.start is not None:
+        found = ex.And(found, ex.GreaterThanOrEqual(at, _iso(query.start)))
+    if query.end is not None:
+        found = ex.And(found, ex.LessThan(at, _iso(query.end)))
+    if query.table_uuids:
+        found = ex.And(found, ex.In("table_uuid", query.table_uuids))
+    if len(query.snapshot_ids) == 1:
+        found = ex.And(found, ex.EqualTo("snapshot_id", query.snapshot_ids[0]))
+    return found  # type: ignore[no-any-return]
+
+
+def _iso(micros: int) -> str:
+    return (_EPOCH + dt.timedelta(microseconds=micros)).isoformat(timespec="microseconds")
+
+
+def _local_path(location: str) -> str | None:
+    """Path of a `file:` location or a bare path; None for any other store."""
+    if location.startswith("/"):
+        return location
+    parts = urlsplit(location)
+    return (unquote(parts.path) if "%" in parts.path else parts.path) if parts.scheme == "file" else None
+
+
+def _files(paths: list[str], query: MetaQuery) -> pl.LazyFrame:
+    return pl.concat([_shaped(pl.scan_parquet(path), query) for path in paths], how="vertical")
+
+
+def _through_pyiceberg(table: IcebergTable, tasks: Iterable[FileScanTask], query: MetaQuery) -> pl.LazyFrame:
+    """Object stores and tables with delete files: PyIceberg's own reader over the same tasks."""
+    from pyiceberg.expressions import AlwaysTrue
+    from pyiceberg.io.pyarrow import ArrowScan
+
+    reader = ArrowScan(table.metadata, table.io, table.schema(), AlwaysTrue(), case_sensitive=True)
+    found: Any = pl.from_arrow(reader.to_table(tasks))
+    return _shaped(found.lazy(), query)
+
+
+def _shaped(rows: pl.LazyFrame, query: MetaQuery) -> pl.LazyFrame:
+    """Our columns in our types: what is missing is null, what is extra is left out, instants are microseconds."""
+    present = rows.collect_schema()
+    shaped = []
+    for column in frames.needed(query):
+        kind = frames.data_type(column.type)
+        if column.name not in present:
+            shaped.append(pl.lit(None, dtype=kind).alias(column.name))
+        else:
+            shaped.append(_cast(pl.col(column.name), present[column.name], kind).alias(column.name))
+    return rows.select(shaped)
+
+
+def _cast(value: pl.Expr, found: Any, wanted: Any) -> pl.Expr:
+    if isinstance(found, pl.Datetime):
+        return value.dt.timestamp("us")
+    if isinstance(wanted, pl.List) and isinstance(wanted.inner, pl.Struct) and isinstance(found, pl.List):
+        return value.list.eval(_struct(found.inner, wanted.inner)) if isinstance(found.inner, pl.Struct) else value
+    return value.cast(wanted)
+
+
+def _struct(found: pl.Struct, wanted: pl.Struct) -> pl.Expr:
+    have = {field.name: field.dtype for field in found.fields}
+    parts = []
+    for field in wanted.fields:
+        kind: Any = field.dtype
+        if field.name in have:
+            parts.append(_cast(pl.element().struct.field(field.name), have[field.name], kind).alias(field.name))
+        else:
+            parts.append(pl.lit(None, dtype=kind).alias(field.name))
+    return pl.when(pl.element().is_not_null()).then(pl.struct(parts))

@@ -1,0 +1,1 @@
+"""Real adapters that keep everything in memory, held to the contract suites of the ports."""

@@ -1,0 +1,48 @@
+"""QueryEngine over facts in memory: what tests and small tools use, held to the same contract suite as the others."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from limnograph.adapters.embedded import frames
+from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.ports.query_engine import MetaHead, MetaQuery
+
+
+class MemoryEngine:
+    """Facts as given, plus those appended later; each append is a new head. `failure` makes every read raise it."""
+
+    name = "memory"
+
+    def __init__(self) -> None:
+        self._snapshots: list[SnapshotFact] = []
+        self._changes: list[ChangeFact] = []
+        self._version = 0
+        self.failure: Exception | None = None
+
+    def append(self, snapshots: list[SnapshotFact], changes: list[ChangeFact]) -> None:
+        """Add rows as one pass would."""
+        self._snapshots = [*self._snapshots, *snapshots]
+        self._changes = [*self._changes, *changes]
+        self._version += 1
+
+    def head(self) -> MetaHead:
+        """The number of appends is the snapshot id."""
+        self._check()
+        observed = [row.observed_at for row in self._snapshots if row.observed_at is not None]
+        return MetaHead(
+            snapshots=self._version if self._snapshots else None,
+            changes=self._version if self._changes else None,
+            written_at=max(observed, default=None),
+            run_id=self._snapshots[-1].run_id if self._snapshots else None,
+        )
+
+    def select(self, query: MetaQuery) -> pl.DataFrame:
+        """Rows as the port says."""
+        self._check()
+        facts = self._snapshots if query.table == "snapshots" else self._changes
+        return frames.answer(frames.frame(query.table, facts).lazy(), query)
+
+    def _check(self) -> None:
+        if self.failure is not None:
+            raise self.failure

@@ -1,0 +1,1 @@
+"""Prometheus: PromQL as values, one HTTP client."""

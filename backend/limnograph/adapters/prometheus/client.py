@@ -1,0 +1,129 @@
+"""MetricsSource over Prometheus' HTTP API. The only file that imports httpx.
+
+One pooled client, one total deadline per answer (body included), a cap on its decoded size, no redirects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+
+from limnograph.domain.errors import SourceRejected, SourceTimeout, SourceUnavailable
+from limnograph.domain.series import Matrix, RangeQuery, Series
+
+MAX_BYTES = 32 * 1024 * 1024
+
+
+class _Result(msgspec.Struct):
+    metric: dict[str, str]
+    values: list[tuple[float, str]]
+
+
+class _Data(msgspec.Struct, rename="camel"):
+    result_type: str
+    result: list[_Result]
+
+
+class _Answer(msgspec.Struct):
+    status: str
+    data: _Data | None = None
+    error: str = ""
+
+
+_decoder = msgspec.json.Decoder(_Answer)
+
+
+class PrometheusClient:
+    """`timeout_seconds` bounds the whole answer; more than `max_series` series are cut and marked."""
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        *,
+        timeout_seconds: float = 5.0,
+        max_series: int = 1_000,
+        bearer_token: str = "",
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self.name = name
+        self._timeout, self._max_series, self._max_bytes = timeout_seconds, max_series, max_bytes
+        headers = {"accept": "application/json"}
+        if urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}:
+            headers["accept-encoding"] = "identity"  # gzip on loopback costs Prometheus four times the time
+        if bearer_token:
+            headers["authorization"] = f"Bearer {bearer_token}"
+        # httpx' own timeouts restart with every byte; the deadline around a whole answer is in `range`.
+        self._client = httpx.AsyncClient(
+            base_url=url.rstrip("/"),
+            headers=headers,
+            follow_redirects=False,
+            timeout=timeout_seconds,
+            trust_env=False,
+        )
+
+    async def range(self, query: RangeQuery) -> Matrix:
+        """Evaluate one range query; NaN and infinities come back as they are. Raises SourceError."""
+        form = {
+            "query": query.promql,
+            "start": f"{query.start / 1000:.3f}",
+            "end": f"{query.end / 1000:.3f}",
+            "step": str(query.step),
+        }
+        try:
+            async with asyncio.timeout(self._timeout):
+                body = await self._post("/api/v1/query_range", form)
+            found = self._parse(body)
+        except TimeoutError as error:
+            raise SourceTimeout(self.name, f"no full answer within {self._timeout:g} s") from error
+        except httpx.HTTPError as error:
+            detail = str(error) or type(error).__name__
+            raise SourceUnavailable(self.name, f"not reachable: {detail}") from error
+        return found
+
+    async def aclose(self) -> None:
+        """Close pooled connections."""
+        await self._client.aclose()
+
+    async def _post(self, path: str, form: dict[str, str]) -> bytes:
+        async with self._client.stream("POST", path, data=form) as response:
+            body = bytearray()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > self._max_bytes:
+                    raise SourceRejected(self.name, f"the answer is larger than {self._max_bytes // 2**20} MB")
+        if response.status_code == 429 or response.status_code >= 500:
+            raise SourceUnavailable(self.name, f"answered {response.status_code}{_said(body)}")
+        if response.status_code != 200:
+            raise SourceRejected(self.name, f"answered {response.status_code}{_said(body)}")
+        return bytes(body)
+
+    def _parse(self, body: bytes) -> Matrix:
+        try:
+            answer = _decoder.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise SourceRejected(self.name, "the answer is not Prometheus' JSON") from error
+        if answer.status != "success" or answer.data is None or answer.data.result_type != "matrix":
+            raise SourceRejected(self.name, answer.error or "the answer is not a matrix")
+        try:
+            series = [_series(result) for result in answer.data.result[: self._max_series]]
+        except ValueError as error:
+            raise SourceRejected(self.name, "a sample is not a number") from error
+        return Matrix(series, truncated=len(answer.data.result) > self._max_series)
+
+
+def _series(result: _Result) -> Series:
+    times = [round(at * 1000) for at, _ in result.values]
+    return Series(result.metric, times, [float(text) for _, text in result.values])
+
+
+def _said(body: bytearray) -> str:
+    """Prometheus' own error sentence, if there is one; never a page of HTML."""
+    try:
+        error = _decoder.decode(bytes(body)).error
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    return f": {error[:300]}" if error else ""

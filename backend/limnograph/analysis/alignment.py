@@ -1,0 +1,71 @@
+"""Put event series on a regular time axis: the value that holds at an instant, and the extremes inside a bucket.
+
+Instants are integers in one unit of the caller's choice; a value that is not known is None. A value holds from its
+event until the next one; nothing is ever interpolated. Plain lists: 2,000 points of ten lanes take milliseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Value = float | None
+
+
+class Envelope(NamedTuple):
+    """Least and greatest known value per bucket."""
+
+    low: list[Value]
+    high: list[Value]
+
+    @property
+    def varies(self) -> bool:
+        """Whether any bucket hides more than one value."""
+        return self.low != self.high
+
+
+def held(times: Sequence[int], values: Sequence[Value], at: Sequence[int]) -> list[Value]:
+    """Value that holds at each instant of `at`; None before the first event. `times` rises."""
+    indexes = (bisect_right(times, instant) - 1 for instant in at)
+    return [values[index] if index >= 0 else None for index in indexes]
+
+
+def envelope(times: Sequence[int], values: Sequence[Value], starts: Sequence[int], width: int) -> Envelope:
+    """Extremes in each bucket `[start, start + width)`, the value held at its start included.
+
+    A bucket in which the value is not known at some instant still shows the extremes of those that are.
+    """
+    low = held(times, values, starts)
+    high = list(low)
+    if not starts:
+        return Envelope(low, high)
+    for time, value in zip(times, values, strict=True):
+        bucket = (time - starts[0]) // width
+        if value is None or not 0 <= bucket < len(starts):
+            continue
+        least, most = low[bucket], high[bucket]
+        low[bucket] = value if least is None else min(least, value)
+        high[bucket] = value if most is None else max(most, value)
+    return Envelope(low, high)
+
+
+def since_last(times: Sequence[int], at: Sequence[int]) -> list[int | None]:
+    """Distance from the last event to each instant, in the unit of the input; None before the first event."""
+    indexes = (bisect_right(times, instant) - 1 for instant in at)
+    return [instant - times[index] if index >= 0 else None for instant, index in zip(at, indexes, strict=True)]
+
+
+def finite(value: float) -> Value:
+    """NaN and infinities are not known."""
+    return value if math.isfinite(value) else None
+
+
+def median(values: Sequence[float]) -> float | None:
+    """Middle value, mean of the two middle ones for an even count; None of nothing."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -1,0 +1,163 @@
+"""The hot store: the last 48 hours of every table in memory, refreshed off the event loop; older spans are read cold.
+
+One `Lake` at a time is current; readers take the reference and never see a half-built one. Facts of the watcher are
+provisional: they disappear as soon as a durable row has their key.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+from limnograph.domain.errors import LimnographError, SourceError, SourceUnavailable
+from limnograph.domain.facts import SnapshotFact
+from limnograph.ports.clock import Clock
+from limnograph.ports.query_engine import MetaHead, QueryEngine
+from limnograph.services import lake as lakes
+from limnograph.services.lake import Facts, Lake
+from limnograph.services.loading import load
+
+HOUR = 3_600_000_000
+WINDOW = 48 * HOUR
+_SLIDE = HOUR
+_COLD_KEPT = 8
+_NOTHING = MetaHead(snapshots=None, changes=None)
+_log = logging.getLogger("limnograph.hot")
+
+
+class Reading(NamedTuple):
+    """A lake with the state of its source: `error` when the newest read failed, `partial` when older rows are out."""
+
+    lake: Lake
+    error: SourceError | None
+    partial: bool
+    head: MetaHead
+    read_at: int | None
+
+
+class HotStore:
+    """Thread-safe. `refresh` and cold reads block: call them in a thread."""
+
+    def __init__(self, engine: QueryEngine, clock: Clock, window: int = WINDOW) -> None:
+        self._engine, self._clock, self._window = engine, clock, window
+        self._refreshing, self._swapping = threading.Lock(), threading.Lock()
+        self._durable = Facts([], [])
+        self._provisional = Facts([], [])
+        self._cold: OrderedDict[tuple[MetaHead, int, tuple[str, ...]], Facts] = OrderedDict()
+        self._reading = Reading(lakes.EMPTY, None, partial=False, head=_NOTHING, read_at=None)
+        self._floor: int | None = None
+        self.attempted = False
+        self.probed_at: int | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """The hot lake now."""
+        return self._reading
+
+    @property
+    def watermark(self) -> int | None:
+        """Metadata is known up to here (epoch microseconds): newest probe of the watcher, else newest observation."""
+        found = [at for at in (self.probed_at, self._reading.lake.observed_at, self._written()) if at is not None]
+        return max(found, default=None)
+
+    def _written(self) -> int | None:
+        return self._reading.head.written_at
+
+    def refresh(self) -> bool:
+        """Read again if the meta tables moved or the window slid by an hour. True when the lake changed."""
+        with self._refreshing:
+            now = self._clock.now()
+            try:
+                return self._refresh(now)
+            except SourceError as error:
+                _log.warning("meta tables: %s", error)
+                self._reading = self._reading._replace(error=error)
+                return False
+            finally:
+                self.attempted = True
+
+    def _refresh(self, now: int) -> bool:
+        head, floor = self._engine.head(), now - self._window
+        same = head == self._reading.head and self._floor is not None and floor - self._floor < _SLIDE
+        if same:
+            self._reading = self._reading._replace(error=None, read_at=now)
+            return False
+        durable = load(self._engine, floor) if head.snapshots or head.changes else Facts([], [])
+        with self._swapping:
+            self._durable, self._floor = durable, floor
+            self._provisional = _still_provisional(self._provisional, durable)
+            self._swap(Reading(lakes.EMPTY, None, partial=False, head=head, read_at=now))
+        return True
+
+    def _swap(self, state: Reading) -> None:
+        floor = self._floor if self._floor is not None else self._clock.now() - self._window
+        self._reading = state._replace(lake=lakes.build(self._durable, self._provisional, floor))
+
+    def apply(self, facts: Facts) -> None:
+        """Lay facts of the watcher over the durable ones."""
+        if not facts.snapshots and not facts.changes:
+            return
+        with self._swapping:
+            merged = Facts(
+                [*self._provisional.snapshots, *facts.snapshots], [*self._provisional.changes, *facts.changes]
+            )
+            self._provisional = _still_provisional(_latest(merged), self._durable)
+            self._swap(self._reading)
+
+    def provisional_row(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
+        """The watcher's whole row of a commit that is not durable yet."""
+        for row in self._provisional.snapshots:
+            if row.table_uuid == table_uuid and row.snapshot_id == snapshot_id:
+                return row
+        return None
+
+    def since(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
+        """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key."""
+        hot = self._reading
+        if start >= hot.lake.floor or (hot.head.snapshots is None and hot.head.changes is None):
+            return hot
+        try:
+            cold = self._cold_facts(hot.head, start // HOUR * HOUR, table_uuids)
+        except LimnographError as error:
+            failed = error if isinstance(error, SourceError) else SourceUnavailable("meta", str(error))
+            return hot._replace(error=failed, partial=True)
+        return hot._replace(lake=self._united(cold, hot.lake, start, table_uuids))
+
+    def _cold_facts(self, head: MetaHead, start: int, table_uuids: tuple[str, ...]) -> Facts:
+        key = (head, start, table_uuids)
+        if key not in self._cold:
+            self._cold[key] = load(self._engine, start, table_uuids)
+            while len(self._cold) > _COLD_KEPT:
+                self._cold.popitem(last=False)
+        return self._cold[key]
+
+    def _united(self, cold: Facts, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
+        """Union by key: no overlap at the edge, no hole."""
+        newest = hot.facts
+        if table_uuids:
+            newest = Facts(
+                [row for row in newest.snapshots if row.table_uuid in table_uuids],
+                [change for change in newest.changes if change.table_uuid in table_uuids],
+            )
+        durable = Facts([*cold.snapshots, *newest.snapshots], [*cold.changes, *newest.changes])
+        return lakes.build(durable, self._provisional, start)
+
+
+def _latest(facts: Facts) -> Facts:
+    rows = {(row.table_uuid, row.snapshot_id): row for row in facts.snapshots}
+    return Facts(list(rows.values()), facts.changes)
+
+
+def _still_provisional(provisional: Facts, durable: Facts) -> Facts:
+    """What no durable row completes yet. A row stays while it knows something that the durable one does not."""
+    known = {(row.table_uuid, row.snapshot_id): row for row in durable.snapshots}
+    rows = []
+    for row in provisional.snapshots:
+        found = known.get((row.table_uuid, row.snapshot_id))
+        if found is None or lakes.completed(found, row) is not found:
+            rows.append(row)
+    have = {(c.table_uuid, c.kind, c.subject, c.to_value, c.at) for c in durable.changes}
+    changes = [c for c in provisional.changes if (c.table_uuid, c.kind, c.subject, c.to_value, c.at) not in have]
+    return Facts(rows, changes)

@@ -1,0 +1,140 @@
+"""Which jobs read or write a table, and their runs: from settings, from pushed runs, from the labels of metrics."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from limnograph.domain.answers import LinkedJob
+from limnograph.domain.errors import SourceError
+from limnograph.domain.ids import TableName, matches
+from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services import templates
+from limnograph.services.metrics import Metrics
+from limnograph.services.runs import JobRun, Runs
+
+DAY_S = 86_400
+Role = Literal["reads", "writes"]
+_ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
+
+
+class ConfiguredJob(msgspec.Struct, frozen=True):
+    """A job of the settings. `reads`, `writes`: patterns of table names; `select`: label values; `promql`: instead."""
+
+    name: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    select: dict[str, str] = {}
+    promql: str = ""
+
+    def role_in(self, name: TableName) -> Role | None:
+        """What the job does to a table."""
+        if any(matches(pattern, str(name)) for pattern in self.reads):
+            return "reads"
+        return "writes" if any(matches(pattern, str(name)) for pattern in self.writes) else None
+
+
+class Jobs:
+    """Discovery. Without a metrics source, settings and runs alone."""
+
+    def __init__(self, configured: Sequence[ConfiguredJob], runs: Runs, metrics: Metrics | None) -> None:
+        self._configured = {job.name: job for job in configured}
+        self.runs, self.metrics = runs, metrics
+
+    async def of_table(self, name: TableName, at_ms: int) -> list[LinkedJob]:
+        """Jobs known at an instant, readers first, most runs first. A failing metrics source is left out."""
+        found = {(job.name, job.role): job for job in self._from_settings(name)}
+        try:
+            measured = await self._from_metrics(name, at_ms)
+        except SourceError:
+            measured = []
+        for job in [*self._from_runs(name, at_ms), *measured]:
+            known = found.get((job.name, job.role))
+            if known is None or known.runs_24h is None:
+                found[job.name, job.role] = job
+        return sorted(found.values(), key=lambda job: (job.role, -(job.runs_24h or 0), job.name))
+
+    def _from_settings(self, name: TableName) -> list[LinkedJob]:
+        roles = ((job.name, job.role_in(name)) for job in self._configured.values())
+        return [LinkedJob(name=job, role=role, source="settings", runs_24h=None) for job, role in roles if role]
+
+    def _from_runs(self, name: TableName, at_ms: int) -> list[LinkedJob]:
+        end = at_ms * MICROS_PER_MS
+        counts: dict[tuple[str, str], int] = defaultdict(int)
+        for run in self.runs.of_table(name, end - DAY_S * 1_000_000, end):
+            counts[run.job, run.role] += 1
+        return [
+            LinkedJob(name=job, role="reads" if role == "reads" else "writes", source="runs", runs_24h=count)
+            for (job, role), count in counts.items()
+        ]
+
+    async def _from_metrics(self, name: TableName, at_ms: int) -> list[LinkedJob]:
+        if self.metrics is None:
+            return []
+        matrix = await self.metrics.instant(templates.jobs_of_table(name, DAY_S), at_ms)
+        counts: dict[tuple[str, Role | None], float | None] = {}
+        for series in matrix.series:
+            key = (series.labels.get("job_name", ""), _ROLES.get(series.labels.get("role", "")))
+            runs = series.values[-1] if series.labels.get(templates.STAT) == "runs" else None
+            known = counts.get(key)
+            counts[key] = known if runs is None else runs + (known or 0)
+        return [
+            LinkedJob(name=job, role=role, source="metrics", runs_24h=None if count is None else round(count))
+            for (job, role), count in counts.items()
+            if job and role
+        ]
+
+    def matchers(self, name: TableName, job: str, role: Role) -> dict[str, str]:
+        """Labels that select a job's metrics for a table."""
+        configured = self._configured.get(job)
+        base = {**templates.table_matchers(name), "role": role, "job_name": job}
+        return {**base, **configured.select} if configured else base
+
+    def own_promql(self, job: str) -> str:
+        """PromQL that the settings give for a job instead of the template; empty when none."""
+        configured = self._configured.get(job)
+        return configured.promql if configured else ""
+
+    async def runs_between(self, name: TableName, job: str | None, start_ms: int, end_ms: int) -> list[JobRun]:
+        """Runs on a table (of one job, or of all): pushed ones, else those seen in metrics. Raises SourceError."""
+        pushed = self.runs.of_table(name, start_ms * MICROS_PER_MS, end_ms * MICROS_PER_MS)
+        pushed = [run for run in pushed if job is None or run.job == job]
+        if pushed or self.metrics is None:
+            return pushed
+        matchers = templates.table_matchers(name) if job is None else self.matchers(name, job, "reads")
+        if job is not None:
+            matchers.pop("role")
+        step = max(15, -(-(end_ms - start_ms) // 2_000_000))
+        query = RangeQuery(templates.finished_runs(matchers, step), start_ms, end_ms, step)
+        return runs_of(await self.metrics.range(query))
+
+
+def runs_of(matrix: Matrix) -> list[JobRun]:
+    """Runs out of `finished_runs`: every new finish time is a run, as long as the duration sampled with it."""
+    lasted: dict[tuple[tuple[str, str], ...], dict[int, float]] = {}
+    for series in matrix.series:
+        if series.labels.get(templates.STAT) == "duration":
+            lasted[_identity(series.labels)] = dict(zip(series.times, series.values, strict=True))
+    found: dict[tuple[str, str, int], JobRun] = {}
+    for series in matrix.series:
+        if series.labels.get(templates.STAT) != "finished":
+            continue
+        durations = lasted.get(_identity(series.labels), {})
+        for at, finished in zip(series.times, series.values, strict=True):
+            seconds = durations.get(at)
+            if seconds is None or not math.isfinite(seconds + finished):
+                continue
+            ended = round(finished * 1_000_000)
+            job, role = series.labels.get("job_name", ""), series.labels.get("role", "")
+            started, app_id = ended - round(seconds * 1_000_000), series.labels.get("application_id")
+            found.setdefault((job, role, ended), JobRun(job, role, started, ended, "ok", app_id))
+    return sorted(found.values(), key=lambda run: run.started_at)
+
+
+def _identity(labels: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((key, value) for key, value in labels.items() if key not in {templates.STAT, "__name__"}))

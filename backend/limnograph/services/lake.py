@@ -1,0 +1,145 @@
+"""Everything known about all tables over a span of time, as one immutable value: histories, names, damaged names.
+
+Built from facts; provisional facts of the watcher are laid over durable ones without erasing a known value.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from limnograph.domain.errors import NotFound
+from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.ids import TableName
+from limnograph.services.history import History
+
+
+class Facts(NamedTuple):
+    """Rows of the meta tables, or what the watcher saw."""
+
+    snapshots: list[SnapshotFact]
+    changes: list[ChangeFact]
+
+
+class Lake(NamedTuple):
+    """`floor`: nothing older than this instant is complete, but carry-in. `damaged`: names never readable."""
+
+    histories: dict[str, History]
+    names: dict[TableName, str]
+    damaged: dict[TableName, ChangeFact]
+    floor: int
+    observed_at: int | None
+    facts: Facts
+
+    def find(self, name: TableName) -> History | None:
+        """History under a name, current or former; None for a name that was never readable. Raises NotFound."""
+        uuid = self.names.get(name)
+        if uuid is not None:
+            return self.histories[uuid]
+        if name in self.damaged:
+            return None
+        raise NotFound(f"no table {name} is known")
+
+    def current(self) -> list[History]:
+        """Histories of tables that are still listed, by name."""
+        return sorted((h for h in self.histories.values() if not h.dropped), key=lambda history: history.name)
+
+
+EMPTY = Lake({}, {}, {}, 0, None, Facts([], []))
+
+
+def build(durable: Facts, provisional: Facts, floor: int) -> Lake:
+    """A lake of durable facts with provisional ones laid over."""
+    rows: dict[str, dict[int, SnapshotFact]] = defaultdict(dict)
+    for row in durable.snapshots:
+        rows[row.table_uuid][row.snapshot_id] = row
+    fresh: dict[str, set[int]] = defaultdict(set)
+    for row in provisional.snapshots:
+        known = rows[row.table_uuid].get(row.snapshot_id)
+        if known is None:
+            fresh[row.table_uuid].add(row.snapshot_id)
+        rows[row.table_uuid][row.snapshot_id] = row if known is None else completed(known, row)
+    changes = _by_table([*durable.changes, *provisional.changes])
+    names = _names(rows, changes)
+    histories = {
+        uuid: History(uuid, name, rows.get(uuid, {}), changes.get(uuid, ()), frozenset(fresh.get(uuid, ())))
+        for uuid, name in _current_names(names).items()
+    }
+    observed = [fact.observed_at for facts in (durable, provisional) for fact in _all(facts) if fact.observed_at]
+    by_name = {name: uuid for name, uuid, _ in sorted(names, key=lambda entry: entry[2])}
+    return Lake(
+        histories, by_name, _damaged(changes.get(None, ()), by_name), floor, max(observed, default=None), durable
+    )
+
+
+def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
+    """The durable row; where it knows nothing, what the watcher knew."""
+    missing = {
+        name: value
+        for name in durable.__struct_fields__
+        if getattr(durable, name) is None and (value := getattr(provisional, name)) is not None
+    }
+    return msgspec.structs.replace(durable, **missing) if missing else durable
+
+
+def _all(facts: Facts) -> Iterable[SnapshotFact | ChangeFact]:
+    yield from facts.snapshots
+    yield from facts.changes
+
+
+def _by_table(changes: Sequence[ChangeFact]) -> dict[str | None, list[ChangeFact]]:
+    """Grouped and without repeats: a change seen by watcher and pipeline is one, the first given wins."""
+    found: dict[str | None, dict[tuple[object, ...], ChangeFact]] = defaultdict(dict)
+    for change in changes:
+        found[change.table_uuid].setdefault(_identity(change), change)
+    return {uuid: list(group.values()) for uuid, group in found.items()}
+
+
+def _identity(change: ChangeFact) -> tuple[object, ...]:
+    return (change.catalog, change.namespace, change.table, change.kind, change.subject, change.to_value, change.at)
+
+
+_Named = tuple[TableName, str, int]
+
+
+def _names(rows: dict[str, dict[int, SnapshotFact]], changes: dict[str | None, list[ChangeFact]]) -> list[_Named]:
+    """`(name, uuid, since)`: from `named` changes; for a table without one, from its rows."""
+    found: list[_Named] = []
+    named: set[str] = set()
+    for uuid, group in changes.items():
+        for change in group:
+            name = _name_of(change)
+            if uuid is not None and change.kind == "named" and name:
+                found.append((name, uuid, change.at))
+                named.add(uuid)
+    for uuid in (set(rows) | {uuid for uuid in changes if uuid is not None}) - named:
+        facts: list[SnapshotFact | ChangeFact] = [*rows.get(uuid, {}).values(), *changes.get(uuid, ())]
+        newest = max(facts, key=lambda fact: fact.observed_at or 0)
+        if name := _name_of(newest):
+            found.append((name, uuid, newest.observed_at or 0))
+    return found
+
+
+def _current_names(names: list[_Named]) -> dict[str, TableName]:
+    return {uuid: name for name, uuid, _ in sorted(names, key=lambda entry: entry[2])}
+
+
+def _name_of(fact: SnapshotFact | ChangeFact) -> TableName | None:
+    return TableName(fact.catalog, fact.namespace or "", fact.table) if fact.catalog and fact.table else None
+
+
+def _damaged(changes: Iterable[ChangeFact], names: dict[TableName, str]) -> dict[TableName, ChangeFact]:
+    """Names that were never readable and are still listed, with their newest `unreadable` change."""
+    newest: dict[TableName, ChangeFact] = {}
+    for change in sorted(changes, key=lambda change: change.at):
+        name = _name_of(change)
+        if name is None or name in names:
+            continue
+        if change.kind == "dropped" or (change.kind == "unreadable" and change.to_value is None):
+            newest.pop(name, None)
+        elif change.kind == "unreadable":
+            newest[name] = change
+    return newest

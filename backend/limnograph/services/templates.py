@@ -1,0 +1,70 @@
+"""The named PromQL templates: what Limnograph asks a metrics source. Users give values, never text.
+
+`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7). Windows are seconds: a sample older than the
+window is not drawn, so a line ends where its source fell silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from limnograph.domain.ids import TableName
+from limnograph.domain.promql import Aggregate, Call, Labelled, Selector, Union
+
+DURATION = "spark_job_duration_seconds"
+FINISHED = "spark_job_last_finished_timestamp_seconds"
+RUNS = "spark_job_runs_total"
+STAT = "limnograph_stat"
+
+LOOKBACK = 120
+"""Two minutes: twice the usual scrape interval, so one lost scrape is no gap and a stopped source is."""
+
+_TABLE = ("catalog", "table_namespace", "table")
+
+
+def table_matchers(name: TableName) -> dict[str, str]:
+    """The labels that every metric of a table carries."""
+    return {"catalog": name.catalog, "table_namespace": name.namespace, "table": name.table}
+
+
+def window(step: int) -> int:
+    """Look back over one step, at least LOOKBACK."""
+    return max(step, LOOKBACK)
+
+
+def duration_band(matchers: Mapping[str, str], step: int) -> str:
+    """Least, last and greatest duration of a job's finished runs in the window; label STAT tells them apart."""
+    selector = Selector(DURATION, matchers, window(step))
+    parts = (("min", "min_over_time"), ("max", "last_over_time"), ("max", "max_over_time"))
+    named = zip(parts, ("min", "last", "max"), strict=True)
+    return str(
+        Union(
+            tuple(
+                Labelled(Aggregate(outer, ("job_name",), Call(function, selector)), STAT, stat)
+                for (outer, function), stat in named
+            )
+        )
+    )
+
+
+def finished_runs(matchers: Mapping[str, str], step: int) -> str:
+    """When the newest run finished and how long it took: every change of the first is one run."""
+    by = ("job_name", "application_id", "role")
+    finished = Aggregate("max", by, Call("last_over_time", Selector(FINISHED, matchers, window(step))))
+    lasted = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, window(step))))
+    return str(Union((Labelled(finished, STAT, "finished"), Labelled(lasted, STAT, "duration"))))
+
+
+def jobs_of_table(name: TableName, seconds: int) -> str:
+    """Runs per job and role; a job with a duration but without a run counter has no `runs` series."""
+    by = ("job_name", "role", "application_id")
+    matchers = table_matchers(name)
+    runs = Aggregate("sum", by, Call("increase", Selector(RUNS, matchers, seconds)))
+    seen = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, seconds)))
+    return str(Union((Labelled(runs, STAT, "runs"), Labelled(seen, STAT, "seen"))))
+
+
+def median_duration_by_table(seconds: int) -> str:
+    """Median duration of every reader of every table over the window before the instant."""
+    readers = Selector(DURATION, {"role": "reads"}, seconds)
+    return str(Aggregate("max", (*_TABLE, "job_name"), Call("quantile_over_time", readers, 0.5)))

@@ -1,0 +1,36 @@
+"""Numbers and times as people write them in a sentence: `50,000`, `0.9 MB`, `03:04`, `20 h`."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+
+
+def count(value: float) -> str:
+    """`51,202`."""
+    return f"{round(value):,}"
+
+
+def size(value: float) -> str:
+    """Bytes in decimal units: `0.9 MB`, `128 MB`; below 0.8 of a unit the smaller one is used."""
+    unit = 0
+    while value >= 800 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{value:.0f} {_UNITS[unit]}" if value >= 10 or unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+
+
+def seconds(value: float) -> str:
+    """`0.4 s`, `52 s`, `3 min`, `20 h`, `4 days`."""
+    for limit, unit, name in ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
+        if value < limit:
+            number = value / unit
+            return f"{number:.1f} {name}" if number < 10 and number != round(number) else f"{number:.0f} {name}"
+    return f"{value / 86_400:.0f} days"
+
+
+def clock(micros: int, other: int | None = None) -> str:
+    """UTC time of day; with the date when `other` (an instant people think of) is on another day."""
+    at = dt.datetime.fromtimestamp(micros / 1_000_000, tz=dt.UTC)
+    near = None if other is None else dt.datetime.fromtimestamp(other / 1_000_000, tz=dt.UTC)
+    return f"{at:%H:%M}" if near is None or near.date() == at.date() else f"{at:%-d %b %H:%M}"
