@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { absolute, halfWindow, parseBound, parseInstant, resolveRange } from './range.ts';
+import { MAX_POINTS, STEPS, chooseStep, snapSpan, snapTo } from './step.ts';
+import { readUrl, writeUrl, type TimelineUrl } from './url.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 6, 0, 30);
+const at = (text: string) => Date.parse(`2026-11-${text}Z`);
+
+describe('range', () => {
+  test.each([
+    ['now-6h', 'now', at('21T00:00:30'), NOW],
+    ['now/d', 'now/d', at('21T00:00:00'), at('22T00:00:00')],
+    ['now-1d/d', 'now-1d/d', at('20T00:00:00'), at('21T00:00:00')],
+    ['now/w', 'now', at('16T00:00:00'), NOW],
+    ['1795230252000', '1795233852000', at('21T03:04:12'), at('21T04:04:12')],
+    ['1795230252', 'now', at('21T03:04:12'), NOW],
+    ['2026-11-21T03:04:12Z', '2026-11-21T05:34:12+01:00', at('21T03:04:12'), at('21T04:34:12')],
+    ['2026-11-21 03:04', '2026-11-21T04:04:00', at('21T03:04:00'), at('21T04:04:00')],
+    ['2026-11-20', '2026-11-21', at('20T00:00:00'), at('21T00:00:00')],
+  ])('%s to %s', (from, to, start, end) => {
+    const range = resolveRange({ from, to }, NOW);
+    expect([range?.from, range?.to]).toEqual([start, end]);
+  });
+  test.each([
+    '',
+    'yesterday',
+    'now-',
+    'now-6',
+    'now-6y',
+    '21/11/2026',
+    '2026-13-01',
+    '-5',
+    '99999999999999999',
+  ])('%j is no bound', (text) => expect(parseBound(text)).toBeNull());
+  test('an empty or reversed range is refused', () => {
+    expect(resolveRange({ from: 'now', to: 'now-1h' }, NOW)).toBeNull();
+    expect(resolveRange({ from: 'now', to: 'now' }, NOW)).toBeNull();
+  });
+  test('half a window back makes the range absolute', () => {
+    const moved = halfWindow({ from: at('21T00:00:00'), to: at('21T06:00:00'), relative: true }, -1);
+    expect(moved).toEqual(absolute(at('20T21:00:00'), at('21T03:00:00')));
+  });
+  test('a time without zone is UTC', () => expect(parseInstant('2026-11-21T03:04')).toBe(at('21T03:04:00')));
+});
+
+describe('step', () => {
+  test('equals the choice of the server', () => {
+    const hour = 3_600_000;
+    expect([1, 3, 6, 24, 168].map((hours) => chooseStep(hours * hour))).toEqual([5, 15, 30, 120, 900]);
+  });
+  test('both ends lie on the step, and points stay within the limit', () => {
+    for (const width of [61_000, 7_777_777, 86_400_000, 31 * 86_400_000, 400 * 86_400_000]) {
+      const span = snapSpan(NOW - width, NOW);
+      expect([span.from % (span.step * 1000), span.to % (span.step * 1000)]).toEqual([0, 0]);
+      expect(span.from).toBeLessThanOrEqual(NOW - width);
+      expect(span.to).toBeGreaterThanOrEqual(NOW);
+      expect((span.to - span.from) / span.step / 1000).toBeLessThanOrEqual(MAX_POINTS);
+      expect(STEPS).toContain(span.step);
+    }
+  });
+  test('a window narrower than a minute is widened', () => {
+    const span = snapSpan(NOW, NOW + 1000);
+    expect(span.to - span.from).toBeGreaterThanOrEqual(60_000);
+  });
+  test('snapping takes the nearest step', () =>
+    expect(snapTo(at('21T03:35:59'), 60)).toBe(at('21T03:36:00')));
+});
+
+describe('url', () => {
+  const plain: TimelineUrl = {
+    range: { from: 'now-24h', to: 'now' },
+    at: null,
+    pin: null,
+    sel: null,
+    commit: null,
+    lanes: null,
+    job: null,
+  };
+  const full: TimelineUrl = {
+    range: { from: 'now-6h', to: 'now' },
+    at: at('21T03:20:00'),
+    pin: at('21T02:40:00'),
+    sel: [at('21T03:00:00'), at('21T03:30:00')],
+    commit: '5184430069070270604',
+    lanes: ['commits', 'data_files'],
+    job: 'churn & co',
+  };
+  test('defaults are omitted', () => expect(writeUrl(plain, new URLSearchParams())).toBe(''));
+  test('what is written is read again, every digit of the id', () => {
+    const text = writeUrl(full, new URLSearchParams());
+    expect(readUrl(new URLSearchParams(text), NOW)).toEqual({ state: full, unread: [] });
+    expect(text).toContain('c=5184430069070270604');
+  });
+  test('parameters of others stay', () => {
+    expect(writeUrl(plain, new URLSearchParams('tz=browser&at=1795230252000'))).toBe('?tz=browser');
+  });
+  test('an unreadable value becomes the default and is named', () => {
+    const read = readUrl(new URLSearchParams('from=soon&at=x&sel=5..1&c=12ab&lanes=A!'), NOW);
+    expect(read.state).toEqual(plain);
+    expect(read.unread).toEqual(['from', 'at', 'sel', 'c', 'lanes']);
+  });
+  test("Grafana's time and time.window centre a window, and are replaced on writing", () => {
+    const query = new URLSearchParams('time=1795230252000&time.window=3600000');
+    const read = readUrl(query, NOW);
+    expect(read.state.range).toEqual({ from: '1795228452000', to: '1795232052000' });
+    expect(writeUrl(read.state, query)).toBe('?from=1795228452000&to=1795232052000');
+  });
+});

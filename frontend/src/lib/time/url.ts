@@ -1,0 +1,92 @@
+// What the table page keeps in its URL, read and written. Defaults are omitted, parameters of others preserved,
+// an unreadable value is reported and replaced by its default: never a blank page.
+import { DEFAULT_RANGE, parseInstant, resolveRange, type RangeText } from './range.ts';
+
+export interface TimelineUrl {
+  readonly range: RangeText;
+  /** Where the cursor rests; null: at the end. */
+  readonly at: number | null;
+  /** The pin A that differences are taken against. */
+  readonly pin: number | null;
+  /** Selected span, epoch ms. */
+  readonly sel: readonly [number, number] | null;
+  /** Snapshot id of the open commit, text, all digits. */
+  readonly commit: string | null;
+  /** Lane names to ask for; null: the server's default. */
+  readonly lanes: readonly string[] | null;
+  readonly job: string | null;
+}
+
+export interface ReadUrl {
+  readonly state: TimelineUrl;
+  /** Names of parameters that could not be read. */
+  readonly unread: readonly string[];
+}
+
+const ID = /^-?\d{1,19}$/;
+const LANES = /^[a-z_]+(,[a-z_]+)*$/;
+
+export function readUrl(query: URLSearchParams, now: number): ReadUrl {
+  const unread: string[] = [];
+  const read = <T>(name: string, parse: (text: string) => T | null): T | null => {
+    const text = query.get(name);
+    if (text === null || text === '') return null;
+    const value = parse(text);
+    if (value === null) unread.push(name);
+    return value;
+  };
+  const state: TimelineUrl = {
+    range: readRange(query, now, unread),
+    at: read('at', parseInstant),
+    pin: read('a', parseInstant),
+    sel: read('sel', parsePair),
+    commit: read('c', (text) => (ID.test(text) ? text : null)),
+    lanes: read('lanes', (text) => (LANES.test(text) ? text.split(',') : null)),
+    job: read('job', (text) => text),
+  };
+  return { state, unread };
+}
+
+function readRange(query: URLSearchParams, now: number, unread: string[]): RangeText {
+  const centred = aroundTime(query);
+  if (centred) return centred;
+  const text = { from: query.get('from') || DEFAULT_RANGE.from, to: query.get('to') || DEFAULT_RANGE.to };
+  if (resolveRange(text, now)) return text;
+  unread.push(query.get('from') ? 'from' : 'to');
+  return DEFAULT_RANGE;
+}
+
+/** Grafana's `time` + `time.window` (both ms): a window around an instant. */
+function aroundTime(query: URLSearchParams): RangeText | null {
+  const [middle, width] = [Number(query.get('time') || NaN), Number(query.get('time.window') || NaN)];
+  if (!(middle > 0) || !(width > 0)) return null;
+  return { from: String(middle - width / 2), to: String(middle + width / 2) };
+}
+
+function parsePair(text: string): readonly [number, number] | null {
+  const [first, second, ...rest] = text.split('..').map(parseInstant);
+  if (rest.length || first === null || second === null || first === undefined || second === undefined)
+    return null;
+  return first < second ? [first, second] : null;
+}
+
+/** The query of `state`, with every parameter of `query` that is not ours. Starts with `?`, or is empty. */
+export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
+  const next = new URLSearchParams(query);
+  for (const name of ['time', 'time.window']) next.delete(name);
+  const put = (name: string, value: string | null) =>
+    value === null ? next.delete(name) : next.set(name, value);
+  const usual = state.range.from === DEFAULT_RANGE.from && state.range.to === DEFAULT_RANGE.to;
+  put('from', usual ? null : state.range.from);
+  put('to', usual || state.range.to === DEFAULT_RANGE.to ? null : state.range.to);
+  put('at', ms(state.at));
+  put('a', ms(state.pin));
+  put('sel', state.sel && `${ms(state.sel[0])}..${ms(state.sel[1])}`);
+  put('c', state.commit);
+  put('lanes', state.lanes && state.lanes.join(','));
+  put('job', state.job);
+  const text = next.toString();
+  return text ? `?${text}` : '';
+}
+
+const ms = <T extends number | null>(value: T) => (value === null ? null : String(Math.round(value)));
