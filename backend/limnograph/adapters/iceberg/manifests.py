@@ -1,0 +1,197 @@
+"""Manifest lists and manifests into the counts of `domain/manifests.py`. Reads seven columns of an entry."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from limnograph.adapters.iceberg.avro import Container, compile_record, field_type, open_container
+from limnograph.adapters.iceberg.partition_text import partition_text
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.manifests import (
+    Delta,
+    ManifestFile,
+    ManifestSum,
+    PartitionKey,
+    PartitionSum,
+    is_small,
+    size_bin,
+)
+
+MAX_FILE_BYTES = 2**50
+_DELETED, _ADDED = 2, 1
+_EQUALITY = 2
+
+# Field ids of the Iceberg spec; names for writers that left the ids out, and v1's older names.
+_LIST_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (500, ("manifest_path",)),
+    (501, ("manifest_length",)),
+    (502, ("partition_spec_id",)),
+    (517, ("content",)),
+    (503, ("added_snapshot_id",)),
+    (504, ("added_files_count", "added_data_files_count")),
+    (505, ("existing_files_count", "existing_data_files_count")),
+    (506, ("deleted_files_count", "deleted_data_files_count")),
+    (512, ("added_rows_count",)),
+    (513, ("existing_rows_count",)),
+    (514, ("deleted_rows_count",)),
+)
+_FILE_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (134, ("content",)),
+    (101, ("file_format",)),
+    (102, ("partition",)),
+    (103, ("record_count",)),
+    (104, ("file_size_in_bytes",)),
+)
+_DATA_FILE = (2, ("data_file",))
+_ENTRY_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = ((0, ("status",)), (1, ("snapshot_id",)), _DATA_FILE)
+
+
+def parse_manifest_list(content: bytes) -> list[ManifestFile]:
+    """Lines of a manifest list. Raises MetadataError."""
+    container = open_container(content)
+    read = compile_record(container.schema, _LIST_FIELDS)
+    found: list[ManifestFile] = []
+    for row in _rows(container, read):
+        path, length, spec_id, kind, added_by, *counts = row
+        if not isinstance(path, str) or any(count is not None and count < 0 for count in counts):
+            raise MetadataError("manifest_list_implausible", "a line without a path or with a negative count")
+        added, existing, deleted, added_rows, existing_rows, deleted_rows = counts
+        found.append(
+            ManifestFile(
+                path=path,
+                length=length,
+                spec_id=spec_id or 0,
+                deletes=kind == 1,
+                added_snapshot_id=added_by,
+                added_files=added,
+                existing_files=existing,
+                deleted_files=deleted,
+                added_rows=added_rows,
+                existing_rows=existing_rows,
+                deleted_rows=deleted_rows,
+            )
+        )
+    return found
+
+
+def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
+    """Sums over the entries of one manifest. `target_bytes` decides what is small. Raises MetadataError."""
+    container = open_container(content)
+    data_file = field_type(container.schema, *_DATA_FILE)
+    if not isinstance(data_file, dict):
+        raise MetadataError("manifest_unreadable", f"{manifest.path} has no data_file in its entries")
+    schema = _with_inner(container.schema)
+    read = compile_record(schema, _ENTRY_FIELDS)
+    names = partition_text(_spec_fields(container), field_type(data_file, 102, ("partition",)))
+    total = ManifestSum()
+    texts: dict[Any, str] = {}
+    for status, snapshot_id, (content_id, file_format, partition, records, size) in _rows(container, read):
+        if partition not in texts:
+            texts[partition] = names(partition) if partition else ""
+        if records is None or records < 0 or size is None or not 0 <= size <= MAX_FILE_BYTES:
+            raise MetadataError("manifest_implausible", f"{manifest.path} has a file of {size} bytes, {records} rows")
+        writer = snapshot_id if snapshot_id is not None else manifest.added_snapshot_id
+        is_data = not content_id and not manifest.deletes
+        key = (manifest.spec_id, texts[partition])
+        entry = _Entry(key, writer, is_data, content_id == _EQUALITY, file_format, records, size)
+        if status != _DELETED:
+            _live(total, entry, small=is_data and is_small(size, target_bytes))
+        if status in {_ADDED, _DELETED} and writer is not None:
+            _changed(total, entry, writer, added=status == _ADDED)
+    return total
+
+
+class _Entry(NamedTuple):
+    """One entry. `writer`: snapshot that added or removed the file."""
+
+    key: PartitionKey
+    writer: int | None
+    is_data: bool
+    is_equality: bool
+    file_format: str | None
+    records: int
+    size: int
+
+
+def _live(total: ManifestSum, entry: _Entry, *, small: bool) -> None:
+    part = total.partitions.get(entry.key)
+    if part is None:
+        part = total.partitions[entry.key] = PartitionSum()
+    if entry.writer is not None:
+        part.writers.add(entry.writer)
+    if entry.is_data:
+        total.data_files += 1
+        total.records += entry.records
+        total.bytes += entry.size
+        total.small_files += small
+        total.histogram[size_bin(entry.size)] += 1
+        part.data_files += 1
+        part.records += entry.records
+        part.bytes += entry.size
+        part.small_files += small
+        return
+    total.delete_files += 1
+    total.delete_bytes += entry.size
+    part.delete_files += 1
+    if entry.is_equality:
+        total.equality_deletes += entry.records
+    else:
+        total.position_deletes += entry.records
+        total.dvs += (entry.file_format or "").upper() == "PUFFIN"
+
+
+def _changed(total: ManifestSum, entry: _Entry, writer: int, *, added: bool) -> None:
+    delta = total.deltas.get(writer)
+    if delta is None:
+        delta = total.deltas[writer] = Delta()
+    touched = delta.touched.get(entry.key)
+    if touched is None:
+        touched = delta.touched[entry.key] = [0, 0]
+    if entry.is_data and added:
+        delta.added_data_files += 1
+        delta.added_records += entry.records
+        delta.added_bytes += entry.size
+        touched[0] += 1
+    elif entry.is_data:
+        delta.removed_data_files += 1
+        delta.removed_records += entry.records
+        delta.removed_bytes += entry.size
+        touched[1] += 1
+    elif added:
+        delta.added_delete_files += 1
+        delta.added_delete_bytes += entry.size
+    else:
+        delta.removed_delete_files += 1
+        delta.removed_delete_bytes += entry.size
+
+
+def _with_inner(schema: dict[str, Any]) -> dict[str, Any]:
+    """Entry schema whose data_file is marked so that only the wanted columns of it are read."""
+    fields = []
+    for field in schema["fields"]:
+        if field.get("field-id") == _DATA_FILE[0] or field["name"] in _DATA_FILE[1]:
+            inner = field_type(schema, *_DATA_FILE)
+            fields.append({**field, "type": {**inner, "wanted": _FILE_FIELDS}})
+        else:
+            fields.append(field)
+    return {**schema, "fields": fields}
+
+
+def _rows(container: Container, read: Any) -> Any:
+    try:
+        for count, decoder in container.blocks():
+            for _ in range(count):
+                yield read(decoder)
+    except (EOFError, IndexError, ValueError, OverflowError, MemoryError, KeyError) as error:
+        raise MetadataError("avro_damaged", f"a record is damaged: {error!r}") from error
+
+
+def _spec_fields(container: Container) -> list[dict[str, Any]]:
+    try:
+        found = msgspec.json.decode(container.header.get("partition-spec", b"[]"))
+    except msgspec.DecodeError:
+        return []
+    fields = found.get("fields", []) if isinstance(found, dict) else found
+    return [field for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []

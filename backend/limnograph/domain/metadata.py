@@ -1,0 +1,115 @@
+"""What one version of a table's metadata says: snapshots, refs, schemas, logs. Iceberg's words for every format.
+
+Values as the table wrote them (`timestamp_ms` in milliseconds); the facts we keep are in `facts.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from limnograph.domain.ids import location_uuid
+
+MAIN = "main"
+
+
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something wrong with a table that can still be told about; `code` is stable, `detail` is for a person."""
+
+    code: str
+    detail: str
+    snapshot_id: int | None = None
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """State of a table at one commit. `manifests`: paths in the metadata itself (format v1 without a list)."""
+
+    snapshot_id: int
+    timestamp_ms: int | None = None
+    parent_id: int | None = None
+    sequence_number: int | None = None
+    schema_id: int | None = None
+    summary: dict[str, str] | None = None
+    manifest_list: str | None = None
+    manifests: tuple[str, ...] | None = None
+
+    @property
+    def operation(self) -> str | None:
+        """`append`, `replace`, `overwrite`, `delete`, or what the writer invented."""
+        return (self.summary or {}).get("operation")
+
+    @property
+    def committed_at(self) -> int | None:
+        """Epoch microseconds."""
+        return None if self.timestamp_ms is None else self.timestamp_ms * 1000
+
+
+class Ref(msgspec.Struct, frozen=True):
+    """A branch or a tag. `type` is `branch` or `tag`."""
+
+    snapshot_id: int
+    type: str
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """An entry of `snapshot-log` (value: snapshot id) or `metadata-log` (value: location)."""
+
+    timestamp_ms: int
+    value: Any
+
+
+class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
+    """One metadata file. Dictionaries are keyed by id; `snapshots` keeps the file's order."""
+
+    format: str = "iceberg"
+    format_version: int
+    uuid: str | None
+    location: str
+    metadata_location: str
+    size_bytes: int
+    last_updated_ms: int | None
+    current_schema_id: int | None
+    schemas: dict[int, dict[str, Any]]
+    default_spec_id: int | None
+    specs: dict[int, dict[str, Any]]
+    default_sort_order_id: int | None
+    sort_orders: dict[int, dict[str, Any]]
+    properties: dict[str, str]
+    snapshots: dict[int, Snapshot]
+    refs: dict[str, Ref]
+    snapshot_log: tuple[LogEntry, ...]
+    metadata_log: tuple[LogEntry, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def table_uuid(self) -> str:
+        """The table's own uuid, else the stand-in made from its location."""
+        return self.uuid or location_uuid(self.location)
+
+    @property
+    def head_id(self) -> int | None:
+        """Snapshot that main points at; None for a table without one."""
+        return self.refs[MAIN].snapshot_id if MAIN in self.refs else None
+
+    @property
+    def ordered(self) -> list[Snapshot]:
+        """Snapshots in commit order: sequence number, then time; the file's order breaks ties (v1)."""
+        return sorted(self.snapshots.values(), key=lambda s: (s.sequence_number or 0, s.timestamp_ms or 0))
+
+    @property
+    def target_file_bytes(self) -> int | None:
+        """The table's own target size of data files; Iceberg's default of 512 MiB when it names none."""
+        text = self.properties.get("write.target-file-size-bytes")
+        if text is None:
+            return 512 * 2**20
+        return int(text) if text.isdecimal() and int(text) > 0 else None
+
+    def ancestors(self, snapshot_id: int | None) -> Iterator[int]:
+        """The snapshot and its ancestors as far as they are retained, newest first. Survives a circular chain."""
+        seen: set[int] = set()
+        while snapshot_id is not None and snapshot_id in self.snapshots and snapshot_id not in seen:
+            seen.add(snapshot_id)
+            yield snapshot_id
+            snapshot_id = self.snapshots[snapshot_id].parent_id

@@ -1,0 +1,151 @@
+"""`extract`: one table's new snapshots into facts, by the three tiers of DESIGN §4. Ports in, facts out.
+
+The same function runs in Spark's workers, in the server's watcher and in `inspect`. Manifests are truth; a number that
+neither they nor an unambiguous summary give is None.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from limnograph import __version__
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.manifests import ManifestFile, ManifestSum
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.ports.clock import Clock
+from limnograph.ports.table_reader import TableReader
+from limnograph.services.extract_entries import entries_numbers
+from limnograph.services.extract_lists import list_numbers, summary_numbers
+from limnograph.services.extract_summary import compare, writer_identity
+
+ENTRIES_AT_ONCE = 50
+"""Beyond this many new snapshots of a table in one pass only the head is read to its entries."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What to extract of one table; crosses to Spark's workers as JSON.
+
+    `snapshot_ids`: the new ones. `with_partitions`: known snapshots that `partitions_base` may name.
+    """
+
+    catalog: str
+    namespace: str
+    table: str
+    table_uuid: str
+    metadata_location: str
+    snapshot_ids: list[int]
+    with_partitions: list[int] = []
+    format: str = "iceberg"
+    run_id: str | None = None
+    source: str = "poll"
+
+    @property
+    def name(self) -> TableName:
+        """The table's name when it was observed."""
+        return TableName(self.catalog, self.namespace, self.table)
+
+
+def extract(asked: Asked, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
+    """One fact per asked snapshot that the metadata still holds, in commit order.
+
+    Raises MetadataError when the metadata file itself is damaged, SourceError when storage does not serve it now.
+    """
+    return facts_of(reader.metadata(asked.metadata_location), asked, reader, clock)
+
+
+def facts_of(metadata: TableMetadata, asked: Asked, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
+    """As `extract`, from metadata that is already read."""
+    wanted = set(asked.snapshot_ids)
+    new = [snapshot for snapshot in metadata.ordered if snapshot.snapshot_id in wanted]
+    run = _Run(metadata, asked, reader, clock.now())
+    head = metadata.head_id if metadata.head_id in wanted else (new[-1].snapshot_id if new else None)
+    everything = len(new) <= ENTRIES_AT_ONCE
+    return [run.fact(snapshot, to_entries=everything or snapshot.snapshot_id == head) for snapshot in new]
+
+
+class _Run:
+    """One extraction of one table: what all its rows share."""
+
+    def __init__(self, metadata: TableMetadata, asked: Asked, reader: TableReader, now: int) -> None:
+        self._metadata, self._asked, self._reader, self._now = metadata, asked, reader, now
+        self._main = set(metadata.ancestors(metadata.head_id))
+        self._with_partitions = set(asked.with_partitions)
+        self._refs: dict[int, list[str]] = {}
+        for name, ref in sorted(metadata.refs.items()):
+            self._refs.setdefault(ref.snapshot_id, []).append(name)
+
+    def fact(self, snapshot: Snapshot, *, to_entries: bool) -> SnapshotFact:
+        tier, numbers, problems = self._numbers(snapshot, to_entries=to_entries)
+        if "partitions" in numbers:
+            self._with_partitions.add(snapshot.snapshot_id)
+        mismatch = compare(snapshot, numbers) if tier != "summary" else []
+        fields = {**self._identity(snapshot), **numbers, "tier": tier, "summary_mismatch": mismatch}
+        return SnapshotFact(**fields, status="partial" if problems else "ok", problems=problems)
+
+    def _numbers(self, snapshot: Snapshot, *, to_entries: bool) -> tuple[str, dict[str, Any], list[str]]:
+        """`(tier, columns, problem codes)`: the deepest level that can be read."""
+        try:
+            manifests = self._reader.manifests(snapshot)
+        except MetadataError as error:
+            code = "manifest_list_missing" if error.code == "file_missing" else "manifest_list_unreadable"
+            return "summary", summary_numbers(snapshot), [code]
+        if not to_entries and all(m.added_files is not None for m in manifests):
+            return "manifest_list", list_numbers(snapshot, manifests), []
+        sums, problem = self._sums(manifests)
+        if problem:
+            return "manifest_list", list_numbers(snapshot, manifests), [problem]
+        base = snapshot.parent_id if self._may_be_base(snapshot) else None
+        return "entries", entries_numbers(self._metadata, snapshot, manifests, sums, base), []
+
+    def _sums(self, manifests: list[ManifestFile]) -> tuple[list[ManifestSum], str | None]:
+        try:
+            return [self._reader.manifest_sum(m, self._metadata.target_file_bytes) for m in manifests], None
+        except MetadataError as error:
+            return [], "manifest_missing" if error.code == "file_missing" else "manifest_unreadable"
+
+    def _may_be_base(self, snapshot: Snapshot) -> bool:
+        """Whether the row may hold only what differs from its parent's row: that row has partitions, same UTC day."""
+        parent = self._metadata.snapshots.get(snapshot.parent_id) if snapshot.parent_id is not None else None
+        if parent is None or parent.snapshot_id not in self._with_partitions:
+            return False
+        return _utc_day(parent) == _utc_day(snapshot) is not None
+
+    def _identity(self, snapshot: Snapshot) -> dict[str, Any]:
+        metadata, asked = self._metadata, self._asked
+        return {
+            "table_uuid": asked.table_uuid,
+            "snapshot_id": snapshot.snapshot_id,
+            "catalog": asked.catalog,
+            "namespace": asked.namespace,
+            "table": asked.table,
+            "format": metadata.format,
+            "format_version": metadata.format_version,
+            "parent_id": snapshot.parent_id,
+            "sequence_number": snapshot.sequence_number,
+            "committed_at": snapshot.committed_at,
+            "operation": snapshot.operation,
+            "on_main": snapshot.snapshot_id in self._main,
+            "refs": self._refs.get(snapshot.snapshot_id, []),
+            "schema_id": snapshot.schema_id,
+            "spec_id": metadata.default_spec_id,
+            "sort_order_id": metadata.default_sort_order_id,
+            "summary": snapshot.summary,
+            "manifest_list": snapshot.manifest_list,
+            "metadata_location": metadata.metadata_location,
+            "metadata_bytes": metadata.size_bytes,
+            "live_snapshots": len(metadata.snapshots),
+            "target_file_bytes": metadata.target_file_bytes,
+            "source": asked.source,
+            "observed_at": self._now,
+            "run_id": asked.run_id,
+            "extractor_version": __version__,
+            **writer_identity(snapshot.summary or {}),
+        }
+
+
+def _utc_day(snapshot: Snapshot) -> int | None:
+    return None if snapshot.timestamp_ms is None else snapshot.timestamp_ms // 86_400_000

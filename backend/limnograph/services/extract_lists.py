@@ -1,0 +1,117 @@
+"""Numbers of a snapshot without its entries: from its manifest list, or, when that is lost, from its summary alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata import Snapshot
+from limnograph.services.extract_summary import number
+
+
+def manifest_numbers(manifests: list[ManifestFile]) -> dict[str, Any]:
+    """Columns of group `manifests` that a manifest list gives."""
+    return {
+        "manifests": len(manifests),
+        "delete_manifests": sum(m.deletes for m in manifests),
+        "manifest_bytes": _sum(m.length for m in manifests),
+    }
+
+
+def list_numbers(snapshot: Snapshot, manifests: list[ManifestFile]) -> dict[str, Any]:
+    """Files and rows from the lines of the list; bytes from the summary where no delete file blurs them."""
+    data = [m for m in manifests if not m.deletes]
+    deletes = [m for m in manifests if m.deletes]
+    own_data = [m for m in data if m.added_snapshot_id == snapshot.snapshot_id]
+    own_deletes = [m for m in deletes if m.added_snapshot_id == snapshot.snapshot_id]
+    found: dict[str, Any] = {
+        **manifest_numbers(manifests),
+        "total_data_files": _live(data, "files"),
+        "total_delete_files": _live(deletes, "files"),
+        "total_records": _live(data, "rows"),
+        "added_data_files": _sum(m.added_files for m in own_data),
+        "added_delete_files": _sum(m.added_files for m in own_deletes),
+        "added_records": _sum(m.added_rows for m in own_data),
+        "removed_data_files": _sum(m.deleted_files for m in own_data),
+        "removed_delete_files": _sum(m.deleted_files for m in own_deletes),
+        "removed_records": _sum(m.deleted_rows for m in own_data),
+        "changed_partitions": number(snapshot.summary, "changed-partition-count"),
+    }
+    return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
+
+
+def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
+    """What the writer said about totals; deltas count as none only where the writer said totals at all."""
+    summary = snapshot.summary
+    said = number(summary, "total-data-files") is not None
+
+    def delta(key: str) -> int | None:
+        return number(summary, key) if key in (summary or {}) else (0 if said else None)
+
+    found: dict[str, Any] = {
+        "total_data_files": number(summary, "total-data-files"),
+        "total_delete_files": number(summary, "total-delete-files"),
+        "total_records": number(summary, "total-records"),
+        "added_data_files": delta("added-data-files"),
+        "added_delete_files": delta("added-delete-files"),
+        "added_records": delta("added-records"),
+        "removed_data_files": delta("deleted-data-files"),
+        "removed_delete_files": delta("removed-delete-files"),
+        "removed_records": delta("deleted-records"),
+        "changed_partitions": number(summary, "changed-partition-count"),
+    }
+    return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
+
+
+def _deletes(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
+    """Rows of delete files: a list does not tell position from equality deletes, the summary does."""
+    none = found["total_delete_files"] == 0
+    return {
+        "total_position_deletes": 0 if none else number(snapshot.summary, "total-position-deletes"),
+        "total_equality_deletes": 0 if none else number(snapshot.summary, "total-equality-deletes"),
+        "total_dvs": 0 if none else None,
+    }
+
+
+def _bytes(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
+    """`*-files-size` of a summary counts delete files too: it is the data's size only where there are none."""
+    summary = snapshot.summary
+    return {
+        "total_bytes": _size(
+            found["total_data_files"], found["total_delete_files"], number(summary, "total-files-size")
+        ),
+        "total_delete_bytes": 0 if found["total_delete_files"] == 0 else None,
+        "added_bytes": _size(
+            found["added_data_files"], found["added_delete_files"], number(summary, "added-files-size")
+        ),
+        "removed_bytes": _size(
+            found["removed_data_files"], found["removed_delete_files"], number(summary, "removed-files-size")
+        ),
+    }
+
+
+def _size(data_files: object, delete_files: object, said: int | None) -> int | None:
+    if data_files == 0:
+        return 0
+    return said if delete_files == 0 else None
+
+
+def _live(manifests: list[ManifestFile], what: str) -> int | None:
+    if what == "files":
+        return _sum(_plus(m.added_files, m.existing_files) for m in manifests)
+    return _sum(_plus(m.added_rows, m.existing_rows) for m in manifests)
+
+
+def _plus(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    """Sum; None as soon as one value is not known."""
+    total = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total

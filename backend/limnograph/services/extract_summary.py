@@ -1,0 +1,72 @@
+"""What a snapshot summary says: its numbers, who wrote it, and where it disagrees with the manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from limnograph.domain.metadata import Snapshot
+
+_COMPARED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("total-data-files", ("total_data_files",)),
+    ("total-delete-files", ("total_delete_files",)),
+    ("total-records", ("total_records",)),
+    ("total-files-size", ("total_bytes", "total_delete_bytes")),
+    ("total-position-deletes", ("total_position_deletes",)),
+    ("total-equality-deletes", ("total_equality_deletes",)),
+    ("added-data-files", ("added_data_files",)),
+    ("deleted-data-files", ("removed_data_files",)),
+    ("added-delete-files", ("added_delete_files",)),
+    ("removed-delete-files", ("removed_delete_files",)),
+    ("added-records", ("added_records",)),
+    ("deleted-records", ("removed_records",)),
+    ("changed-partition-count", ("changed_partitions",)),
+)
+
+
+def number(summary: Mapping[str, str] | None, key: str) -> int | None:
+    """A count of the summary; None when it is absent or no plain number below 2^63."""
+    text = (summary or {}).get(key)
+    if text is None or not (text.isascii() and text.isdecimal()) or len(text) > 18:
+        return None
+    return int(text)
+
+
+def compare(snapshot: Snapshot, numbers: Mapping[str, object]) -> list[str]:
+    """Summary keys whose number differs from what was counted; a key or a count that is not known says nothing."""
+    found: list[str] = []
+    for key, columns in _COMPARED:
+        said = number(snapshot.summary, key)
+        counted = [value for column in columns if isinstance(value := numbers.get(column), int)]
+        if said is not None and len(counted) == len(columns) and sum(counted) != said:
+            found.append(key)
+    return found
+
+
+def writer_identity(summary: Mapping[str, str]) -> dict[str, Any]:
+    """Columns of group `writer`, from the keys that engines leave in summaries; None where nobody signed."""
+    return {
+        "engine": _engine(summary),
+        "engine_version": summary.get("engine-version") or None,
+        "app_id": _first(summary, "app-id", "spark.app.id"),
+        "app_name": _first(summary, "app-name", "spark.app.name"),
+        "job_id": _first(summary, "flink.job-id", "kafka.connect.task-id", "job-id"),
+        "query_id": _first(summary, "trino_query_id", "spark.sql.streaming.queryId", "query-id"),
+        "user": _first(summary, "trino_user", "user"),
+    }
+
+
+def _engine(summary: Mapping[str, str]) -> str | None:
+    if named := summary.get("engine-name"):
+        return named.lower()
+    for prefix, engine in _SIGNS:
+        if any(key.startswith(prefix) for key in summary):
+            return engine
+    return None
+
+
+_SIGNS = (("spark.app.id", "spark"), ("trino_", "trino"), ("flink.", "flink"), ("kafka.connect.", "kafka-connect"))
+
+
+def _first(summary: Mapping[str, str], *keys: str) -> str | None:
+    return next((summary[key] for key in keys if summary.get(key)), None)
