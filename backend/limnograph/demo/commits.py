@@ -1,0 +1,142 @@
+"""History by PyIceberg: appends of placeholder and of small real files. Runs in worker processes; no Spark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from limnograph.demo.calendar import DAY
+from limnograph.demo.plan import Append, Files, Rows, Writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.table import Table
+
+CUSTOMERS = 200
+SPARK_VERSION = "4.1.4"
+ICEBERG_VERSION = "Apache Iceberg 1.11.0"
+
+
+class Place(NamedTuple):
+    """Where the observed lake is: PyIceberg's `uri` and `warehouse` of catalog `lake`."""
+
+    uri: str
+    warehouse: str
+
+
+class Mark(NamedTuple):
+    """A step that was made real: when it is to have happened, what it made, and when it really did (epoch ms)."""
+
+    planned: int
+    snapshot_id: int | None
+    real: int
+
+
+def open_table(place: Place, name: str) -> Table:
+    """The table as it is now."""
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    return SqlCatalog("lake", uri=place.uri, warehouse=place.warehouse).load_table(name)
+
+
+def mark(table: Table, planned: int, before: int | None) -> Mark:
+    """The mark of a step that was just made; `before` = newest snapshot id before it."""
+    newest = newest_snapshot(table)
+    return Mark(planned, newest if newest != before else None, table.metadata.last_updated_ms)
+
+
+def newest_snapshot(table: Table) -> int | None:
+    """Id of the snapshot that was committed last, on whichever branch."""
+    snapshots = table.metadata.snapshots
+    return max(snapshots, key=lambda one: one.sequence_number or 0).snapshot_id if snapshots else None
+
+
+def make_appends(place: Place, name: str, steps: Sequence[Append | Rows]) -> list[Mark]:
+    """Commit `steps` in their order, one snapshot each."""
+    table = open_table(place, name)
+    marks = []
+    for step in steps:
+        before = newest_snapshot(table)
+        if isinstance(step, Append):
+            _append_placeholders(table, step)
+        else:
+            table.append(_rows(table, step), snapshot_properties=_summary(step.writer))
+        marks.append(mark(table, step.at, before))
+    return marks
+
+
+def _append_placeholders(table: Table, step: Append) -> None:
+    summary = _summary(step.writer)
+    files = placeholders(table, step.files, step.at, partition_at=step.at - step.late_days * DAY)
+    with (
+        table.transaction() as transaction,
+        transaction.update_snapshot(snapshot_properties=summary, branch=step.branch).fast_append() as append,
+    ):
+        for file in files:
+            append.append_data_file(file)
+
+
+def _summary(writer: Writer) -> dict[str, str]:
+    """What Spark writes into a summary besides the counts."""
+    return {
+        "spark.app.id": writer.app_id,
+        "app-id": writer.app_id,
+        "app-name": writer.app_name,
+        "user": writer.user,
+        "engine-name": "spark",
+        "engine-version": SPARK_VERSION,
+        "iceberg-version": ICEBERG_VERSION,
+    }
+
+
+def placeholders(table: Table, files: Files, at: int, partition_at: int) -> list[DataFile]:
+    """Data files that are only described: real metadata without data behind it. Reproducible for one `at`."""
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+    from pyiceberg.typedef import Record
+
+    rng = random.Random(at)  # noqa: S311 - the same lake every time, no secret
+    folder = f"{table.location()}/data"
+    spec = table.spec()
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+    )
+    return [
+        DataFile.from_args(
+            content=DataFileContent.DATA,
+            file_path=f"{folder}/{files.stem}-{at}-{number:05d}.parquet",
+            file_format=FileFormat.PARQUET,
+            partition=Record(*(_partition_value(str(field.transform), partition_at, rng) for field in spec.fields)),
+            record_count=max(1, round(files.rows * rng.uniform(0.9, 1.1))),
+            file_size_in_bytes=rng.randint(*files.sizes),
+            key_metadata=None,
+            split_offsets=None,
+            equality_ids=None,
+            sort_order_id=None,
+            spec_id=spec.spec_id,
+            **nothing,
+        )
+        for number in range(files.count)
+    ]
+
+
+def _partition_value(transform: str, partition_at: int, rng: random.Random) -> int:
+    return partition_at // DAY if transform == "day" else rng.randrange(4)
+
+
+def _rows(table: Table, step: Rows) -> pa.Table:
+    """Orders of the minutes before the commit; customers repeat, so that a row delete touches many files."""
+    import pyarrow as pa
+    from pyiceberg.io.pyarrow import schema_to_pyarrow
+
+    rng = random.Random(step.at)  # noqa: S311
+    now = datetime.fromtimestamp(step.at / 1000, UTC)
+    columns = {
+        "id": [step.at * 1000 + number for number in range(step.count)],
+        "event_time": [now] * step.count,
+        "customer": [rng.randrange(CUSTOMERS) for _ in range(step.count)],
+        "amount": [round(rng.expovariate(1 / 40), 2) for _ in range(step.count)],
+    }
+    return pa.table(columns).cast(schema_to_pyarrow(table.schema()))

@@ -1,0 +1,100 @@
+"""Builds the observed lake: creates the tables, makes every planned commit, then moves the history to its instants.
+
+PyIceberg's appends run in two worker processes (they are pure Python), Spark's steps in this one, tables side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import sqlite3
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from limnograph.demo import spark_steps
+from limnograph.demo.calendar import Calendar
+from limnograph.demo.commits import Mark, Place, make_appends, mark, newest_snapshot, open_table
+from limnograph.demo.plan import Append, Compaction, Rows, Statement, Step, TablePlan
+from limnograph.demo.progress import Progress
+from limnograph.demo.timeshift import shift
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WORKERS = 2
+TABLES_AT_ONCE = 4
+FEW = 12
+
+
+def build(
+    spark: SparkSession,
+    database: Path,
+    place: Place,
+    plans: Sequence[TablePlan],
+    *,
+    calendar: Calendar,
+    progress: Progress,
+) -> dict[str, list[Mark]]:
+    """The whole lake; returns the marks of each table. The tables must not exist yet."""
+    prepare(database)
+    created = {}
+    for plan in plans:
+        spark_steps.create(spark, plan)
+        created[plan.name] = Mark(calendar.start - 1_000, None, open_table(place, plan.name).metadata.last_updated_ms)
+    progress.say(f"{len(plans)} tables created")
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(WORKERS, mp_context=context) as workers,
+        ThreadPoolExecutor(TABLES_AT_ONCE) as threads,
+    ):
+        # The longest chains first: what alternates between the engines waits most.
+        order = sorted(plans, key=lambda plan: -_cost(plan))
+        futures = {plan.name: threads.submit(_history, spark, workers, place, plan, progress) for plan in order}
+        marks = {name: [created[name], *future.result()] for name, future in futures.items()}
+    for name, made in marks.items():
+        shift(database, name, made)
+    progress.say("times moved to the demo day")
+    return marks
+
+
+def prepare(database: Path) -> None:
+    """An SQLite file that lets one engine write while others read."""
+    with sqlite3.connect(database) as connection:
+        connection.execute("pragma journal_mode=wal")
+
+
+def _cost(plan: TablePlan) -> int:
+    by_spark = sum(isinstance(step, Statement | Compaction) for step in plan.steps)
+    return len(plan.steps) + 15 * by_spark
+
+
+def _history(spark: SparkSession, workers: Executor, place: Place, plan: TablePlan, progress: Progress) -> list[Mark]:
+    marks: list[Mark] = []
+    for by_spark, group in itertools.groupby(plan.steps, key=lambda step: isinstance(step, Statement | Compaction)):
+        if by_spark:
+            marks += _make_by_spark(spark, place, plan.name, group)
+        else:
+            steps = [step for step in group if isinstance(step, Append | Rows)]
+            # A handful is not worth the wait behind another table's hundred.
+            few = len(steps) <= FEW
+            marks += (
+                make_appends(place, plan.name, steps)
+                if few
+                else workers.submit(make_appends, place, plan.name, steps).result()
+            )
+    commits = sum(one.snapshot_id is not None for one in marks)
+    progress.say(f"{plan.name}: {commits} commits")
+    return marks
+
+
+def _make_by_spark(spark: SparkSession, place: Place, name: str, steps: Iterator[Step]) -> list[Mark]:
+    marks = []
+    for step in steps:
+        if not isinstance(step, Statement | Compaction):
+            continue
+        before = newest_snapshot(open_table(place, name))
+        spark_steps.make(spark, name, step)
+        marks.append(mark(open_table(place, name), step.at, before))
+    return marks

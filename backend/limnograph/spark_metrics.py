@@ -1,0 +1,239 @@
+"""For your PySpark job: measure its runs, expose them to Prometheus, tell Limnograph which tables it read and wrote.
+
+    from limnograph.spark_metrics import job_run, start_exposition
+
+    start_exposition(9108)
+    reads, writes = ["lake.sales.carts"], ["lake.sales.orders"]
+    with job_run("churn", reads=reads, writes=writes, server="http://127.0.0.1:8787", spark=spark):
+        ...
+
+Needs only the standard library and prometheus_client. A Limnograph server that is away never breaks or delays the job.
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import json
+import logging
+import threading
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client.exposition import start_http_server
+
+LOG = logging.getLogger("limnograph.spark_metrics")
+REGISTRY = CollectorRegistry()
+"""Our own registry: metrics of the job's other libraries stay where they are."""
+
+LABELS = ("catalog", "table_namespace", "table", "job_name", "application_id", "role")
+_DURATION = Gauge("spark_job_duration_seconds", "How long the last finished run took.", LABELS, registry=REGISTRY)
+_FINISHED = Gauge(
+    "spark_job_last_finished_timestamp_seconds", "When the last run finished, epoch seconds.", LABELS, registry=REGISTRY
+)
+_RUNS = Counter("spark_job_runs", "Finished runs.", (*LABELS, "status"), registry=REGISTRY)
+
+Role = Literal["reads", "writes"]
+Tables = Iterable[str] | Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
+class TableUse:
+    """A table of a run, `catalog.namespace.table`, and the snapshot that was read when the job knows it."""
+
+    name: str
+    role: Role
+    read_snapshot_id: int | None = None
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Catalog, namespace (all levels between) and table as label values."""
+        parts = self.name.split(".")
+        return {"catalog": parts[0], "table_namespace": ".".join(parts[1:-1]), "table": parts[-1]}
+
+
+@dataclass(frozen=True)
+class JobRun:
+    """A run that is going on. `run_id` is unique; `application_id` equals `app-id` in the run's Iceberg commits."""
+
+    job_name: str
+    application_id: str
+    tables: tuple[TableUse, ...]
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    started_at: float = field(default_factory=time.time)
+
+
+@contextmanager
+def job_run(
+    job_name: str,
+    *,
+    reads: Tables = (),
+    writes: Tables = (),
+    server: str | None = None,
+    spark: Any = None,
+) -> Iterator[JobRun]:
+    """Measure the body as one run. `reads` may map a table to the snapshot id that is read.
+
+    An exception makes the run `failed` and goes on to the caller. `server`: base URL of Limnograph; None pushes
+    nothing. Raises ValueError on a table that is not `catalog.namespace.table`.
+    """
+    run = JobRun(job_name, _application_id(spark), (*_uses(reads, "reads"), *_uses(writes, "writes")))
+    push = _pusher(server).push if server else _ignore
+    push(_body(run, "running", None))
+    begin = time.perf_counter()
+    status: Literal["ok", "failed"] = "failed"
+    try:
+        yield run
+        status = "ok"
+    finally:
+        seconds = time.perf_counter() - begin
+        _measure(run, status, seconds)
+        push(_body(run, status, run.started_at + seconds))
+
+
+def start_exposition(port: int, host: str = "127.0.0.1") -> int:
+    """Serve REGISTRY on `http://host:port/metrics` from a daemon thread; port 0 takes a free one. Returns the port."""
+    server, _ = start_http_server(port, host, registry=REGISTRY)
+    return int(server.server_port)
+
+
+def _uses(tables: Tables, role: Role) -> Iterator[TableUse]:
+    if isinstance(tables, str):
+        raise TypeError(f"{role}: {tables!r} is one name; give a list of names")
+    known: Mapping[str, int | None] = tables if isinstance(tables, Mapping) else dict.fromkeys(tables)
+    for name, snapshot_id in known.items():
+        parts = name.split(".")
+        if len(parts) < 3 or not all(parts):
+            raise ValueError(f"{role}: {name!r} is not a table; write catalog.namespace.table")
+        yield TableUse(name, role, snapshot_id)
+
+
+def _application_id(spark: Any) -> str:
+    """Of the given session, else of the active one, else empty."""
+    if spark is None:
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            return ""
+        spark = SparkSession.getActiveSession()
+    return "" if spark is None else str(spark.sparkContext.applicationId)
+
+
+def _measure(run: JobRun, status: str, seconds: float) -> None:
+    for use in run.tables:
+        labels = {**use.labels, "job_name": run.job_name, "application_id": run.application_id, "role": use.role}
+        _DURATION.labels(**labels).set(seconds)
+        _FINISHED.labels(**labels).set(run.started_at + seconds)
+        _RUNS.labels(**labels, status=status).inc()
+
+
+def _body(run: JobRun, status: str, ended_at: float | None) -> dict[str, Any]:
+    """The JSON that `POST /api/v1/runs` takes; times epoch ms, ids as text."""
+    return {
+        "run_id": run.run_id,
+        "job_name": run.job_name,
+        "status": status,
+        "started_at": round(run.started_at * 1000),
+        "ended_at": None if ended_at is None else round(ended_at * 1000),
+        "application_id": run.application_id or None,
+        "tables": [
+            {
+                **use.labels,
+                "role": use.role,
+                "read_snapshot_id": None if use.read_snapshot_id is None else str(use.read_snapshot_id),
+            }
+            for use in run.tables
+        ],
+    }
+
+
+def _ignore(body: dict[str, Any]) -> None:
+    """Nobody to push to."""
+
+
+class Pusher:
+    """Sends runs from its own thread: a bounded buffer, short timeouts, one warning while the server is away."""
+
+    BUFFER = 256
+    TIMEOUT_SECONDS = 2.0
+    LONGEST_PAUSE_SECONDS = 60.0
+
+    def __init__(self, server: str) -> None:
+        if not server.startswith(("http://", "https://")):
+            raise ValueError(f"server: {server!r} is not a URL; write http://host:port")
+        self._url = server.rstrip("/") + "/api/v1/runs"
+        self._waiting: collections.deque[dict[str, Any]] = collections.deque(maxlen=self.BUFFER)
+        self._wake = threading.Condition()
+        self._warned = False
+        threading.Thread(target=self._work, name="limnograph-push", daemon=True).start()
+        atexit.register(self.flush)
+
+    def push(self, body: dict[str, Any]) -> None:
+        """Hand over and return at once; the oldest waiting run is dropped when the buffer is full."""
+        with self._wake:
+            self._waiting.append(body)
+            self._wake.notify()
+
+    def flush(self, seconds: float = 2.0) -> bool:
+        """Wait until all is sent, at most `seconds`; whether it was."""
+        with self._wake:
+            return self._wake.wait_for(lambda: not self._waiting, seconds)
+
+    def _work(self) -> None:
+        pause = 1.0
+        while True:
+            with self._wake:
+                self._wake.wait_for(lambda: bool(self._waiting))
+                body = self._waiting[0]
+            if self._send(body):
+                pause = 1.0
+                self._done(body)
+            else:
+                time.sleep(pause)
+                pause = min(2 * pause, self.LONGEST_PAUSE_SECONDS)
+
+    def _done(self, body: dict[str, Any]) -> None:
+        with self._wake:
+            if self._waiting and self._waiting[0] is body:
+                self._waiting.popleft()
+            self._wake.notify_all()
+
+    def _send(self, body: dict[str, Any]) -> bool:
+        """Whether the server is done with it: taken, or refused for good."""
+        request = urllib.request.Request(  # noqa: S310 - the scheme was checked
+            self._url, json.dumps(body).encode(), {"content-type": "application/json"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=self.TIMEOUT_SECONDS):  # noqa: S310
+                self._warned = False
+        except urllib.error.HTTPError as refusal:
+            for_good = 400 <= refusal.code < 500 and refusal.code != 429
+            self._warn(f"answered {refusal.code}" + (", the run is not recorded" if for_good else ""))
+            return for_good
+        except OSError as error:
+            self._warn(f"does not answer ({error}); runs wait in a buffer of {self.BUFFER}")
+            return False
+        return True
+
+    def _warn(self, what: str) -> None:
+        if not self._warned:
+            LOG.warning("limnograph at %s %s", self._url, what)
+        self._warned = True
+
+
+_PUSHERS: dict[str, Pusher] = {}
+_PUSHERS_LOCK = threading.Lock()
+
+
+def _pusher(server: str) -> Pusher:
+    with _PUSHERS_LOCK:
+        if server not in _PUSHERS:
+            _PUSHERS[server] = Pusher(server)
+        return _PUSHERS[server]
