@@ -9,7 +9,7 @@ from litestar.params import PathParameter, QueryParameter
 
 from limnograph.domain.asked import MAX_LIMIT, Direction, FleetSort
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.ids import TableName, unescape_level
+from limnograph.domain.ids import TableName
 from limnograph.domain.timeline import DEFAULT_LANES, LANES
 
 HOUR_MS = 3_600_000
@@ -46,9 +46,12 @@ SchemaChanged = Annotated[
 
 
 def table_name(catalog: str, namespace: str, table: str) -> TableName:
-    """From path segments."""
-    levels = re.sub(r"~(.)", lambda found: "/" if found[1] == "s" else found[0], namespace)
-    return TableName(unescape_level(catalog), levels, unescape_level(table))
+    """From path segments; `~s` is a slash, all else is the escaped text that facts carry."""
+    return TableName(_segment(catalog), _segment(namespace), _segment(table).replace(".", "~d"))
+
+
+def _segment(text: str) -> str:
+    return re.sub(r"~(.)", lambda found: "/" if found[1] == "s" else found[0], text)
 
 
 def lane_names(text: str | None) -> tuple[str, ...]:

@@ -89,6 +89,15 @@ class Jobs:
             if job and role
         ]
 
+    async def job_of_application(self, application_id: str, at_ms: int) -> str | None:
+        """Job that ran under an application id around an instant, by its metrics. Raises SourceError."""
+        if self.metrics is None:
+            return None
+        end = at_ms + 3_600_000
+        matrix = await self.metrics.instant(templates.job_of_application(application_id, 2 * 3_600), end)
+        found = sorted({series.labels.get("job_name", "") for series in matrix.series} - {""})
+        return found[0] if found else None
+
     def matchers(self, name: TableName, job: str, role: Role) -> dict[str, str]:
         """Labels that select a job's metrics for a table."""
         configured = self._configured.get(job)

@@ -68,3 +68,9 @@ def median_duration_by_table(seconds: int) -> str:
     """Median duration of every reader of every table over the window before the instant."""
     readers = Selector(DURATION, {"role": "reads"}, seconds)
     return str(Aggregate("max", (*_TABLE, "job_name"), Call("quantile_over_time", readers, 0.5)))
+
+
+def job_of_application(application_id: str, seconds: int) -> str:
+    """Jobs that reported under an application id."""
+    selector = Selector(DURATION, {"application_id": application_id}, seconds)
+    return str(Aggregate("max", ("job_name",), Call("last_over_time", selector)))

@@ -1,0 +1,214 @@
+"""One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import Literal, NamedTuple
+
+from limnograph.analysis.alignment import median
+from limnograph.domain.answers import CommitDetail, Diff, PartitionChange, RunEffect, SizeShape
+from limnograph.domain.errors import LimnographError, NotFound, SourceError
+from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.ports.clock import Clock
+from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.commits import commit_row
+from limnograph.services.history import History
+from limnograph.services.hot import HotStore
+from limnograph.services.jobs import Jobs
+from limnograph.services.lake import completed
+from limnograph.services.loading import rows_by_id
+from limnograph.services.runs import JobRun
+
+AROUND = 6 * 3_600_000_000
+"""How far runs before and after a commit are looked at, microseconds."""
+RUNS_KEPT = 30
+_Unit = Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
+_METRICS: tuple[tuple[str, _Unit, str], ...] = (
+    ("data_files", "files", "total_data_files"),
+    ("delete_files", "files", "total_delete_files"),
+    ("bytes", "bytes", "total_bytes"),
+    ("records", "rows", "total_records"),
+    ("position_deletes", "rows", "total_position_deletes"),
+    ("equality_deletes", "rows", "total_equality_deletes"),
+    ("manifests", "manifests", "manifests"),
+    ("small_files", "files", "small_files"),
+)
+
+
+class _Found(NamedTuple):
+    history: History
+    row: SnapshotFact
+    parent: SnapshotFact | None
+
+
+class CommitDetails:
+    """The page of one commit."""
+
+    def __init__(self, store: HotStore, engine: QueryEngine, jobs: Jobs, clock: Clock) -> None:
+        self._store, self._engine, self._jobs, self._clock = store, engine, jobs, clock
+
+    async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
+        """Raises NotFound for an unknown table or commit, SourceError when the meta tables cannot be read."""
+        found = await asyncio.to_thread(self._find, name, snapshot_id)
+        row, history = found.row, found.history
+        effects = await self._effects(name, row)
+        writer = await self._written_by(row)
+        previous_id, next_id = _neighbours(history, row)
+        return CommitDetail(
+            commit=commit_row(history, row),
+            parent=commit_row(history, found.parent) if found.parent else None,
+            diff=difference(found.parent, row),
+            partitions=_partitions(row),
+            partitions_changed=row.changed_partitions,
+            shape=SizeShape(
+                edges=list(HISTOGRAM_EDGES),
+                before=found.parent.file_size_histogram if found.parent else None,
+                after=row.file_size_histogram,
+            ),
+            target_file_bytes=row.target_file_bytes,
+            refs=row.refs or [],
+            schema_id=row.schema_id,
+            summary=row.summary or {},
+            summary_mismatch=row.summary_mismatch or [],
+            problems=row.problems or [],
+            manifest_list=row.manifest_list,
+            metadata_location=row.metadata_location,
+            writer_user=row.user,
+            writer_engine_version=row.engine_version,
+            written_by_job=writer,
+            effects=effects,
+            previous_id=previous_id,
+            next_id=next_id,
+        )
+
+    def _find(self, name: TableName, snapshot_id: int) -> _Found:
+        """Whole row and parent: from the meta tables by id, else from the watcher; with the history around it."""
+        reading = self._store.reading
+        if reading.error is not None and not reading.lake.histories:
+            raise reading.error
+        history = reading.lake.find(name)
+        if history is None:
+            raise NotFound(f"{name} could never be read, so no commit of it is known")
+        row = self._row(history.uuid, snapshot_id, history)
+        if row is None:
+            raise NotFound(f"{name} has no commit {snapshot_id}")
+        if row.committed_at is not None and row.committed_at < reading.lake.floor:
+            reading = self._store.since(row.committed_at - AROUND, (history.uuid,))
+            history = reading.lake.histories.get(history.uuid, history)
+        parent = self._row(history.uuid, row.parent_id, history) if row.parent_id is not None else None
+        return _Found(history, row, parent)
+
+    def _row(self, uuid: str, snapshot_id: int, history: History) -> SnapshotFact | None:
+        hot = history.snapshots.get(snapshot_id)
+        provisional = self._store.provisional_row(uuid, snapshot_id)
+        try:
+            durable = next(iter(rows_by_id(self._engine, uuid, (snapshot_id,))), None)
+        except LimnographError:
+            if hot is None:
+                raise
+            durable = None
+        if durable is None:
+            return provisional or hot
+        return completed(durable, provisional) if provisional else durable
+
+    async def _effects(self, name: TableName, row: SnapshotFact) -> list[RunEffect]:
+        if row.committed_at is None:
+            return []
+        at = row.committed_at
+        until = min(at + AROUND, self._clock.now())
+        try:
+            runs = await self._jobs.runs_between(name, None, (at - AROUND) // MICROS_PER_MS, until // MICROS_PER_MS)
+        except SourceError:
+            return []
+        return effects_of(runs, at)
+
+    async def _written_by(self, row: SnapshotFact) -> str | None:
+        """Job whose application id is the commit's. It never says whom the commit slowed."""
+        if row.app_id is None:
+            return None
+        pushed = self._jobs.runs.job_of_application(row.app_id)
+        if pushed is not None or row.committed_at is None:
+            return pushed
+        at = row.committed_at // MICROS_PER_MS
+        try:
+            return await self._jobs.job_of_application(row.app_id, at)
+        except SourceError:
+            return None
+
+
+def difference(parent: SnapshotFact | None, row: SnapshotFact) -> list[Diff]:
+    """Numbers before and after; before the first commit of a table everything is known to be nothing."""
+    first = row.parent_id is None and row.operation is not None
+
+    def one(metric: str, unit: _Unit, before: float | None, after: float | None) -> Diff:
+        delta = None if before is None or after is None else after - before
+        return Diff(metric=metric, unit=unit, before=before, after=after, delta=delta)
+
+    def value(fact: SnapshotFact | None, column: str) -> float | None:
+        if fact is None:
+            return 0 if first else None
+        found: float | None = getattr(fact, column)
+        return found
+
+    found = [one(metric, unit, value(parent, column), value(row, column)) for metric, unit, column in _METRICS]
+    found.append(one("average_file_size", "bytes_per_file", _average(parent), _average(row)))
+    return found
+
+
+def _average(row: SnapshotFact | None) -> float | None:
+    if row is None or not row.total_data_files or row.total_bytes is None:
+        return None
+    return row.total_bytes / row.total_data_files
+
+
+def _partitions(row: SnapshotFact) -> list[PartitionChange]:
+    """Partitions that this commit touched, most changed first, at most 200."""
+    touched = [
+        PartitionChange(
+            partition=p.partition,
+            data_files=p.data_files,
+            added_data_files=p.added_data_files,
+            removed_data_files=p.removed_data_files,
+            bytes=p.bytes,
+        )
+        for p in row.partitions or ()
+        if p.added_data_files or p.removed_data_files or row.partitions_scope == "changed"
+    ]
+    return sorted(touched, key=lambda p: -((p.added_data_files or 0) + (p.removed_data_files or 0)))[:200]
+
+
+def effects_of(runs: list[JobRun], at: int) -> list[RunEffect]:
+    """Medians of the last RUNS_KEPT runs that ended before the commit and the first ones that started after it."""
+    by_job: dict[tuple[str, str], list[JobRun]] = defaultdict(list)
+    for run in runs:
+        if run.seconds is not None and run.status != "failed":
+            by_job[run.job, run.role].append(run)
+    found = []
+    for (job, role), known in sorted(by_job.items()):
+        before = [run.seconds for run in known if run.ended_at is not None and run.ended_at <= at][-RUNS_KEPT:]
+        after = [run.seconds for run in known if run.started_at >= at][:RUNS_KEPT]
+        found.append(
+            RunEffect(
+                job=job,
+                role="writes" if role == "writes" else "reads",
+                runs_before=len(before),
+                runs_after=len(after),
+                median_before_s=median([s for s in before if s is not None]),
+                median_after_s=median([s for s in after if s is not None]),
+            )
+        )
+    return found
+
+
+def _neighbours(history: History, row: SnapshotFact) -> tuple[str | None, str | None]:
+    """Ids before and after on main; for a commit off main, its parent and nothing."""
+    ids = [snapshot_id for _, snapshot_id in history.main]
+    if row.snapshot_id not in ids:
+        return (None if row.parent_id is None else str(row.parent_id)), None
+    index = ids.index(row.snapshot_id)
+    before = ids[index - 1] if index else row.parent_id
+    after = ids[index + 1] if index + 1 < len(ids) else None
+    return (None if before is None else str(before)), (None if after is None else str(after))

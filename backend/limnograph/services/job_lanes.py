@@ -1,0 +1,160 @@
+"""Lanes of jobs: how long a reader takes (metrics) and when its runs were (pushed runs, else metrics)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from limnograph.analysis.alignment import Value, finite
+from limnograph.domain.answers import LinkedJob
+from limnograph.domain.errors import SourceError
+from limnograph.domain.ids import TableName
+from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.timeline import BandLane, Bar, BarsLane, LaneProblem, LaneQuery
+from limnograph.services import templates
+from limnograph.services.jobs import Jobs, Role
+
+TITLES = {
+    "source-timeout": "No answer in time",
+    "source-unavailable": "Not reachable",
+    "source-rejected": "Answer refused",
+    "source-failed": "Failed",
+}
+
+
+class Chosen(NamedTuple):
+    """The job whose lanes are drawn."""
+
+    name: str
+    role: Role
+
+
+def problem_of(error: SourceError) -> LaneProblem:
+    """A failed source as a lane shows it."""
+    return LaneProblem(type=error.problem_type, title=TITLES.get(error.problem_type, "Failed"), detail=str(error))
+
+
+def choose(linked: list[LinkedJob], asked: str | None) -> Chosen | None:
+    """The job asked for by name, else the reader with most runs (they come in that order)."""
+    if asked is not None:
+        role: Role = next((job.role for job in linked if job.name == asked), "reads")
+        return Chosen(asked, role)
+    return next((Chosen(job.name, job.role) for job in linked if job.role == "reads"), None)
+
+
+async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange) -> BandLane:
+    """Band of a job's durations. A source that fails makes a lane with a problem; none makes an absent one."""
+    nothing: list[Value] = [None] * len(span.instants())
+    absent = BandLane(
+        id="job_duration", source="prometheus", unit="seconds", status="absent", lo=nothing, mid=nothing, hi=nothing
+    )
+    if jobs.metrics is None or job is None:
+        return _failed_discovery(absent, jobs) if job is None else absent
+    promql = jobs.own_promql(job.name) or templates.duration_band(jobs.matchers(name, job.name, job.role), span.step)
+    query = LaneQuery(promql=promql)
+    last = span.end - span.step * 1000
+    try:
+        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, last, span.step))
+    except SourceError as error:
+        return BandLane(
+            id="job_duration",
+            source="prometheus",
+            unit="seconds",
+            status="error",
+            label=job.name,
+            age_s=jobs.metrics.age_s(),
+            problem=problem_of(error),
+            query=query,
+            lo=nothing,
+            mid=nothing,
+            hi=nothing,
+        )
+    bands = {stat: _column(matrix, stat, span) for stat in ("min", "last", "max")}
+    return BandLane(
+        id="job_duration",
+        source="prometheus",
+        unit="seconds",
+        status="partial" if matrix.truncated else "ok",
+        label=job.name,
+        age_s=jobs.metrics.age_s(),
+        resolution=f"{span.step} s",
+        query=query,
+        lo=bands["min"],
+        mid=bands["last"],
+        hi=bands["max"],
+    )
+
+
+def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
+    """No job is known: because nobody told, or because the source that knows does not answer."""
+    error = jobs.metrics.last_error if jobs.metrics else None
+    if error is None:
+        return absent
+    return BandLane(
+        id=absent.id,
+        source=absent.source,
+        unit=absent.unit,
+        status="error",
+        problem=problem_of(error),
+        lo=absent.lo,
+        mid=absent.mid,
+        hi=absent.hi,
+    )
+
+
+def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
+    """Samples of one statistic on the steps. A query of the settings has no statistics: its series counts for all."""
+    series = [s for s in matrix.series if s.labels.get(templates.STAT, stat) == stat]
+    values: list[Value] = [None] * len(span.instants())
+    for found in series:
+        _fill(values, found, span, lowest=stat == "min")
+    return values
+
+
+def _fill(values: list[Value], series: Series, span: TimeRange, *, lowest: bool) -> None:
+    width = span.step * 1000
+    for at, sample in zip(series.times, series.values, strict=True):
+        index, value = (at - span.start) // width, finite(sample)
+        if value is None or not 0 <= index < len(values):
+            continue
+        known = values[index]
+        values[index] = value if known is None else min(known, value) if lowest else max(known, value)
+
+
+async def runs(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange) -> BarsLane:
+    """Bars of a job's runs; of all jobs on the table when none is chosen."""
+    label = job.name if job else None
+    try:
+        found = await jobs.runs_between(name, label, span.start, span.end)
+    except SourceError as error:
+        return BarsLane(
+            id="job_runs",
+            source="prometheus",
+            unit="runs",
+            status="error",
+            label=label,
+            problem=problem_of(error),
+            bars=[],
+        )
+    pushed = bool(jobs.runs.of_table(name, span.start * MICROS_PER_MS, span.end * MICROS_PER_MS))
+    bars = [
+        Bar(
+            start=run.started_at // MICROS_PER_MS,
+            end=None if run.ended_at is None else run.ended_at // MICROS_PER_MS,
+            label=run.job,
+            state=run.status,
+            detail=None if run.seconds is None else f"{run.seconds:.0f} s",
+        )
+        for run in found
+        if run.started_at < span.end * MICROS_PER_MS
+        and (run.ended_at is None or run.ended_at >= span.start * MICROS_PER_MS)
+    ]
+    known = bool(bars) or (jobs.metrics is not None and job is not None)
+    return BarsLane(
+        id="job_runs",
+        source="runs" if pushed else "prometheus",
+        unit="runs",
+        status="ok" if known else "absent",
+        label=label,
+        bars=bars,
+    )

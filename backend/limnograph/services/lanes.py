@@ -1,0 +1,243 @@
+"""Lanes of the timeline out of a table's history: states, commits, versions, freshness. Pure; knows no source.
+
+Values stand at the step's first instant and hold until the next commit. Right of what is known (`known_until`) and
+where a number is not known there is null: a gap in the drawn path, never a zero.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import NamedTuple
+
+from limnograph.analysis import alignment
+from limnograph.analysis.alignment import Value
+from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.timeline import (
+    BandLane,
+    Bar,
+    BarsLane,
+    CommitEvent,
+    EventsLane,
+    Lane,
+    LaneProblem,
+    LaneQuery,
+    LaneStatus,
+    LineLane,
+    StepLane,
+)
+from limnograph.services import schemas
+from limnograph.services.history import History
+
+STEP_COLUMNS = {
+    "data_files": ("total_data_files", "files"),
+    "delete_files": ("total_delete_files", "files"),
+    "bytes": ("total_bytes", "bytes"),
+    "records": ("total_records", "rows"),
+    "manifests": ("manifests", "manifests"),
+    "skew": ("skew_max_over_median", "ratio"),
+    "debt": ("debt_files", "files"),
+}
+"""Lanes that are one column along main: `(column of snapshots, unit)`."""
+
+META_LANES = ("commits", "schema", "file_size", "freshness", *STEP_COLUMNS)
+
+
+class MetaState(NamedTuple):
+    """Status that all lanes of the metadata share. `known_until` epoch microseconds."""
+
+    status: LaneStatus
+    age_s: float | None
+    problem: LaneProblem | None
+    known_until: int
+
+
+def draw(lane: str, history: History, span: TimeRange, state: MetaState) -> Lane:
+    """One lane of the metadata."""
+    if lane in STEP_COLUMNS:
+        return _step(lane, history, span, state)
+    if lane == "commits":
+        return _commits(history, span, state)
+    if lane == "schema":
+        return _versions(history, span, state)
+    return _file_size(history, span, state) if lane == "file_size" else _freshness(history, span, state)
+
+
+def blank(lane: str, span: TimeRange, status: LaneStatus, problem: LaneProblem | None) -> Lane:
+    """A lane of the metadata without any value: its source failed, or knows nothing."""
+    nothing: list[Value] = [None] * len(span.instants())
+    if lane == "commits":
+        return EventsLane(id=lane, source="meta", unit="files", status=status, problem=problem, events=[])
+    if lane == "schema":
+        return BarsLane(id=lane, source="meta", unit="versions", status=status, problem=problem, bars=[])
+    if lane == "file_size":
+        return BandLane(
+            id=lane, source="meta", unit="bytes", status=status, problem=problem, lo=nothing, mid=nothing, hi=nothing
+        )
+    if lane == "freshness":
+        return LineLane(id=lane, source="meta", unit="seconds", status=status, problem=problem, v=nothing)
+    return StepLane(id=lane, source="meta", unit=STEP_COLUMNS[lane][1], status=status, problem=problem, v=nothing)
+
+
+def instants(span: TimeRange) -> list[int]:
+    """Every step's first instant, epoch microseconds."""
+    return [at * MICROS_PER_MS for at in span.instants()]
+
+
+def _until(values: list[Value], at: list[int], known_until: int) -> list[Value]:
+    return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
+
+
+def _step(lane: str, history: History, span: TimeRange, state: MetaState) -> StepLane:
+    column, unit = STEP_COLUMNS[lane]
+    at, width = instants(span), span.step * 1_000_000
+    times, values = history.main_times, history.column(column)
+    extremes = alignment.envelope(times, values, at, width)
+    shown = _until(alignment.held(times, values, at), at, state.known_until)
+    unknown = all(value is None for value in shown)
+    return StepLane(
+        id=lane,
+        source="meta",
+        unit=unit,
+        status="absent" if unknown and lane in {"skew", "debt"} else state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution="raw",
+        query=_sql(history, span, column),
+        v=shown,
+        min=_until(extremes.low, at, state.known_until) if extremes.varies else None,
+        max=_until(extremes.high, at, state.known_until) if extremes.varies else None,
+    )
+
+
+def _file_size(history: History, span: TimeRange, state: MetaState) -> BandLane:
+    at, times = instants(span), history.main_times
+
+    def shown(column: str) -> list[Value]:
+        return _until(alignment.held(times, history.column(column), at), at, state.known_until)
+
+    targets = [value for value in history.column("target_file_bytes") if value is not None]
+    return BandLane(
+        id="file_size",
+        source="meta",
+        unit="bytes",
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution="raw",
+        query=_sql(history, span, "file_size_p10, file_size_p50, file_size_p90"),
+        lo=shown("file_size_p10"),
+        mid=shown("file_size_p50"),
+        hi=shown("file_size_p90"),
+        target=targets[-1] if targets else None,
+    )
+
+
+def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
+    at = instants(span)
+    ages = alignment.since_last(history.main_times, at)
+    seconds: list[Value] = [None if age is None else age / 1_000_000 for age in ages]
+    return LineLane(
+        id="freshness",
+        source="meta",
+        unit="seconds",
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution="raw",
+        query=_sql(history, span, "committed_at"),
+        v=_until(seconds, at, state.known_until),
+    )
+
+
+def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
+    start, end = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
+    rows = [row for row in history.ordered if start <= (row.committed_at or 0) < end]
+    return EventsLane(
+        id="commits",
+        source="meta",
+        unit="files",
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution="raw",
+        query=_sql(history, span, "snapshot_id, operation, added_data_files, removed_data_files"),
+        events=[_event(history, row) for row in rows],
+    )
+
+
+def _event(history: History, row: SnapshotFact) -> CommitEvent:
+    return CommitEvent(
+        snapshot_id=str(row.snapshot_id),
+        t=(row.committed_at or 0) // MICROS_PER_MS,
+        operation=row.operation,
+        added_data_files=row.added_data_files,
+        removed_data_files=row.removed_data_files,
+        added_delete_files=row.added_delete_files,
+        added_bytes=row.added_bytes,
+        on_main=row.snapshot_id in history.main_ancestors,
+        app_id=row.app_id,
+        engine=row.engine,
+        status=row.status or "ok",
+        provisional=row.snapshot_id in history.provisional,
+    )
+
+
+def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
+    """One bar per pair of schema and spec version; its detail says what the version changed."""
+    start, end = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
+    bars: list[Bar] = []
+    newest: dict[str, ChangeFact] = {}
+    for change in history.of_kind("schema", "spec"):
+        if change.at >= end:
+            break
+        before = newest.get(change.kind)
+        newest[change.kind] = change
+        if bars and bars[-1].start == change.at // MICROS_PER_MS:
+            earlier = bars.pop().detail
+        else:
+            earlier = None
+            if bars:
+                bars[-1] = _ended(bars[-1], change.at)
+        detail = "; ".join(part for part in (earlier, _what(before, change)) if part) or None
+        bars.append(Bar(start=change.at // MICROS_PER_MS, end=None, label=_label(newest), state="ok", detail=detail))
+    shown = [bar for bar in bars if bar.end is None or bar.end * MICROS_PER_MS > start]
+    return BarsLane(
+        id="schema",
+        source="meta",
+        unit="versions",
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        query=_sql(history, span, "schema_id, spec_id"),
+        bars=shown,
+    )
+
+
+def _ended(bar: Bar, micros: int) -> Bar:
+    return Bar(start=bar.start, end=micros // MICROS_PER_MS, label=bar.label, state=bar.state, detail=bar.detail)
+
+
+def _label(newest: dict[str, ChangeFact]) -> str:
+    letters = (("schema", "s"), ("spec", "p"))
+    return " · ".join(f"{letter}{newest[kind].to_value}" for kind, letter in letters if kind in newest)
+
+
+def _what(before: ChangeFact | None, change: ChangeFact) -> str | None:
+    if before is None:
+        return None
+    if change.kind == "schema":
+        return schemas.difference(before.detail, change.detail)
+    return schemas.spec_difference(before.detail, change.detail)
+
+
+def _sql(history: History, span: TimeRange, columns: str) -> LaneQuery:
+    """The question as SQL over the meta tables, for people to copy; it is never run."""
+    start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
+    uuid = history.uuid.replace("'", "''")
+    text = (
+        f"SELECT committed_at, {columns} FROM limnograph.snapshots WHERE table_uuid = '{uuid}' "  # noqa: S608
+        f"AND committed_at >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
+        f"AND committed_at < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY committed_at"
+    )
+    return LaneQuery(sql=text)

@@ -1,0 +1,68 @@
+"""Values and deltas of a table over a range, as fleet rows and table pages show them."""
+
+from __future__ import annotations
+
+from limnograph.analysis import alignment
+from limnograph.domain.answers import Health, TableDeltas, TableValues
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.history import History
+from limnograph.services.reasons import JobPace, View
+
+SPARK_POINTS = 24
+
+
+def values(seen: View) -> TableValues:
+    """Numbers at the end of the range."""
+    row = seen.after
+    moves = [at for at in seen.history.main_times if at < seen.end]
+    return TableValues(
+        data_files=row.total_data_files if row else None,
+        delete_files=row.total_delete_files if row else None,
+        records=row.total_records if row else None,
+        bytes=row.total_bytes if row else None,
+        small_files=row.small_files if row else None,
+        file_size_p50=row.file_size_p50 if row else None,
+        manifests=row.manifests if row else None,
+        live_snapshots=row.live_snapshots if row else None,
+        commits=len(seen.commits),
+        last_committed_at=moves[-1] // MICROS_PER_MS if moves else None,
+        job_duration_seconds=seen.pace.now_s if seen.pace else None,
+    )
+
+
+def deltas(seen: View) -> TableDeltas:
+    """Change over the range; a table younger than its start has no delta."""
+
+    def change(name: str) -> int | None:
+        before = getattr(seen.before, name) if seen.before else None
+        after = getattr(seen.after, name) if seen.after else None
+        return None if before is None or after is None else after - before
+
+    return TableDeltas(
+        data_files=change("total_data_files"),
+        delete_files=change("total_delete_files"),
+        records=change("total_records"),
+        bytes=change("total_bytes"),
+        job_duration_ratio=_ratio(seen.pace),
+    )
+
+
+def _ratio(pace: JobPace | None) -> float | None:
+    return round(pace.ratio, 3) if pace else None
+
+
+def spark(history: History, start: int, end: int) -> list[float | None]:
+    """Data files at SPARK_POINTS equal distances, the last one at the end of the range."""
+    width = (end - start) / SPARK_POINTS
+    at = [int(start + width * (i + 1)) - 1 for i in range(SPARK_POINTS)]
+    return alignment.held(history.main_times, history.column("total_data_files"), at)
+
+
+def health(history: History, row: SnapshotFact | None) -> Health:
+    """Whether the newest state is whole: from the row and the table's own changes."""
+    if history.unreadable:
+        return "unreadable"
+    if row is None:
+        return "unknown"
+    return "partial" if row.status in {"partial", "unreadable"} else "ok"

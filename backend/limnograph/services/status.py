@@ -1,0 +1,115 @@
+"""State of the whole: sources, newest pass, watermark, what is missing. Never fails: a failed source is a status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from limnograph import __version__
+from limnograph.domain.answers import SourceStatus, Status
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.ports.clock import Clock
+from limnograph.services.fleet import FleetService
+from limnograph.services.hot import HotStore
+from limnograph.services.metrics import Metrics
+
+_STALE_S = 600.0
+
+
+class WatchState(NamedTuple):
+    """The watcher as its supervisor sees it. `at`: newest message, epoch microseconds."""
+
+    status: Literal["ok", "stale", "error", "absent"]
+    at: int | None
+    detail: str | None
+
+
+class StatusService:
+    """StatusPages of `services/backend.py`."""
+
+    def __init__(
+        self,
+        store: HotStore,
+        fleet: FleetService,
+        metrics: Metrics | None,
+        clock: Clock,
+        *,
+        watch: Callable[[], WatchState],
+        inbox_error: Callable[[], str | None],
+    ) -> None:
+        self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
+        self._watch, self._inbox_error = watch, inbox_error
+
+    def ready(self) -> bool:
+        """Whether the first read of the meta tables was tried: a failing source does not keep the pages away."""
+        return self._store.attempted
+
+    async def status(self) -> Status:
+        """As last seen; asks nobody."""
+        now, reading, watermark = self._clock.now(), self._store.reading, self._store.watermark
+        histories = reading.lake.current()
+        damaged = len(reading.lake.damaged) + sum(history.unreadable is not None for history in histories)
+        exists = reading.head.snapshots is not None
+        return Status(
+            version=__version__,
+            now=now // MICROS_PER_MS,
+            watermark=None if watermark is None else watermark // MICROS_PER_MS,
+            lag_s=None if watermark is None else max(0.0, (now - watermark) / 1_000_000),
+            run_id=reading.head.run_id,
+            tables=len(histories) + len(reading.lake.damaged),
+            unreadable=damaged,
+            snapshots=sum(len(h.snapshots) for h in histories) if exists or histories else None,
+            sources=self._sources(now),
+            hints=self._fleet.hints(reading),
+        )
+
+    def _sources(self, now: int) -> list[SourceStatus]:
+        reading, watch = self._store.reading, self._watch()
+        meta_age = None if reading.read_at is None else (now - reading.read_at) / 1_000_000
+        meta_status: Literal["ok", "stale", "error"] = "ok"
+        if reading.error:
+            meta_status = "stale" if reading.lake.histories else "error"
+        found = [
+            SourceStatus(
+                id="meta",
+                kind="meta",
+                status=meta_status,
+                age_s=meta_age,
+                detail=str(reading.error) if reading.error else None,
+            ),
+            self._pipeline(now),
+            SourceStatus(
+                id="watcher",
+                kind="watcher",
+                status=watch.status,
+                age_s=None if watch.at is None else max(0.0, (now - watch.at) / 1_000_000),
+                detail=watch.detail,
+            ),
+            self._prometheus(),
+        ]
+        inbox_error = self._inbox_error()
+        status: Literal["ok", "error"] = "error" if inbox_error else "ok"
+        return [*found, SourceStatus(id="inbox", kind="inbox", status=status, age_s=None, detail=inbox_error)]
+
+    def _pipeline(self, now: int) -> SourceStatus:
+        head = self._store.reading.head
+        if head.written_at is None:
+            return SourceStatus(
+                id="pipeline", kind="pipeline", status="absent", age_s=None, detail="no pass has run yet"
+            )
+        age = (now - head.written_at) / 1_000_000
+        # A pass with nothing new writes nothing, so an old row is no fault of the pipeline.
+        return SourceStatus(id="pipeline", kind="pipeline", status="ok", age_s=age, detail=None)
+
+    def _prometheus(self) -> SourceStatus:
+        if self._metrics is None:
+            return SourceStatus(
+                id="prometheus", kind="prometheus", status="absent", age_s=None, detail="not configured"
+            )
+        error, age = self._metrics.last_error, self._metrics.age_s()
+        if error is not None:
+            return SourceStatus(id=self._metrics.name, kind="prometheus", status="error", age_s=age, detail=str(error))
+        stale = age is not None and age > _STALE_S
+        return SourceStatus(
+            id=self._metrics.name, kind="prometheus", status="stale" if stale else "ok", age_s=age, detail=None
+        )

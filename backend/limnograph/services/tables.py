@@ -1,0 +1,127 @@
+"""One table now: identity, schema, spec, refs, freshness, jobs, and what is not set up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from limnograph.domain.answers import Freshness, Hint, LinkedJob, Ref, TableDetail
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.ports.clock import Clock
+from limnograph.services import hints, numbers, reasons, schemas
+from limnograph.services.history import History
+from limnograph.services.hot import HotStore
+from limnograph.services.jobs import Jobs
+from limnograph.services.reasons import Thresholds
+
+DAY = 86_400_000_000
+
+
+class TableService:
+    """TablePages of `services/backend.py`."""
+
+    def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, limits: Thresholds = Thresholds()) -> None:  # noqa: B008
+        self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
+
+    async def detail(self, name: TableName) -> TableDetail:
+        """State now. Raises NotFound; SourceUnavailable while nothing could be read yet."""
+        reading = self._store.reading
+        if reading.error is not None and not reading.lake.histories and not reading.lake.damaged:
+            raise SourceUnavailable("meta", str(reading.error))
+        history = reading.lake.find(name)
+        now = self._clock.now()
+        jobs = await self._jobs.of_table(name, now // MICROS_PER_MS)
+        if history is None:
+            # A name that was never readable still has a page: it says why.
+            damage = reading.lake.damaged[name]
+            empty = History("", name, {}, [damage])
+            return self._view(name, empty, jobs, now, None)
+        return self._view(name, history, jobs, now, history.uuid)
+
+    def _view(
+        self, name: TableName, history: History, jobs: list[LinkedJob], now: int, uuid: str | None
+    ) -> TableDetail:
+        seen = reasons.view(history, now - DAY, now, None, self._limits)
+        head, named, damage = history.head, _details(history.latest("named")), history.unreadable
+        schema, spec = history.latest("schema"), history.latest("spec")
+        first = history.latest("first_seen")
+        watermark = self._store.watermark
+        return TableDetail(
+            catalog=name.catalog,
+            namespace=name.namespace,
+            table=name.table,
+            table_uuid=uuid,
+            format=head.format if head else named.get("format"),
+            format_version=head.format_version if head else named.get("format_version"),
+            location=named.get("location"),
+            status=numbers.health(history, head),
+            unreadable_code=damage.to_value if damage else None,
+            unreadable_detail=damage.detail if damage else None,
+            reason=reasons.reason(seen),
+            schema_id=_number(schema.to_value if schema else None, head.schema_id if head else None),
+            fields=schemas.fields(schema.detail if schema else None),
+            spec_id=_number(spec.to_value if spec else None, head.spec_id if head else None),
+            partition_fields=schemas.partition_fields(spec.detail if spec else None),
+            refs=refs(history),
+            values=numbers.values(seen),
+            freshness=_freshness(history, now),
+            jobs=jobs,
+            first_seen_at=first.at // MICROS_PER_MS if first else None,
+            watermark=None if watermark is None else watermark // MICROS_PER_MS,
+            hints=self._hints(name, jobs),
+        )
+
+    def _hints(self, name: TableName, jobs: list[LinkedJob]) -> list[Hint]:
+        reading = self._store.reading
+        found = []
+        if reading.head.snapshots is None and reading.head.changes is None and reading.error is None:
+            found.append(hints.NO_PIPELINE)
+        if self._jobs.metrics is None:
+            found.append(hints.NO_PROMETHEUS)
+        if not jobs:
+            found.append(hints.no_jobs(name))
+        return found
+
+
+def refs(history: History) -> list[Ref]:
+    """Branches and tags now; main first."""
+    newest: dict[str, ChangeFact] = {}
+    for change in history.of_kind("ref"):
+        if change.subject:
+            newest[change.subject] = change
+    found = [
+        Ref(
+            name=subject,
+            type="tag" if _details(change).get("type") == "tag" else "branch",
+            snapshot_id=change.to_value,
+        )
+        for subject, change in newest.items()
+        if change.to_value is not None
+    ]
+    if "main" not in newest and history.main:
+        found.append(Ref(name="main", type="branch", snapshot_id=str(history.main[-1][1])))
+    return sorted(found, key=lambda ref: (ref.name != "main", ref.type, ref.name))
+
+
+def _freshness(history: History, now: int) -> Freshness:
+    last = history.main_times[-1] if history.main_times else None
+    return Freshness(
+        last_committed_at=None if last is None else last // MICROS_PER_MS,
+        age_s=None if last is None else (now - last) / 1_000_000,
+        usual_interval_s=reasons.usual_interval_s(history, now),
+    )
+
+
+def _details(change: ChangeFact | None) -> dict[str, Any]:
+    try:
+        found = json.loads(change.detail) if change and change.detail else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _number(text: str | None, other: int | None) -> int | None:
+    return int(text) if text is not None and text.lstrip("-").isdecimal() else other
