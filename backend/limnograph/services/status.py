@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from limnograph import __version__
 from limnograph.domain.answers import SourceStatus, Status
 from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.watch import WatchState
 from limnograph.ports.clock import Clock
 from limnograph.services.fleet import FleetService
 from limnograph.services.hot import HotStore
 from limnograph.services.metrics import Metrics
 
 _STALE_S = 600.0
-
-
-class WatchState(NamedTuple):
-    """The watcher as its supervisor sees it. `at`: newest message, epoch microseconds."""
-
-    status: Literal["ok", "stale", "error", "absent"]
-    at: int | None
-    detail: str | None
 
 
 class StatusService:

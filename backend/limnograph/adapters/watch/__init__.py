@@ -1,0 +1,1 @@
+"""The watcher seen from the server: a child process and its messages."""

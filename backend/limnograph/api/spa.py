@@ -1,0 +1,151 @@
+"""The built dashboard, loaded into memory at start: no path of a request ever touches the disk.
+
+Anything that is not a file of the build is the application's shell, which routes in the browser. Without a build there
+is a plain page that says how to make one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import mimetypes
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from litestar import HttpMethod, Request, Response, route
+from litestar.datastructures import State
+from litestar.exceptions import NotFoundException
+
+BUILD = Path(__file__).parents[1] / "_dashboard"
+_ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+_MIME = {".js": "text/javascript", ".css": "text/css", ".webmanifest": "application/manifest+json"}
+# SvelteKit sets one style attribute from a template (#svelte-announcer); a browser test fails when it changes.
+_ANNOUNCER = "'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo='"
+_NO_BUILD = b"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Limnograph</title></head>
+<body><main><h1>The dashboard is not built</h1>
+<p>Run <code>make build</code> and start the server again. The API under <code>/api/v1</code> works without it.</p>
+</main></body></html>
+"""
+
+
+class Asset(NamedTuple):
+    """A file: bodies per content coding (`""` is plain)."""
+
+    bodies: dict[str, bytes]
+    mime: str
+    etag: str
+    immutable: bool
+
+
+class Site(NamedTuple):
+    """All files by name, the shell, and the headers that every answer of the server carries."""
+
+    assets: dict[str, Asset]
+    shell: Asset
+    headers: tuple[tuple[str, str], ...]
+
+
+def load(build: Path = BUILD) -> Site:
+    """Read a build; one without its shell counts as none."""
+    assets = {
+        file.relative_to(build).as_posix(): _asset(build, file)
+        for file in sorted(path for path in build.rglob("*") if path.is_file())
+        if file.suffix not in {".br", ".gz"}
+    }
+    shell = assets.get("200.html") or assets.get("index.html")
+    if shell is None:
+        shell = Asset({"": _NO_BUILD}, "text/html", _etag(_NO_BUILD), immutable=False)
+    return Site(assets, shell, _headers(shell.bodies[""]))
+
+
+def _asset(build: Path, file: Path) -> Asset:
+    name, plain = file.relative_to(build).as_posix(), file.read_bytes()
+    bodies = {"": plain}
+    for coding, suffix in _ENCODINGS:
+        packed = file.with_name(file.name + suffix)
+        if packed.is_file():
+            bodies[coding] = packed.read_bytes()
+    mime = _MIME.get(file.suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Asset(bodies, mime, _etag(plain), name.startswith("_app/immutable/"))
+
+
+def _etag(body: bytes) -> str:
+    return f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+
+
+def _headers(shell: bytes) -> tuple[tuple[str, str], ...]:
+    return (
+        ("content-security-policy", policy(shell)),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("x-frame-options", "DENY"),
+    )
+
+
+def policy(shell: bytes) -> str:
+    """Content security policy: the only inline script is the shell's bootstrap, allowed by its hash."""
+    hashes = [
+        "'sha256-" + base64.b64encode(hashlib.sha256(body).digest()).decode() + "'"
+        for body in re.findall(rb"<script>(.*?)</script>", shell, re.DOTALL)
+    ]
+    return "; ".join(
+        (
+            "default-src 'none'",
+            " ".join(("script-src 'self'", *hashes)),
+            "style-src 'self'",
+            f"style-src-attr 'unsafe-hashes' {_ANNOUNCER}",
+            "img-src 'self' data:",
+            "font-src 'self'",
+            "manifest-src 'self'",
+            "connect-src 'self'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types svelte-trusted-html",
+        )
+    )
+
+
+_ANY = [HttpMethod.GET, HttpMethod.POST, HttpMethod.PUT, HttpMethod.PATCH, HttpMethod.DELETE, HttpMethod.OPTIONS]
+
+
+@route(["/api", "/api/{path:path}"], http_method=_ANY, include_in_schema=False, sync_to_thread=False)
+def api_unknown(path: str = "") -> None:
+    """What is under /api and is no route is a problem, never a page."""
+    raise NotFoundException(detail=f"no such endpoint: /api{path}")
+
+
+@route(["/", "/{path:path}"], http_method=[HttpMethod.GET], include_in_schema=False, sync_to_thread=False)
+def page(request: Request[Any, Any, Any], state: State, path: str = "") -> Response[bytes]:
+    """A file of the build, else the shell."""
+    site: Site = state["site"]
+    name = path.strip("/")
+    asset = site.assets.get(name)
+    if asset is None:
+        if name.startswith("_app/"):  # a stale chunk must fail loudly, not be a page
+            raise NotFoundException(detail="no such asset")
+        asset = site.shell
+    return _send(request, asset)
+
+
+def _send(request: Request[Any, Any, Any], asset: Asset) -> Response[bytes]:
+    headers = {
+        "etag": asset.etag,
+        "vary": "accept-encoding",
+        "cache-control": "public, max-age=31536000, immutable" if asset.immutable else "no-cache",
+    }
+    if asset.etag in request.headers.get("if-none-match", ""):
+        return Response(b"", status_code=304, headers=headers, media_type=asset.mime)
+    accepted = {part.split(";")[0].strip() for part in request.headers.get("accept-encoding", "").split(",")}
+    coding = next((c for c, _ in _ENCODINGS if c in accepted and c in asset.bodies), "")
+    if coding:
+        headers["content-encoding"] = coding
+    return Response(asset.bodies[coding], headers=headers, media_type=asset.mime)
+
+
+HANDLERS = [api_unknown, page]

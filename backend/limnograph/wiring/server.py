@@ -1,0 +1,166 @@
+"""The server put together: settings -> adapters -> services -> the routes' backend, and what runs beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from limnograph.adapters.embedded.engine import EmbeddedEngine
+from limnograph.adapters.iceberg.catalog import open_catalog
+from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.prometheus.client import PrometheusClient
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.adapters.watch.process import WatchProcess
+from limnograph.domain.answers import CommitDetail, CommitsPage
+from limnograph.domain.asked import CommitsQuery
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.ids import TableName
+from limnograph.domain.watch import Probed, WatchState
+from limnograph.ports.clock import Clock
+from limnograph.ports.inbox import Inbox
+from limnograph.ports.metrics_source import MetricsSource
+from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.backend import Backend
+from limnograph.services.commit import CommitDetails
+from limnograph.services.commits import CommitLists
+from limnograph.services.fleet import FleetService
+from limnograph.services.gauges import TableGauges
+from limnograph.services.hot import HotStore
+from limnograph.services.jobs import ConfiguredJob, Jobs
+from limnograph.services.lake import Facts
+from limnograph.services.metrics import Metrics
+from limnograph.services.runs import Runs
+from limnograph.services.status import StatusService
+from limnograph.services.tables import TableService
+from limnograph.services.timeline import TimelineService
+from limnograph.settings import Settings
+
+REFRESH_S = 2.0
+_log = logging.getLogger("limnograph.server")
+
+
+class Commits:
+    """CommitPages of `services/backend.py`: the lists and the page of one."""
+
+    def __init__(self, lists: CommitLists, details: CommitDetails) -> None:
+        self._lists, self._details = lists, details
+
+    async def page(self, query: CommitsQuery) -> CommitsPage:
+        """A page of commits."""
+        return await self._lists.page(query)
+
+    async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
+        """One commit."""
+        return await self._details.detail(name, snapshot_id)
+
+
+class Parts:
+    """Services over given adapters; `build` gives the real ones, tests give those in memory."""
+
+    def __init__(
+        self,
+        engine: QueryEngine,
+        inbox: Inbox,
+        source: MetricsSource | None,
+        clock: Clock,
+        *,
+        configured: tuple[ConfiguredJob, ...] = (),
+        watch_command: tuple[str, ...] = (),
+    ) -> None:
+        self.store = HotStore(engine, clock)
+        self.runs = Runs(inbox)
+        self._source = source
+        self._metrics = Metrics(source, clock) if source else None
+        self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
+        self._inbox_error: str | None = None
+        jobs = Jobs(configured, self.runs, self._metrics)
+        fleet = FleetService(self.store, jobs, clock)
+        self.gauges = TableGauges(self.store)
+        self.backend = Backend(
+            fleet=fleet,
+            tables=TableService(self.store, jobs, clock),
+            timelines=TimelineService(self.store, jobs, clock),
+            commits=Commits(CommitLists(self.store), CommitDetails(self.store, engine, jobs, clock)),
+            runs=self.runs,
+            status=StatusService(
+                self.store, fleet, self._metrics, clock, watch=self._watch_state, inbox_error=lambda: self._inbox_error
+            ),
+        )
+
+    def _watch_state(self) -> WatchState:
+        return self.watcher.state() if self.watcher else WatchState("absent", None, "switched off")
+
+    async def _probed(self, probed: Probed) -> None:
+        await asyncio.to_thread(self.store.apply, Facts(probed.snapshots, probed.changes))
+        if probed.complete:
+            self.store.probed_at = probed.at
+
+    @asynccontextmanager
+    async def around(self) -> AsyncGenerator[None]:
+        """What runs beside the routes: refresh of the hot store, the watcher."""
+        tasks = [asyncio.create_task(self._refresh())]
+        if self.watcher:
+            tasks.append(asyncio.create_task(self.watcher.run()))
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+            if self._source:
+                await self._source.aclose()
+
+    async def _refresh(self) -> None:
+        await asyncio.to_thread(self._restore)
+        while True:
+            try:
+                await asyncio.to_thread(self.store.refresh)
+            except Exception:  # noqa: BLE001  # the next round tries again; the log has it
+                _log.exception("refreshing the hot store failed")
+            await asyncio.sleep(REFRESH_S)
+
+    def _restore(self) -> None:
+        try:
+            self.runs.restore()
+        except LimnographError as error:
+            self._inbox_error = str(error)
+            _log.warning("%s", error)
+
+
+def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
+    """The real parts. Opens no connection yet."""
+    name = settings.meta_catalog
+    namespace = tuple(settings.meta.namespace.split("."))
+    engine = EmbeddedEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)
+    command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
+    return Parts(
+        engine,
+        SqlInbox(settings.inbox_url),
+        _metrics_source(settings),
+        SystemClock(),
+        configured=tuple(
+            ConfiguredJob(name=job.name, reads=job.reads, writes=job.writes, select=job.select, promql=job.promql)
+            for job in settings.jobs
+        ),
+        watch_command=command,
+    )
+
+
+def _metrics_source(settings: Settings) -> MetricsSource | None:
+    """The first Prometheus of the settings."""
+    for name, prometheus in settings.prometheus.items():
+        return PrometheusClient(
+            name,
+            prometheus.url,
+            timeout_seconds=prometheus.timeout_seconds,
+            max_series=prometheus.max_series,
+            bearer_token=prometheus.bearer_token,
+        )
+    return None
