@@ -1,0 +1,44 @@
+// A commit in one sentence, with the number that matters in it. Pure; says only what was read.
+import type { Schemas } from '#lib/api/client.ts';
+import { bytes } from '#lib/format/bytes.ts';
+import { count } from '#lib/format/count.ts';
+
+type Commit = Schemas['CommitRow'];
+
+const files = (n: number, kind = '') => `${count(n)} ${kind}${n === 1 ? 'file' : 'files'}`;
+
+/** `50,000 files of 0.9 MB in one append`. */
+export function headline(commit: Commit): string {
+  const { operation } = commit;
+  const added = commit.added_data_files ?? 0;
+  const removed = commit.removed_data_files ?? 0;
+  const deletes = commit.added_delete_files ?? 0;
+  const what = operation === 'replace' ? 'compaction' : (operation ?? 'commit');
+  if (operation === 'replace' && added && removed)
+    return `${files(removed)} became ${count(added)} in one ${what}`;
+  const parts: string[] = [];
+  if (added) parts.push(files(added) + averageSize(commit));
+  if (deletes) parts.push(files(deletes, 'delete '));
+  if (removed) parts.push(`${files(removed)} removed`);
+  if (parts.length) return `${parts.join(', ')} in one ${what}`;
+  if (commit.added_data_files === null && commit.removed_data_files === null)
+    return `${article(what)}; how many files it changed was not read`;
+  return `${article(what)} that changed no file`;
+}
+
+function averageSize({ added_bytes: size, added_data_files: number }: Commit): string {
+  return size === null || !number ? '' : ` of ${bytes(size / number)}`;
+}
+
+const article = (word: string) => `${/^[aeiou]/.test(word) ? 'An' : 'A'} ${word}`;
+
+/** `churn went from 52 s to 160 s`: null when one side has no runs. */
+export function effectSentence(
+  effect: Schemas['RunEffect'],
+  say: (seconds: number) => string,
+): string | null {
+  const { median_before_s: before, median_after_s: after } = effect;
+  if (before === null || after === null) return null;
+  if (say(before) === say(after)) return `${effect.job} stayed at ${say(after)}`;
+  return `${effect.job} went from ${say(before)} to ${say(after)}`;
+}

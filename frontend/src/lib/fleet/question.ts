@@ -1,0 +1,91 @@
+// The fleet page's address: search parameters to a question and back. Defaults stay out of the address.
+import type { FleetQuestion, FleetSort } from '#lib/api/client.ts';
+
+export const PAGE_ROWS = 50;
+
+export interface FleetView {
+  q: string;
+  /** `catalog.namespace`, or empty for all. */
+  ns: string;
+  sort: FleetSort;
+  dir: 'asc' | 'desc';
+  cursor: string | null;
+  /** Rows before this page; for people, the server needs only the cursor. */
+  skip: number;
+}
+
+const SORTS = new Set<string>([
+  'attention',
+  'name',
+  'data_files',
+  'delete_files',
+  'records',
+  'bytes',
+  'small_files',
+  'file_size_p50',
+  'manifests',
+  'live_snapshots',
+  'commits',
+  'last_commit',
+  'job_duration',
+  'delta_data_files',
+  'delta_delete_files',
+  'delta_records',
+  'delta_bytes',
+  'delta_job_duration',
+] satisfies FleetSort[]);
+const isSort = (text: string | null): text is FleetSort => text !== null && SORTS.has(text);
+
+/** Names rise, numbers fall: the interesting end first. */
+export const firstDirection = (sort: FleetSort): 'asc' | 'desc' => (sort === 'name' ? 'asc' : 'desc');
+
+/** An unknown or malformed value counts as its default. */
+export function readFleetView(params: URLSearchParams): FleetView {
+  const sort = params.get('sort');
+  const known = isSort(sort) ? sort : 'attention';
+  const dir = params.get('dir');
+  const skip = Number(params.get('skip') ?? 0);
+  return {
+    q: params.get('q') ?? '',
+    ns: params.get('ns') ?? '',
+    sort: known,
+    dir: dir === 'asc' || dir === 'desc' ? dir : firstDirection(known),
+    cursor: params.get('cursor'),
+    skip: Number.isSafeInteger(skip) && skip > 0 ? skip : 0,
+  };
+}
+
+/** The address with `change` applied; parameters of others (`from`, `to`, unknown ones) stay. A change of what is
+ * listed starts at its first page. */
+export function fleetHref(params: URLSearchParams, change: Partial<FleetView>): string {
+  const view: FleetView = { ...readFleetView(params), cursor: null, skip: 0, ...change };
+  const next = new URLSearchParams(params);
+  const put = (name: string, value: string, usual: string) =>
+    value === usual ? next.delete(name) : next.set(name, value);
+  put('q', view.q, '');
+  put('ns', view.ns, '');
+  put('sort', view.sort, 'attention');
+  put('dir', view.dir, firstDirection(view.sort));
+  put('cursor', view.cursor ?? '', '');
+  put('skip', String(view.skip), '0');
+  const text = next.toString();
+  return text ? `/?${text}` : '/';
+}
+
+export function fleetQuestion(view: FleetView, span: { from: number; to: number }): FleetQuestion {
+  const { q, ns, sort, dir, cursor } = view;
+  return { q, ns, sort, dir, limit: PAGE_ROWS, from: span.from, to: span.to, ...(cursor ? { cursor } : {}) };
+}
+
+/** The question behind "Needs attention now": the worst tables of the whole fleet, whatever the list below shows. */
+export const attentionQuestion = (span: { from: number; to: number }): FleetQuestion => ({
+  sort: 'attention',
+  dir: 'desc',
+  limit: PAGE_ROWS,
+  from: span.from,
+  to: span.to,
+});
+
+/** Whether the list's own answer already holds the worst tables. */
+export const listsWorst = (view: FleetView): boolean =>
+  view.q === '' && view.ns === '' && view.sort === 'attention' && view.dir === 'desc' && view.cursor === null;

@@ -1,0 +1,68 @@
+// Words, weight and links of a table's reason. Pure.
+import type { Schemas } from '#lib/api/client.ts';
+import { commitPath, tablePath } from '#lib/api/names.ts';
+import type { IconName } from '#lib/ui/icons.ts';
+
+type Row = Schemas['TableRow'];
+type Reason = Schemas['Reason'];
+
+const SHORT: Record<Reason['code'], string> = {
+  unreadable: 'unreadable',
+  job_slower: 'job slower',
+  file_burst: 'file burst',
+  delete_growth: 'delete growth',
+  no_compaction: 'compaction behind',
+  snapshots_many: 'many snapshots',
+  skew: 'partition skew',
+  schema_change: 'schema change',
+  stale: 'stale',
+  none: '',
+};
+/** A word or two; empty when there is nothing to say. */
+export const shortReason = (reason: Reason): string => SHORT[reason.code];
+
+interface Look {
+  icon: IconName;
+  word: string;
+  tone: string;
+}
+const LOOKS: Record<Reason['severity'], Look> = {
+  critical: { icon: 'crit', word: 'Critical', tone: 'c-crit' },
+  warning: { icon: 'warn', word: 'Warning', tone: 'c-warn' },
+  unknown: { icon: 'unknown', word: 'Not known', tone: 'c-unknown' },
+  ok: { icon: 'ok', word: 'Healthy', tone: 'c-ok' },
+};
+export const lookOf = (reason: Reason): Look => LOOKS[reason.severity];
+
+export const needsAttention = (row: Row): boolean =>
+  row.reason.code !== 'none' && row.reason.severity !== 'ok';
+
+const BEFORE_MS = 3_600_000;
+const AFTER_MS = 2 * 3_600_000;
+
+/** The table's timeline around the moment of the reason; without a moment, over the range that is shown. */
+export function momentHref(row: Row, range: URLSearchParams, now: number): string {
+  const { at, snapshot_id: snapshot } = row.reason;
+  const query = new URLSearchParams();
+  if (at == null) {
+    for (const name of ['from', 'to']) if (range.has(name)) query.set(name, range.get(name) ?? '');
+  } else {
+    query.set('from', String(at - BEFORE_MS));
+    query.set('to', String(Math.max(at + 60_000, Math.min(at + AFTER_MS, now))));
+    query.set('at', String(at));
+    if (snapshot) query.set('c', snapshot);
+  }
+  const text = query.toString();
+  return tablePath(row) + (text ? `?${text}` : '');
+}
+
+/** The page of the commit that the reason names. */
+export const reasonCommitHref = (row: Row): string | null =>
+  row.reason.snapshot_id ? commitPath(row, row.reason.snapshot_id) : null;
+
+export type Weight = 'crit' | 'warn' | '';
+/** Emphasis of the number that the reason is about; the other numbers of the row stay calm. */
+export function emphasis(row: Row, about: Reason['code']): Weight {
+  if (row.reason.code !== about) return '';
+  return row.reason.severity === 'critical' ? 'crit' : row.reason.severity === 'warning' ? 'warn' : '';
+}

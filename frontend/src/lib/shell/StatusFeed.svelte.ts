@@ -1,0 +1,34 @@
+// The server's status, asked again every 15 s while the page can be seen. One for the whole application.
+import { getStatus, type Schemas } from '#lib/api/client.ts';
+import { Resource } from '#lib/state/Resource.svelte.ts';
+
+const EVERY_MS = 15_000;
+
+class StatusFeed {
+  readonly resource = new Resource<Schemas['Status']>();
+  /** Set when the newest answer came: ages in it count from here. */
+  answeredAt = $state<number | undefined>();
+
+  get status(): Schemas['Status'] | undefined {
+    return this.resource.data;
+  }
+
+  async refresh(): Promise<void> {
+    await this.resource.ask(getStatus);
+    if (this.resource.problem === undefined) this.answeredAt = Date.now();
+  }
+
+  /** Starts asking; the returned function stops it. */
+  start(): () => void {
+    void this.refresh();
+    const again = setInterval(() => {
+      if (document.visibilityState === 'visible') void this.refresh();
+    }, EVERY_MS);
+    return () => {
+      clearInterval(again);
+      this.resource.stop();
+    };
+  }
+}
+
+export const statusFeed = new StatusFeed();

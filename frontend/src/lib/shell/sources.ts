@@ -1,0 +1,36 @@
+// How a source of the status is called and how bad its state is. Pure.
+import type { Schemas } from '#lib/api/client.ts';
+
+type SourceStatus = Schemas['SourceStatus'];
+
+const NAMES: Record<SourceStatus['kind'], string> = {
+  prometheus: 'Prometheus',
+  meta: 'Meta',
+  catalog: 'Catalog',
+  watcher: 'Watcher',
+  pipeline: 'Pipeline',
+  inbox: 'Inbox',
+};
+const WORDS: Record<SourceStatus['status'], string> = {
+  ok: 'ok',
+  stale: 'behind',
+  error: 'failed',
+  absent: 'not set up',
+};
+
+/** `Prometheus`, or `Catalog lake` where there can be several. */
+export function sourceName(source: SourceStatus): string {
+  const name = NAMES[source.kind];
+  const several = source.kind === 'catalog' || (source.kind === 'prometheus' && source.id !== 'prometheus');
+  const id = source.id.replace(/^(catalog|prometheus)[:.]/, '');
+  return several && id !== source.kind && id !== 'main' ? `${name} ${id}` : name;
+}
+
+export const sourceWord = (source: SourceStatus): string => WORDS[source.status];
+
+export type Tone = 'ok' | 'warn' | 'crit' | 'unknown';
+
+export function sourceTone(source: SourceStatus): Tone {
+  const tones = { ok: 'ok', stale: 'warn', error: 'crit', absent: 'unknown' } as const;
+  return tones[source.status];
+}
