@@ -124,8 +124,8 @@ def histogram_percentile(histogram: list[int], share: float) -> int | None:
     seen = 0
     for index, count in enumerate(histogram):
         if count and seen + count >= rank:
-            low = HISTOGRAM_EDGES[index - 1] if index else 0
-            high = HISTOGRAM_EDGES[index] if index < len(HISTOGRAM_EDGES) else 2 * low
+            low: int = HISTOGRAM_EDGES[index - 1] if index else 0
+            high: int = HISTOGRAM_EDGES[index] if index < len(HISTOGRAM_EDGES) else 2 * low
             return round(low + (high - low) * (rank - seen) / count)
         seen += count
-    return HISTOGRAM_EDGES[-1]
+    return int(HISTOGRAM_EDGES[-1])

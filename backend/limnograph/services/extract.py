@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from limnograph import __version__
+from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.ids import TableName
 from limnograph.domain.manifests import ManifestFile, ManifestSum
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.clock import Clock
@@ -26,42 +24,19 @@ ENTRIES_AT_ONCE = 50
 """Beyond this many new snapshots of a table in one pass only the head is read to its entries."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What to extract of one table; crosses to Spark's workers as JSON.
-
-    `snapshot_ids`: the new ones. `with_partitions`: known snapshots that `partitions_base` may name.
-    """
-
-    catalog: str
-    namespace: str
-    table: str
-    table_uuid: str
-    metadata_location: str
-    snapshot_ids: list[int]
-    with_partitions: list[int] = []
-    format: str = "iceberg"
-    run_id: str | None = None
-    source: str = "poll"
-
-    @property
-    def name(self) -> TableName:
-        """The table's name when it was observed."""
-        return TableName(self.catalog, self.namespace, self.table)
-
-
-def extract(asked: Asked, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
-    """One fact per asked snapshot that the metadata still holds, in commit order.
+def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
+    """One fact per wanted snapshot that the metadata still holds, in commit order.
 
     Raises MetadataError when the metadata file itself is damaged, SourceError when storage does not serve it now.
     """
-    return facts_of(reader.metadata(asked.metadata_location), asked, reader, clock)
+    return facts_of(reader.metadata(due.metadata_location), due, reader, clock)
 
 
-def facts_of(metadata: TableMetadata, asked: Asked, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
+def facts_of(metadata: TableMetadata, due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
     """As `extract`, from metadata that is already read."""
-    wanted = set(asked.snapshot_ids)
+    wanted = set(due.snapshot_ids)
     new = [snapshot for snapshot in metadata.ordered if snapshot.snapshot_id in wanted]
-    run = _Run(metadata, asked, reader, clock.now())
+    run = _Run(metadata, due, reader, clock.now())
     head = metadata.head_id if metadata.head_id in wanted else (new[-1].snapshot_id if new else None)
     everything = len(new) <= ENTRIES_AT_ONCE
     return [run.fact(snapshot, to_entries=everything or snapshot.snapshot_id == head) for snapshot in new]
@@ -70,10 +45,10 @@ def facts_of(metadata: TableMetadata, asked: Asked, reader: TableReader, clock: 
 class _Run:
     """One extraction of one table: what all its rows share."""
 
-    def __init__(self, metadata: TableMetadata, asked: Asked, reader: TableReader, now: int) -> None:
-        self._metadata, self._asked, self._reader, self._now = metadata, asked, reader, now
+    def __init__(self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: int) -> None:
+        self._metadata, self._due, self._reader, self._now = metadata, due, reader, now
         self._main = set(metadata.ancestors(metadata.head_id))
-        self._with_partitions = set(asked.with_partitions)
+        self._with_partitions = set(due.with_partitions)
         self._refs: dict[int, list[str]] = {}
         for name, ref in sorted(metadata.refs.items()):
             self._refs.setdefault(ref.snapshot_id, []).append(name)
@@ -115,13 +90,13 @@ class _Run:
         return _utc_day(parent) == _utc_day(snapshot) is not None
 
     def _identity(self, snapshot: Snapshot) -> dict[str, Any]:
-        metadata, asked = self._metadata, self._asked
+        metadata, due = self._metadata, self._due
         return {
-            "table_uuid": asked.table_uuid,
+            "table_uuid": due.table_uuid,
             "snapshot_id": snapshot.snapshot_id,
-            "catalog": asked.catalog,
-            "namespace": asked.namespace,
-            "table": asked.table,
+            "catalog": due.catalog,
+            "namespace": due.namespace,
+            "table": due.table,
             "format": metadata.format,
             "format_version": metadata.format_version,
             "parent_id": snapshot.parent_id,
@@ -139,9 +114,9 @@ class _Run:
             "metadata_bytes": metadata.size_bytes,
             "live_snapshots": len(metadata.snapshots),
             "target_file_bytes": metadata.target_file_bytes,
-            "source": asked.source,
+            "source": due.source,
             "observed_at": self._now,
-            "run_id": asked.run_id,
+            "run_id": due.run_id,
             "extractor_version": __version__,
             **writer_identity(snapshot.summary or {}),
         }

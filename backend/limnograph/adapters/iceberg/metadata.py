@@ -137,7 +137,7 @@ def _current(
     document: dict[str, Any], key: str, known: dict[int, dict[str, Any]], code: str, problems: list[Problem]
 ) -> int | None:
     """Id of the current schema or spec; format v1 may name none and then has one only."""
-    current = _int(document.get(key))
+    current: int | None = _int(document.get(key))
     if current is None and len(known) == 1:
         return next(iter(known))
     if current is None or current not in known:
@@ -176,6 +176,6 @@ def _strings(found: Any) -> dict[str, str] | None:
 
 
 def _int(found: Any) -> int | None:
-    if isinstance(found, int) and not isinstance(found, bool) and -(2**63) <= found < 2**63:
-        return found
-    return None
+    if not isinstance(found, int) or isinstance(found, bool):
+        return None
+    return found if abs(found) < 2**63 else None

@@ -1,0 +1,31 @@
+"""The observed lake: which tables are listed now and how each one's metadata is read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from limnograph.ports.catalog import TablePointer
+from limnograph.ports.table_reader import TableReader
+
+
+class Listing(NamedTuple):
+    """`pointers`: observed tables. `listed`: names of all tables, observed or not, of the catalogs that answered
+    (`complete`). `failed`: one sentence per catalog that did not.
+    """
+
+    pointers: tuple[TablePointer, ...]
+    listed: frozenset[str]
+    complete: frozenset[str]
+    failed: tuple[str, ...] = ()
+
+
+class Lake(Protocol):
+    """Never raises for one catalog: what failed is told in the listing."""
+
+    def listing(self) -> Listing:
+        """All catalogs and paths, probed now."""
+        ...
+
+    def reader(self, catalog: str) -> TableReader:
+        """Reader with that catalog's credentials."""
+        ...

@@ -1,0 +1,192 @@
+"""What one table's metadata adds to `changes`: schemas, specs, properties, refs and every move of main.
+
+A state is written only when it differs from its newest row and its metadata is not older than that row. Older metadata
+files of the table's own log, where they still exist, say when a state changed; snapshots say when a schema was in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.metadata import MAIN, LogEntry, TableMetadata
+from limnograph.ports.table_reader import TableReader
+from limnograph.services.ledger import Ledger
+
+PROPERTIES = ("write.", "commit.", "history.")
+"""Prefixes of the properties that decide how a table's files come to be."""
+OLDER_FILES = 50
+"""At most this many older metadata files of a table are read in one pass, the newest ones."""
+
+Values = dict[tuple[str, str | None], tuple[str, str | None]]
+"""`(kind, subject)` -> `(value, detail)`."""
+
+
+class Observed(NamedTuple):
+    """One readable table: the series it belongs to, name, newest metadata, and older files with their instants."""
+
+    uuid: str
+    name: TableName
+    metadata: TableMetadata
+    older: tuple[tuple[int, TableMetadata], ...] = ()
+
+
+class _Version(NamedTuple):
+    """States at an instant (microseconds). `complete`: a subject that is missing here was removed."""
+
+    at: int
+    values: Values
+    location: str
+    complete: bool
+
+
+def older_files(
+    metadata: TableMetadata, reader: TableReader, newest_known: int
+) -> tuple[tuple[int, TableMetadata], ...]:
+    """Older metadata files that no snapshot explains and that are newer than what is known. Raises SourceError."""
+    explained = {snapshot.timestamp_ms for snapshot in metadata.snapshots.values()}
+    entries = [e for e in metadata.metadata_log if e.timestamp_ms * 1000 > newest_known]
+    chosen = [e for e in entries if e.timestamp_ms not in explained][-OLDER_FILES:]
+    return tuple(_readable(chosen, reader))
+
+
+def _readable(entries: list[LogEntry], reader: TableReader) -> Iterator[tuple[int, TableMetadata]]:
+    for entry in entries:
+        try:
+            yield entry.timestamp_ms * 1000, reader.metadata(entry.value)
+        except MetadataError:
+            continue  # deleted after a commit, as tables may ask for: the change is dated by what is left
+
+
+def state_changes(table: Observed, ledger: Ledger, now: int) -> list[ChangeFact]:
+    """New rows of all states and of main's log, in time order; they are added to the ledger."""
+    rows = [*_main_rows(table, ledger), *_state_rows(table, ledger, now)]
+    return sorted(rows, key=lambda row: row.at)
+
+
+def _main_rows(table: Observed, ledger: Ledger) -> Iterator[ChangeFact]:
+    known = ledger.main_log(table.uuid)
+    previous: str | None = None
+    before: int | None = None
+    for at, snapshot_id in _main_log(table.metadata):
+        value = str(snapshot_id)
+        if (value, at) not in known:
+            row = _row(table, ("ref", MAIN), (previous, value), at=at, not_before=before, detail='{"type":"branch"}')
+            ledger.add(row)
+            yield row
+        previous, before = value, at
+
+
+def _main_log(metadata: TableMetadata) -> list[tuple[int, int]]:
+    """`(instant, snapshot id)`; the head is added where the log does not end with it."""
+    log = [(entry.timestamp_ms * 1000, entry.value) for entry in metadata.snapshot_log]
+    head = metadata.head_id
+    if head is not None and (not log or log[-1][1] != head):
+        snapshot = metadata.snapshots.get(head)
+        at = snapshot.committed_at if snapshot else None
+        last = (metadata.last_updated_ms or 0) * 1000
+        newer = at is not None and (not log or at >= log[-1][0])
+        log.append((at if newer and at is not None else last, head))
+    return log
+
+
+def _state_rows(table: Observed, ledger: Ledger, now: int) -> Iterator[ChangeFact]:
+    before: int | None = None
+    versions = _versions(table, now)
+    for version in versions:
+        current = version is versions[-1]
+        for (kind, subject), (value, detail) in _with_removed(table, ledger, version).items():
+            row = ledger.latest(table.uuid, kind, subject)
+            old = row.to_value if row else None
+            too_old = row is not None and (version.at < row.at or (version.at == row.at and not current))
+            if too_old or old == value:
+                continue
+            found = _row(
+                table,
+                (kind, subject),
+                (old, value),
+                at=version.at,
+                not_before=before,
+                detail=detail,
+                location=version.location,
+            )
+            ledger.add(found)
+            yield found
+        before = version.at
+
+
+def _versions(table: Observed, now: int) -> list[_Version]:
+    """Older files, snapshots with a schema, and the newest file, in time order; the newest file is last."""
+    metadata = table.metadata
+    found = [_Version(at, _values(older), older.metadata_location, True) for at, older in table.older]
+    for snapshot in metadata.snapshots.values():
+        schema = metadata.schemas.get(snapshot.schema_id) if snapshot.schema_id is not None else None
+        if schema is not None and snapshot.committed_at is not None:
+            values: Values = {("schema", None): (str(snapshot.schema_id), _json(schema))}
+            found.append(_Version(snapshot.committed_at, values, metadata.metadata_location, False))
+    found.sort(key=lambda version: version.at)
+    at = now if metadata.last_updated_ms is None else metadata.last_updated_ms * 1000
+    return [*found, _Version(at, _values(metadata), metadata.metadata_location, True)]
+
+
+def _values(metadata: TableMetadata) -> Values:
+    values: Values = {("property", "format-version"): (str(metadata.format_version), None)}
+    for kind, current, known in (
+        ("schema", metadata.current_schema_id, metadata.schemas),
+        ("spec", metadata.default_spec_id, metadata.specs),
+        ("sort_order", metadata.default_sort_order_id, metadata.sort_orders),
+    ):
+        if current is not None:
+            values[kind, None] = (str(current), _json(known[current]) if current in known else None)
+    for key, text in metadata.properties.items():
+        if key.startswith(PROPERTIES):
+            values["property", key] = (text, None)
+    for name, ref in metadata.refs.items():
+        if name != MAIN:
+            values["ref", name] = (str(ref.snapshot_id), _json({"type": ref.type}))
+    return values
+
+
+def _with_removed(table: Observed, ledger: Ledger, version: _Version) -> dict[Any, tuple[str | None, str | None]]:
+    found: dict[Any, tuple[str | None, str | None]] = dict(version.values)
+    if version.complete:
+        for kind in ("property", "ref"):
+            for subject in ledger.subjects(table.uuid, kind):
+                found.setdefault((kind, subject), (None, None))
+    return found
+
+
+def _row(
+    table: Observed,
+    state: tuple[str, str | None],
+    values: tuple[str | None, str | None],
+    *,
+    at: int,
+    not_before: int | None,
+    detail: str | None,
+    location: str | None = None,
+) -> ChangeFact:
+    kind, subject = state
+    return ChangeFact(
+        table_uuid=table.uuid,
+        catalog=table.name.catalog,
+        namespace=table.name.namespace,
+        table=table.name.table,
+        kind=kind,
+        subject=subject,
+        from_value=values[0],
+        to_value=values[1],
+        not_before=not_before,
+        at=at,
+        detail=detail,
+        metadata_location=location or table.metadata.metadata_location,
+    )
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,58 @@
+"""Which series a table belongs to (DESIGN §2): renames keep it, copies get their own, upgrades keep the old id."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import msgspec
+
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName, location_uuid, normalise_location
+from limnograph.domain.metadata import TableMetadata
+from limnograph.services.ledger import Ledger
+
+
+def series_ids(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> dict[TableName, str]:
+    """Series of every readable table that is listed now."""
+    by_uuid: dict[str, dict[str, list[TableName]]] = {}
+    for name, metadata in tables.items():
+        uuid = _own(metadata, ledger)
+        by_uuid.setdefault(uuid, {}).setdefault(normalise_location(metadata.location), []).append(name)
+    found: dict[TableName, str] = {}
+    for uuid, places in by_uuid.items():
+        original = _original(uuid, places, ledger)
+        for place, names in places.items():
+            copy = f"{uuid}@{hashlib.sha256(place.encode()).hexdigest()[:8]}"
+            known_copy = ledger.first_seen(copy) is not None
+            found.update(dict.fromkeys(names, copy if known_copy or place != original else uuid))
+    return found
+
+
+def _own(metadata: TableMetadata, ledger: Ledger) -> str:
+    """The table's uuid; a series that began before the table had one keeps its stand-in."""
+    stand_in = location_uuid(metadata.location)
+    if metadata.uuid and ledger.first_seen(stand_in) and not ledger.first_seen(metadata.uuid):
+        return stand_in
+    return metadata.table_uuid
+
+
+def _original(uuid: str, places: Mapping[str, list[TableName]], ledger: Ledger) -> str:
+    """Location that keeps the id where several tables claim it: the first seen, else its name, else a fixed choice."""
+    if len(places) == 1:
+        return next(iter(places))
+    first = ledger.first_seen(uuid)
+    if first and _location(first) in places:
+        return str(_location(first))
+    for place, names in places.items():
+        if first and first.subject in {str(name) for name in names}:
+            return place
+    return min(places, key=lambda place: (min(places[place]), place))
+
+
+def _location(first: ChangeFact) -> str | None:
+    try:
+        detail = msgspec.json.decode(first.detail or "{}")
+    except msgspec.DecodeError:
+        return None
+    return normalise_location(str(detail.get("location", "")))

@@ -1,0 +1,152 @@
+"""Rows of `changes` about names and health: first_seen, named, dropped, unreadable and readable again, gap."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import msgspec
+
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName, normalise_location
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.services.changes import Observed
+from limnograph.services.ledger import Ledger
+
+TAKEN_AT_FIRST_SIGHT = 10_000
+"""At first sight at most this many snapshots are taken, the newest; older ones lie below the floor of our history."""
+
+
+def first_seen(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
+    """The row that must be durable before the series' first snapshot; None when it is already there."""
+    if ledger.first_seen(table.uuid):
+        return None
+    metadata = table.metadata
+    taken = metadata.ordered[-TAKEN_AT_FIRST_SIGHT:]
+    floor = _position(metadata, taken[0]) if taken else 0
+    detail = {"location": normalise_location(metadata.location), "floor": _floor_kind(metadata)}
+    return _row(
+        table.name,
+        table.uuid,
+        ("first_seen", str(table.name)),
+        (None, str(floor)),
+        now,
+        detail=detail,
+        metadata=metadata,
+    )
+
+
+def above_floor(table: Observed, snapshot: Snapshot, ledger: Ledger) -> bool:
+    """Whether a snapshot belongs to the history that we took up at first sight."""
+    row = ledger.first_seen(table.uuid)
+    if row is None or not (row.to_value or "").lstrip("-").isdecimal():
+        return True
+    detail = msgspec.json.decode(row.detail or "{}")
+    by_sequence = detail.get("floor") == "sequence_number" and snapshot.sequence_number is not None
+    position = snapshot.sequence_number if by_sequence else snapshot.committed_at
+    if not by_sequence and detail.get("floor") == "sequence_number":
+        return True
+    return position is None or position >= int(row.to_value or 0)
+
+
+def _floor_kind(metadata: TableMetadata) -> str:
+    return "committed_at" if metadata.format_version == 1 else "sequence_number"
+
+
+def _position(metadata: TableMetadata, snapshot: Snapshot) -> int:
+    found = snapshot.committed_at if metadata.format_version == 1 else snapshot.sequence_number
+    return found or 0
+
+
+def named(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
+    """A name that the series did not have. The first bearer of a name had it as long as its history goes back."""
+    name = str(table.name)
+    if ledger.owners().get(name) == table.uuid:
+        return None
+    metadata = table.metadata
+    detail = {
+        "location": metadata.location,
+        "format": metadata.format,
+        "format_version": metadata.format_version,
+        "metadata_location": metadata.metadata_location,
+    }
+    at = now if ledger.ever_named(name) or ledger.seen_before(table.uuid, now) else _oldest(table, now)
+    return _row(table.name, table.uuid, ("named", name), (None, name), at, detail=detail, metadata=metadata)
+
+
+def _oldest(table: Observed, now: int) -> int:
+    commits = (s.committed_at for s in table.metadata.snapshots.values() if s.committed_at is not None)
+    logs = (entry.timestamp_ms * 1000 for entry in table.metadata.metadata_log)
+    return min((now, *commits, *logs))
+
+
+def dropped(listed: dict[str, str | None], complete: Collection[str], ledger: Ledger, now: int) -> Iterator[ChangeFact]:
+    """Names that their series lost. `listed`: series by listed name, None when it cannot be read now;
+    `complete`: catalogs whose listing is complete.
+    """
+    for name, uuid in sorted(ledger.owners().items()):
+        catalog = name.split(".", maxsplit=1)[0]
+        gone = name not in listed and catalog in complete
+        if gone or (name in listed and listed[name] not in {None, uuid}):
+            yield _row(_split(name), uuid, ("dropped", name), (name, None), now)
+    for name in sorted(ledger.nameless_unreadable()):
+        if name not in listed and name.split(".", maxsplit=1)[0] in complete:
+            yield _row(_split(name), None, ("dropped", name), (name, None), now)
+
+
+def health(
+    name: TableName, uuid: str | None, location: str, error: MetadataError | None, *, ledger: Ledger, now: int
+) -> Iterator[ChangeFact]:
+    """`unreadable` with a code, or readable again (no error), for the series and for the name before it had one."""
+    subject, code = str(name), error.code if error else None
+    for bearer in dict.fromkeys((uuid, None)):
+        row = ledger.latest(bearer or subject, "unreadable", subject)
+        old = row.to_value if row else None
+        concerned = bearer == uuid if code is not None else row is not None and row.table_uuid == bearer
+        if concerned and old != code:
+            found = _row(name, bearer, ("unreadable", subject), (old, code), now)
+            yield msgspec.structs.replace(found, detail=error.detail if error else None, metadata_location=location)
+
+
+def gap(table: Observed, child: Snapshot, now: int) -> ChangeFact:
+    """A parent that expired before we saw it: what happened between is not known."""
+    return _row(
+        table.name,
+        table.uuid,
+        ("gap", str(child.parent_id)),
+        (None, str(child.snapshot_id)),
+        child.committed_at or now,
+        metadata=table.metadata,
+    )
+
+
+def _split(name: str) -> TableName:
+    """Inverse of `str(TableName)`; a table without a catalog may have no namespace."""
+    catalog, *levels, table = name.split(".")
+    return TableName(catalog, ".".join(levels), table)
+
+
+def _row(
+    name: TableName,
+    uuid: str | None,
+    what: tuple[str, str],
+    values: tuple[str | None, str | None],
+    at: int,
+    *,
+    detail: dict[str, Any] | None = None,
+    metadata: TableMetadata | None = None,
+) -> ChangeFact:
+    return ChangeFact(
+        table_uuid=uuid,
+        catalog=name.catalog,
+        namespace=name.namespace,
+        table=name.table,
+        kind=what[0],
+        subject=what[1],
+        from_value=values[0],
+        to_value=values[1],
+        at=at,
+        detail=None if detail is None else msgspec.json.encode(detail).decode(),
+        metadata_location=metadata.metadata_location if metadata else None,
+    )

@@ -1,0 +1,180 @@
+"""First half of a pass: what the lake says now, against what `changes` and `snapshots` already hold. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from limnograph.domain.due import DueTable
+from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.ports.catalog import TablePointer
+from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.meta_store import Candidates, Known
+from limnograph.services.changes import Observed, older_files, state_changes
+from limnograph.services.identity import series_ids
+from limnograph.services.ledger import Ledger
+from limnograph.services.sightings import above_floor, dropped, first_seen, gap, health, named
+
+READ_AT_ONCE = 8
+BACKFILL_MICROS = 31 * 86_400_000_000
+"""A pass covers at most 31 days of commits; the rest stays due."""
+
+
+class Damaged(msgspec.Struct, frozen=True):
+    """A pointer whose metadata cannot be read at all."""
+
+    pointer: TablePointer
+    error: MetadataError
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """Answers of the lake for the pointers that were looked at. `failed`: tables that stay due."""
+
+    listing: Listing
+    readable: dict[TablePointer, TableMetadata]
+    damaged: list[Damaged]
+    failed: dict[TableName, str]
+
+
+def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Survey:
+    """Read the metadata file of every pointer; a few at a time, because storage is mostly waiting."""
+    found = Survey(listing=listing, readable={}, damaged=[], failed={})
+
+    def look(pointer: TablePointer) -> None:
+        try:
+            found.readable[pointer] = lake.reader(pointer.name.catalog).metadata(pointer.location)
+        except MetadataError as error:
+            found.damaged.append(Damaged(pointer, error))
+        except SourceError as error:
+            found.failed[pointer.name] = str(error)
+
+    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+        list(pool.map(look, pointers))
+    return found
+
+
+def observed_tables(found: Survey, lake: Lake, ledger: Ledger) -> list[Observed]:
+    """Readable tables with their series and the older metadata files that date their changes."""
+    tables = {pointer.name: metadata for pointer, metadata in found.readable.items()}
+    ids = series_ids(tables, ledger)
+    observed: list[Observed] = []
+    for name in sorted(tables):
+        try:
+            older = older_files(tables[name], lake.reader(name.catalog), ledger.newest(ids[name]))
+        except SourceError as error:
+            found.failed[name] = str(error)
+            continue
+        observed.append(Observed(ids[name], name, tables[name], older))
+    return observed
+
+
+def first_sights(tables: list[Observed], ledger: Ledger, now: int) -> list[ChangeFact]:
+    """Rows that must be durable before the first snapshot of their series; added to the ledger."""
+    return _taken(ledger, (first_seen(table, ledger, now) for table in tables))
+
+
+def other_changes(
+    found: Survey, tables: list[Observed], ledger: Ledger, gaps: Iterable[ChangeFact], now: int
+) -> list[ChangeFact]:
+    """All other rows of `changes` that this survey adds; added to the ledger."""
+    rows: list[ChangeFact] = []
+    owners = ledger.owners()
+    listed: dict[str, str | None] = dict.fromkeys(found.listing.listed)
+    listed |= {str(p.name): owners.get(str(p.name)) for p in found.listing.pointers}
+    listed |= {str(table.name): table.uuid for table in tables}
+    rows += _taken(ledger, dropped(listed, found.listing.complete, ledger, now))
+    for table in tables:
+        rows += _taken(ledger, [named(table, ledger, now)])
+        rows += _taken(
+            ledger, health(table.name, table.uuid, None, None, table.metadata.metadata_location, ledger, now)
+        )
+        rows += state_changes(table, ledger, now)
+    for damage in found.damaged:
+        name, _, location = damage.pointer
+        uuid = owners.get(str(name))
+        rows += _taken(ledger, health(name, uuid, location, damage.error, ledger=ledger, now=now))
+    rows += _taken(ledger, (row for row in gaps if not ledger.event(row.table_uuid or "", "gap", row.subject)))
+    return rows
+
+
+def _taken(ledger: Ledger, rows: Iterable[ChangeFact | None]) -> list[ChangeFact]:
+    taken = [row for row in rows if row is not None]
+    for row in taken:
+        ledger.add(row)
+    return taken
+
+
+def candidates(tables: list[Observed], ledger: Ledger, now: int) -> list[Candidates]:
+    """Where rows of the tables' snapshots can lie. A series with a missing parent is read on all days."""
+    found: list[Candidates] = []
+    for table in tables:
+        times = [snapshot.committed_at for snapshot in table.metadata.snapshots.values()]
+        lost = ledger.seen_before(table.uuid, now) and any(_orphans(table.metadata))
+        if times:
+            known = [time for time in times if time is not None]
+            open_ended = lost or len(known) < len(times)
+            low, high = (None, None) if open_ended else (min(known), max(known))
+            found.append(Candidates(table.uuid, low, high))
+    return found
+
+
+def _orphans(metadata: TableMetadata) -> list[Snapshot]:
+    """Snapshots whose parent the metadata no longer holds."""
+    return [s for s in metadata.snapshots.values() if s.parent_id is not None and s.parent_id not in metadata.snapshots]
+
+
+def gaps_of(tables: list[Observed], known: Known, ledger: Ledger, now: int) -> list[ChangeFact]:
+    """Parents of new snapshots that expired between two passes, unseen."""
+    rows: list[ChangeFact] = []
+    for table in tables:
+        seen = known.get(table.uuid, {})
+        if ledger.seen_before(table.uuid, now) and seen:
+            new = (s for s in _orphans(table.metadata) if s.snapshot_id not in seen and s.parent_id not in seen)
+            rows += [gap(table, snapshot, now) for snapshot in new]
+    return rows
+
+
+def due_tables(tables: list[Observed], known: Known, ledger: Ledger, run_id: str) -> tuple[list[DueTable], bool]:
+    """What is new, by set difference; whether more of it is left for the next pass."""
+    new = {
+        table: [
+            s
+            for s in table.metadata.ordered
+            if s.snapshot_id not in known.get(table.uuid, {}) and above_floor(table, s, ledger)
+        ]
+        for table in _one_name_each(tables)
+    }
+    times = [s.committed_at for found in new.values() for s in found if s.committed_at is not None]
+    end = min(times, default=0) + BACKFILL_MICROS
+    taken: Callable[[Snapshot], bool] = lambda s: s.committed_at is None or s.committed_at < end  # noqa: E731
+    due = [
+        _due(table, ids, known.get(table.uuid, {}), run_id)
+        for table, found in new.items()
+        if (ids := [s.snapshot_id for s in found if taken(s)])
+    ]
+    return due, any(not taken(s) for found in new.values() for s in found)
+
+
+def _one_name_each(tables: list[Observed]) -> list[Observed]:
+    """A series that is registered under two names is extracted once."""
+    return list({table.uuid: table for table in reversed(tables)}.values())[::-1]
+
+
+def _due(table: Observed, ids: list[int], seen: dict[int, bool], run_id: str) -> DueTable:
+    parents = {table.metadata.snapshots[i].parent_id for i in ids}
+    return DueTable(
+        catalog=table.name.catalog,
+        namespace=table.name.namespace,
+        table=table.name.table,
+        table_uuid=table.uuid,
+        metadata_location=table.metadata.metadata_location,
+        snapshot_ids=ids,
+        with_partitions=[i for i, has_partitions in seen.items() if has_partitions and i in parents],
+        format=table.metadata.format,
+        run_id=run_id,
+    )
