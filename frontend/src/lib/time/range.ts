@@ -78,21 +78,8 @@ export function resolveRange(text: RangeText, now: number): Range | null {
   return to > from ? { from, to, relative: start.kind === 'relative' || end.kind === 'relative' } : null;
 }
 
-/** Presets of the tool bar: the ends, and the words on the button. */
-export const PRESETS: readonly (RangeText & { readonly label: string })[] = [
-  { from: 'now-1h', to: 'now', label: '1 h' },
-  { from: 'now-3h', to: 'now', label: '3 h' },
-  { from: 'now-6h', to: 'now', label: '6 h' },
-  { from: 'now-24h', to: 'now', label: '24 h' },
-  { from: 'now-7d', to: 'now', label: '7 d' },
-];
+/** What a table page shows when its URL does not say. */
 export const DEFAULT_RANGE: RangeText = { from: 'now-24h', to: 'now' };
-
-/** The range moved by half its width; it becomes absolute. `direction` −1 is earlier. */
-export function halfWindow(range: Range, direction: -1 | 1): RangeText {
-  const shift = (direction * (range.to - range.from)) / 2;
-  return absolute(range.from + shift, range.to + shift);
-}
 
 /** A range of two instants as the URL carries it. */
 export const absolute = (from: number, to: number): RangeText => ({

@@ -1,0 +1,28 @@
+// Names of the wire's lanes, by kind. The wire is `backend/limnograph/domain/timeline.py`.
+import type { Schemas } from '#lib/api/client.ts';
+
+export type Answer = Schemas['Timeline'];
+export type Lane = Answer['lanes'][number];
+export type StepLane = Schemas['StepLane'];
+export type LineLane = Schemas['LineLane'];
+export type BandLane = Schemas['BandLane'];
+export type SeriesLane = StepLane | LineLane | BandLane;
+export type EventsLane = Schemas['EventsLane'];
+export type BarsLane = Schemas['BarsLane'];
+export type CommitEvent = Schemas['CommitEvent'];
+export type Bar = Schemas['Bar'];
+/** A value of a column: null where it is not known. */
+export type Value = number | null;
+
+export const isSeries = (lane: Lane): lane is SeriesLane =>
+  lane.kind === 'step' || lane.kind === 'line' || lane.kind === 'band';
+
+/** The column that read-outs and summaries speak of. */
+export const mainColumn = (lane: SeriesLane): readonly Value[] => (lane.kind === 'band' ? lane.mid : lane.v);
+
+/** State of a table holds between commits; samples of Prometheus do not. */
+export const holds = (lane: SeriesLane): boolean =>
+  lane.kind === 'step' || (lane.kind === 'band' && lane.source === 'meta');
+
+export const commitsOf = (answer: Answer | undefined): readonly CommitEvent[] =>
+  answer?.lanes.find((lane): lane is EventsLane => lane.kind === 'events')?.events ?? [];

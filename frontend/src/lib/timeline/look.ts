@@ -1,0 +1,115 @@
+// How each lane looks and speaks: title, colour, height, and how its numbers are printed. Data never come from here.
+import { bytes } from '#lib/format/bytes.ts';
+import { compact, count, ratio } from '#lib/format/count.ts';
+import { duration, seconds } from '#lib/format/duration.ts';
+import type { Lane } from './lane.ts';
+
+export type Tone = 'job' | 'files' | 'deletes' | 'bytes' | 'fresh' | 'base';
+
+export interface Look {
+  readonly title: string;
+  /** Under the title: the unit, in words. */
+  readonly unit: string;
+  readonly tone: Tone;
+  /** Pixels of the plot on a wide and on a narrow screen. */
+  readonly height: number;
+  readonly compactHeight: number;
+  readonly print: (value: number | null) => string;
+  /** A difference's size; default `print`. */
+  readonly printChange: (size: number) => string;
+  readonly printTick: (value: number) => string;
+  readonly log: boolean;
+  /** What one unit of the axis is in the lane's unit, given the most that is drawn. */
+  readonly axisUnit: (most: number) => number;
+  /** Drawn as an area down to the axis. */
+  readonly filled: boolean;
+  /** What to add when the lane is absent. */
+  readonly absent: string;
+}
+
+const NEEDS_PROMETHEUS = 'No measurement of a job on this table. Add [prometheus] and a job to the settings.';
+const NEEDS_RUNS = 'No run of a job on this table is known. Measure the job with limnograph.spark_metrics.';
+const NEEDS_ALERTS = 'No alerts are received. Add [alertmanager] to the settings.';
+const NEEDS_ENTRIES = 'Not computed yet for this table.';
+const byThousands = (value: number) => (value < 1000 ? bytes(value) : bytes(value).replace('.0', ''));
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+const timeUnit = (most: number) =>
+  most > 3 * DAY ? DAY : most > 3 * HOUR ? HOUR : most > 3 * MINUTE ? MINUTE : 1;
+const timeTick = (value: number) => (value === 0 ? '0' : duration(value));
+
+const BASE: Look = {
+  title: '',
+  unit: '',
+  tone: 'base',
+  height: 56,
+  compactHeight: 48,
+  print: count,
+  printChange: count,
+  printTick: compact,
+  log: false,
+  axisUnit: () => 1,
+  filled: false,
+  absent: NEEDS_ENTRIES,
+};
+const sizes: Partial<Look> = { print: bytes, printChange: bytes, printTick: byThousands, tone: 'bytes' };
+
+const LOOKS: Record<string, Partial<Look>> = {
+  alerts: { title: 'Alerts', unit: 'Alertmanager', height: 48, absent: NEEDS_ALERTS },
+  job_duration: {
+    title: 'Job duration',
+    unit: 'seconds',
+    tone: 'job',
+    height: 120,
+    compactHeight: 64,
+    print: seconds,
+    printChange: seconds,
+    printTick: timeTick,
+    axisUnit: (most) => (most > 1200 ? MINUTE : 1),
+    absent: NEEDS_PROMETHEUS,
+  },
+  job_runs: {
+    title: 'Job runs',
+    unit: 'start to end',
+    tone: 'job',
+    height: 40,
+    compactHeight: 36,
+    absent: NEEDS_RUNS,
+  },
+  commits: { title: 'Commits', unit: 'snapshots', height: 60, compactHeight: 52 },
+  schema: { title: 'Schema, spec', unit: 'versions', height: 40, compactHeight: 36 },
+  data_files: {
+    title: 'Data files',
+    unit: 'count, Δ per commit',
+    tone: 'files',
+    height: 100,
+    compactHeight: 56,
+    filled: true,
+  },
+  file_size: { ...sizes, title: 'File size', unit: 'p10 to p90, log', height: 76, log: true },
+  delete_files: { title: 'Delete files', unit: 'count', tone: 'deletes', height: 52 },
+  freshness: {
+    title: 'Freshness',
+    unit: 'since last commit',
+    tone: 'fresh',
+    print: duration,
+    printChange: duration,
+    printTick: timeTick,
+    axisUnit: timeUnit,
+    filled: true,
+  },
+  bytes: { ...sizes, title: 'Bytes', unit: 'live data files', filled: true },
+  records: { title: 'Records', unit: 'rows in data files', tone: 'base', filled: true },
+  manifests: { title: 'Manifests', unit: 'count', tone: 'base' },
+  skew: { title: 'Partition skew', unit: 'largest / median', print: ratio, printChange: ratio },
+  debt: { title: 'Compaction debt', unit: 'files to rewrite', tone: 'files', filled: true },
+};
+
+/** The look of a lane; one that a newer server invents is drawn plainly, under its own name. */
+export function lookOf(lane: Pick<Lane, 'id' | 'unit'>): Look {
+  const own = LOOKS[lane.id];
+  if (own) return { ...BASE, ...own };
+  const words = lane.id.replaceAll('_', ' ');
+  return { ...BASE, title: words.charAt(0).toUpperCase() + words.slice(1), unit: lane.unit };
+}

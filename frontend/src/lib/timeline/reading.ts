@@ -1,0 +1,131 @@
+// What a lane says at an instant, and over its whole range: gutter, slider, table and titles all speak through here.
+import { NOT_READ } from '#lib/format/count.ts';
+import { clock, clockSeconds } from '#lib/format/instant.ts';
+import { operationName } from '#lib/ui/operation.ts';
+import { heldAt, sampledAt } from './bisect.ts';
+import { holds, isSeries, mainColumn, type Bar, type Lane, type Value } from './lane.ts';
+import type { Look } from './look.ts';
+import { changed, commitText } from './marks.ts';
+import { weightOf } from './path.ts';
+
+export interface Reading {
+  readonly text: string;
+  /** Stands in the column of differences when there is no pin. */
+  readonly note: string;
+  /** Null where it is not a number or not known. */
+  readonly value: Value;
+  readonly tone: 'plain' | 'unknown' | 'bad';
+}
+
+export interface Times {
+  /** Instants of samples. */
+  readonly t: readonly number[];
+  /** Instants at which levels begin to hold. */
+  readonly held: Float64Array;
+  /** Metadata is known up to here; jobs up to the present. */
+  readonly end: number;
+}
+
+const unknown = (text: string): Reading => ({ text, note: '', value: null, tone: 'unknown' });
+const word = (text: string, note = '', tone: Reading['tone'] = 'plain'): Reading => ({
+  text,
+  note,
+  value: null,
+  tone,
+});
+
+/** Value of a series lane at an instant; null where it is not known. */
+export function valueAt(lane: Lane, times: Times, at: number): Value {
+  if (!isSeries(lane)) return null;
+  const column = mainColumn(lane);
+  return holds(lane) ? heldAt(times.held, column, at, times.end) : sampledAt(times.t, column, at);
+}
+
+export function readAt(lane: Lane, look: Look, times: Times, at: number): Reading {
+  if (lane.status === 'absent') return unknown('');
+  if (lane.status === 'error') return unknown('no data');
+  if (lane.source === 'meta' && at > times.end) return unknown(NOT_READ);
+  if (lane.kind === 'events') return readEvents(lane.events, at);
+  if (lane.kind === 'bars') return readBars(lane, at);
+  const value = valueAt(lane, times, at);
+  const text = look.print(value);
+  return value === null
+    ? unknown(lane.source === 'meta' ? text : 'no sample')
+    : { text, note: '', value, tone: 'plain' };
+}
+
+function readEvents(events: Extract<Lane, { kind: 'events' }>['events'], at: number): Reading {
+  const last = events.findLast((event) => event.t <= at);
+  return last ? word(last.operation ?? NOT_READ, clock(last.t)) : word('none');
+}
+
+const covers = (bar: Bar, at: number) => bar.start <= at && (bar.end === null || at < bar.end);
+
+function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
+  const here = lane.bars.filter((bar) => covers(bar, at));
+  const last = here.at(-1);
+  if (lane.id === 'job_runs') {
+    const bad = here.some((bar) => bar.state === 'failed');
+    return last
+      ? word(
+          bad ? 'failed' : 'running',
+          here.length > 1 ? `${here.length} at once` : '',
+          bad ? 'bad' : 'plain',
+        )
+      : word('idle');
+  }
+  if (lane.id === 'alerts') {
+    const state = last?.state === 'pending' ? 'pending' : 'firing';
+    return last ? word(`${here.length} ${state}`, '', 'bad') : word('none');
+  }
+  if (!last) return unknown(NOT_READ);
+  const [version = last.label, spec = ''] = last.label.split(' · ');
+  return word(version, spec);
+}
+
+/** Least, most and last of a lane in words: the title of its drawing. Times are UTC. */
+export function summaryOf(lane: Lane, look: Look, t: readonly number[]): string {
+  if (lane.status === 'absent') return look.absent;
+  if (lane.status === 'error') return lane.problem?.detail ?? lane.problem?.title ?? 'The source failed.';
+  if (lane.kind === 'events') return eventsSummary(lane.events);
+  if (lane.kind === 'bars') return barsSummary(lane.bars, look);
+  return seriesSummary(lane, look, t);
+}
+
+function seriesSummary(
+  lane: Extract<Lane, { kind: 'step' | 'line' | 'band' }>,
+  look: Look,
+  t: readonly number[],
+): string {
+  const column = mainColumn(lane);
+  let [least, most, last] = [-1, -1, -1];
+  for (const [i, value] of column.entries()) {
+    if (value === null) continue;
+    if (least < 0 || value < (column[least] as number)) least = i;
+    if (most < 0 || value > (column[most] as number)) most = i;
+    last = i;
+  }
+  if (last < 0) return `${look.title}: no value in this range.`;
+  const at = (i: number) => `${look.print(column[i] ?? null)} at ${clock(t[i] as number)}`;
+  return `${look.title}: least ${at(least)}, most ${at(most)}, last ${at(last)} UTC.`;
+}
+
+function eventsSummary(events: Extract<Lane, { kind: 'events' }>['events']): string {
+  const [first] = events;
+  if (!first) return 'No commits in this range.';
+  const top = events.reduce((most, event) => (weightOf(event) > weightOf(most) ? event : most), first);
+  return `${events.length} commits. Largest: ${commitText(top)}.`;
+}
+
+function barsSummary(bars: readonly Bar[], look: Look): string {
+  const said = bars.slice(-6).map((bar) => {
+    const until = bar.end === null ? 'still so' : `until ${clockSeconds(bar.end)}`;
+    return `${bar.label}${bar.state === 'ok' ? '' : ` (${bar.state})`} from ${clockSeconds(bar.start)} ${until}`;
+  });
+  const more = bars.length > said.length ? `${bars.length} in all, the last ones: ` : '';
+  return bars.length ? `${look.title}: ${more}${said.join('; ')}.` : `${look.title}: none in this range.`;
+}
+
+/** The row of a commit in the table view: its id is text, all digits. */
+export const commitCell = (commit: Parameters<typeof changed>[0]): string =>
+  `${operationName(commit.operation)} ${clockSeconds(commit.t)} ${changed(commit)} ${commit.snapshot_id}`;

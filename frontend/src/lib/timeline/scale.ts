@@ -1,0 +1,116 @@
+// The axes: one time scale that all lanes share, and a value scale a lane. d3 finds ticks and nice ends; positions are
+// affine, so the hot loops multiply and add instead of calling d3 for each point.
+import { scaleLinear, scaleUtc } from 'd3-scale';
+import { clock, dayMonth } from '#lib/format/instant.ts';
+
+export interface TimeTick {
+  readonly at: number;
+  readonly px: number;
+  readonly label: string;
+  readonly major: boolean;
+}
+
+export interface TimeScale {
+  readonly from: number;
+  readonly to: number;
+  readonly width: number;
+  /** Pixels from the left edge of the plot; never touches the layout. */
+  readonly px: (at: number) => number;
+  readonly at: (px: number) => number;
+  readonly ticks: readonly TimeTick[];
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Epoch ms over `width` pixels. Labels stand at least `gap` pixels apart. */
+export function timeScale(from: number, to: number, width: number, gap = 66): TimeScale {
+  const perMs = width / (to - from);
+  const px = (at: number) => (at - from) * perMs;
+  const at = (x: number) => from + x / perMs;
+  return { from, to, width, px, at, ticks: width > 0 ? timeTicks(from, to, width, gap, px) : [] };
+}
+
+function timeTicks(
+  from: number,
+  to: number,
+  width: number,
+  gap: number,
+  px: (at: number) => number,
+): TimeTick[] {
+  const scale = scaleUtc().domain([from, to]);
+  let wanted = Math.max(2, Math.floor(width / gap));
+  let instants = scale.ticks(wanted).map(Number);
+  // d3 takes the count as a hint: ask for fewer until labels fit
+  while (instants.length > 2 && px(instants[1] as number) - px(instants[0] as number) < gap && wanted > 2) {
+    wanted -= 1;
+    instants = scale.ticks(wanted).map(Number);
+  }
+  const step = (instants[1] ?? to) - (instants[0] ?? from);
+  const every = step < HOUR ? HOUR : step < DAY ? step * 2 : DAY;
+  return instants.map((at) => ({
+    at,
+    px: px(at),
+    label: at % DAY === 0 ? dayMonth(at) : clock(at),
+    major: at % every === 0,
+  }));
+}
+
+export interface ValueTick {
+  readonly value: number;
+  readonly y: number;
+}
+
+export interface ValueScale {
+  readonly y: (value: number) => number;
+  readonly ticks: readonly ValueTick[];
+  /** Pixels of the axis' lowest value: where areas end. */
+  readonly base: number;
+}
+
+export interface ValueScaleOptions {
+  /** Largest and smallest value drawn; null when nothing is known. */
+  readonly extent: readonly [least: number, most: number] | null;
+  readonly height: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly log?: boolean;
+  /** What one unit of the axis is in the lane's unit: 60 makes ticks fall on whole minutes. */
+  readonly unit?: number;
+}
+
+/** Linear from zero, so that heights can be compared; or logarithmic over whole decades. */
+export function valueScale(options: ValueScaleOptions): ValueScale {
+  return options.log ? logScale(options) : linearScale(options);
+}
+
+function linearScale({ extent, height, top, bottom, unit = 1 }: ValueScaleOptions): ValueScale {
+  const [least, most] = extent ?? [0, 1];
+  const room = height - top - bottom;
+  const count = room > 70 ? 3 : room > 40 ? 2 : 1;
+  const low = Math.min(0, least) / unit;
+  const high = Math.max(most / unit, low + Number.EPSILON) || 1;
+  const nice = scaleLinear()
+    .domain([low, high])
+    .nice(count + 1);
+  const [start = 0, end = 1] = nice.domain();
+  const perUnit = room / (end - start) / unit;
+  const y = (value: number) => height - bottom - (value - start * unit) * perUnit;
+  const ticks = nice.ticks(count).map((tick) => ({ value: tick * unit, y: y(tick * unit) }));
+  return { y, ticks, base: y(start * unit) };
+}
+
+function logScale({ extent, height, top, bottom }: ValueScaleOptions): ValueScale {
+  const [least, most] = extent ?? [1, 10];
+  const low = Math.floor(Math.log10(Math.max(least, 1)) * 2) / 2;
+  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(most, 1)) * 4) / 4);
+  const perDecade = (height - top - bottom) / (high - low);
+  const y = (value: number) => height - bottom - (Math.log10(Math.max(value, 10 ** low)) - low) * perDecade;
+  const decades: number[] = [];
+  for (let power = Math.ceil(low); power <= high; power++) decades.push(power);
+  const every = Math.ceil(decades.length / Math.max(2, Math.floor((height - top - bottom) / 20)));
+  const ticks = decades
+    .filter((_, i) => i % every === 0)
+    .map((power) => ({ value: 10 ** power, y: y(10 ** power) }));
+  return { y, ticks, base: y(10 ** low) };
+}
