@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from limnograph.api import problems
@@ -33,7 +32,7 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] == ScopeType.WEBSOCKET:
+        if str(scope["type"]) != "http":
             await self._app(scope, receive, send)
             return
         exchange = _Exchange(self, scope, send)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import msgspec
@@ -84,6 +85,8 @@ def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Res
     field, detail = _first(error) if isinstance(error, ValidationException) else (None, error.detail)
     if kind == "method-not-allowed":
         detail = f"{request.method} is not offered here"
+    if kind == "bad-request" and field is None:
+        field = "body"
     if kind == "not-found":
         detail = f"there is nothing at {request.url.path}"
     return _send(problem(kind, detail, field=field, request_id=_request_id(request)))
@@ -94,8 +97,30 @@ def _first(error: ValidationException) -> tuple[str | None, str]:
     items = error.extra if isinstance(error.extra, list) else []
     for item in items:
         if isinstance(item, dict):
-            return str(item.get("key") or "body"), str(item.get("message", error.detail))
+            message = str(item.get("message", error.detail))
+            return _field(str(item.get("key") or "data"), message), message
     return "body", error.detail
+
+
+def _field(key: str, message: str) -> str:
+    """A field of the body is named in msgspec's sentence, or by its path; parameters by their key."""
+    if named := re.search(r"field `(.+?)`", message):
+        return named[1]
+    path = re.search(r"at `\$\.?(.*?)`", message)
+    if path and path[1]:
+        return path[1]
+    return "body" if key == "data" else _ON_THE_WIRE.get(key, key)
+
+
+_ON_THE_WIRE = {
+    "start": "from",
+    "end": "to",
+    "text": "q",
+    "namespace": "ns",
+    "direction": "dir",
+    "compare": "cmp",
+}
+"""Names of parameters in the handlers -> names in the URL, where they differ."""
 
 
 def from_unknown(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:

@@ -13,9 +13,10 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from litestar import HttpMethod, Request, Response, route
+from litestar import HttpMethod, Request, Response, get, route
 from litestar.datastructures import State
 from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
 
 BUILD = Path(__file__).parents[1] / "_dashboard"
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
@@ -114,14 +115,26 @@ def policy(shell: bytes) -> str:
 _ANY = [HttpMethod.GET, HttpMethod.POST, HttpMethod.PUT, HttpMethod.PATCH, HttpMethod.DELETE, HttpMethod.OPTIONS]
 
 
-@route(["/api", "/api/{path:path}"], http_method=_ANY, include_in_schema=False, sync_to_thread=False)
-def api_unknown(path: str = "") -> None:
+@route("/api", http_method=_ANY, include_in_schema=False, sync_to_thread=False)
+def api_root() -> None:
+    """As `api_unknown`."""
+    raise NotFoundException
+
+
+@route("/api/{path:path}", http_method=_ANY, include_in_schema=False, sync_to_thread=False)
+def api_unknown(path: FromPath[str]) -> None:
     """What is under /api and is no route is a problem, never a page."""
     raise NotFoundException(detail=f"no such endpoint: /api{path}")
 
 
-@route(["/", "/{path:path}"], http_method=[HttpMethod.GET], include_in_schema=False, sync_to_thread=False)
-def page(request: Request[Any, Any, Any], state: State, path: str = "") -> Response[bytes]:
+@get("/", include_in_schema=False, sync_to_thread=False)
+def front_page(request: Request[Any, Any, Any], state: State) -> Response[bytes]:
+    """The shell."""
+    return _send(request, state["site"].shell)
+
+
+@get("/{path:path}", include_in_schema=False, sync_to_thread=False)
+def page(request: Request[Any, Any, Any], state: State, path: FromPath[str]) -> Response[bytes]:
     """A file of the build, else the shell."""
     site: Site = state["site"]
     name = path.strip("/")
@@ -148,4 +161,4 @@ def _send(request: Request[Any, Any, Any], asset: Asset) -> Response[bytes]:
     return Response(asset.bodies[coding], headers=headers, media_type=asset.mime)
 
 
-HANDLERS = [api_unknown, page]
+HANDLERS = [api_root, api_unknown, front_page, page]

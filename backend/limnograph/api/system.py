@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from litestar import Response, get, post
 from litestar.datastructures import State
 from litestar.di import NamedDependency
@@ -31,7 +29,7 @@ async def get_status(backend: NamedDependency[Backend]) -> Status:
 @post("/runs", operation_id="postRun", summary="Accept a job run", status_code=202, responses=documented(413, 503))
 async def post_run(backend: NamedDependency[Backend], data: JSONBody[RunIn]) -> Accepted:
     """One transition of a run, durable in the inbox before the answer; a repeat of (run_id, status) changes nothing."""
-    new = await backend.runs.accept([_fact(data)])
+    new = await backend.runs.accept([_fact(data, backend.clock.now())])
     return Accepted(accepted=new, duplicates=1 - new)
 
 
@@ -55,7 +53,7 @@ def metrics(state: State) -> Response[bytes]:
     return Response(state["exposition"](), headers={"content-type": EXPOSITION})
 
 
-def _fact(run: RunIn) -> RunFact:
+def _fact(run: RunIn, now: int) -> RunFact:
     for field, text in (("run_id", run.run_id), ("job_name", run.job_name)):
         if not 1 <= len(text) <= 512:
             raise InvalidInput(field, "must have 1 to 512 characters")
@@ -72,7 +70,7 @@ def _fact(run: RunIn) -> RunFact:
         started_at=run.started_at * MICROS_PER_MS,
         ended_at=None if run.ended_at is None else run.ended_at * MICROS_PER_MS,
         tables=[_touched(table) for table in run.tables],
-        observed_at=time.time_ns() // 1000,
+        observed_at=now,
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from litestar import Router, get
 from litestar.di import NamedDependency
 
@@ -16,8 +14,8 @@ from limnograph.domain.timeline import Timeline
 from limnograph.services.backend import Backend
 
 
-def _now_ms() -> int:
-    return int(time.time() * 1000)
+def _now_ms(backend: Backend) -> int:
+    return backend.clock.now() // 1000
 
 
 @get("/tables", operation_id="listTables", summary="Fleet rows", responses=documented(503))
@@ -34,7 +32,7 @@ async def list_tables(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
     """Tables with the reason why each stands where it stands; default range the last 24 hours."""
-    first, last = p.span(start, end, _now_ms(), 24 * p.HOUR_MS)
+    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
     query = FleetQuery(
         start=first,
         end=last,
@@ -71,7 +69,7 @@ async def get_timeline(
     compare: p.Compare = None,
 ) -> Timeline:
     """Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours."""
-    first, last = p.span(start, end, _now_ms(), 6 * p.HOUR_MS)
+    first, last = p.span(start, end, _now_ms(backend), 6 * p.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
     name = p.table_name(catalog, namespace, table)
     return await backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
@@ -93,7 +91,7 @@ async def list_table_commits(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first; default range the last 24 hours."""
-    first, last = p.span(start, end, _now_ms(), 24 * p.HOUR_MS)
+    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
     query = CommitsQuery(
         start=first,
         end=last,
@@ -133,7 +131,7 @@ async def list_commits(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first; default range the last 24 hours."""
-    first, last = p.span(start, end, _now_ms(), 24 * p.HOUR_MS)
+    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
     query = CommitsQuery(
         start=first,
         end=last,

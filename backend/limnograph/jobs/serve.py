@@ -42,7 +42,7 @@ def free_port(host: str, port: int, *, given: bool) -> int:
 async def serve(app: ASGIApp, host: str, port: int, announce: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT; `announce` gets the address once `/readyz` answers 200."""
     server = Server(
-        app, address=host, port=port, interface=Interfaces.ASGI, websockets=False, log_level=LogLevels.warning
+        app, address=host, port=port, interface=Interfaces.ASGI, websockets=False, log_level=LogLevels.error
     )
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -10,6 +10,7 @@ from limnograph.domain.facts import RunFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
+from limnograph.ports.clock import Clock
 
 
 class FleetPages(Protocol):
@@ -79,3 +80,4 @@ class Backend(NamedTuple):
     commits: CommitPages
     runs: RunInbox
     status: StatusPages
+    clock: Clock

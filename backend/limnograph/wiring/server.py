@@ -82,6 +82,7 @@ class Parts:
         fleet = FleetService(self.store, jobs, clock)
         self.gauges = TableGauges(self.store)
         self.backend = Backend(
+            clock=clock,
             fleet=fleet,
             tables=TableService(self.store, jobs, clock),
             timelines=TimelineService(self.store, jobs, clock),

@@ -1,0 +1,31 @@
+"""Values on a time axis."""
+
+from limnograph.analysis.alignment import envelope, held, median, since_last
+
+
+def test_a_value_holds_from_its_event_until_the_next() -> None:
+    assert held([10, 20], [1, 2], [9, 10, 19, 20, 99]) == [None, 1, 1, 2, 2]
+
+
+def test_an_unknown_value_is_a_gap_and_not_what_stood_before() -> None:
+    assert held([10, 20, 30], [1, None, 3], [15, 25, 35]) == [1, None, 3]
+
+
+def test_extremes_include_what_held_at_the_start_of_the_bucket_and_a_spike_inside() -> None:
+    found = envelope([0, 12, 14], [5, 900, 6], [0, 10, 20], 10)
+    assert found.low == [5, 5, 6]
+    assert found.high == [5, 900, 6]
+    assert found.varies
+
+
+def test_extremes_of_a_bucket_with_nothing_known_are_unknown() -> None:
+    assert envelope([], [], [0, 10], 10).low == [None, None]
+
+
+def test_distance_from_the_last_event() -> None:
+    assert since_last([10], [5, 10, 17]) == [None, 0, 7]
+
+
+def test_median_of_nothing_is_not_known() -> None:
+    assert median([]) is None
+    assert median([3, 1]) == 2

@@ -1,0 +1,46 @@
+"""What main pointed at, and when."""
+
+from limnograph.domain.ids import TableName
+from limnograph.services.history import History
+from serving_kit import HOUR, NOW, UUID, moved, row
+
+NAME = TableName("lake", "sales", "orders")
+
+
+def history(rows, changes=()) -> History:
+    return History(UUID, NAME, {r.snapshot_id: r for r in rows}, changes)
+
+
+def test_main_follows_its_log_through_a_rollback() -> None:
+    rows = [row(1, NOW - 3 * HOUR, 10), row(2, NOW - 2 * HOUR, 99, parent_id=1)]
+    log = [moved(1, NOW - 3 * HOUR), moved(2, NOW - 2 * HOUR), moved(1, NOW - HOUR)]
+    found = history(rows, log)
+    assert found.column("total_data_files") == [10, 99, 10]
+    assert found.main_at(NOW - 90 * 60_000_000).snapshot_id == 2
+    assert found.head.snapshot_id == 1
+
+
+def test_a_rolled_back_commit_is_no_ancestor_of_main() -> None:
+    rows = [row(1, NOW - 3 * HOUR, parent_id=None), row(2, NOW - 2 * HOUR, parent_id=1)]
+    log = [moved(1, NOW - 3 * HOUR), moved(2, NOW - 2 * HOUR), moved(1, NOW - HOUR)]
+    assert history(rows, log).main_ancestors == {1}
+
+
+def test_a_commit_on_a_branch_never_moves_main() -> None:
+    rows = [row(1, NOW - 3 * HOUR, 10), row(2, NOW - 2 * HOUR, 500, parent_id=1, on_main=False)]
+    assert history(rows, [moved(1, NOW - 3 * HOUR)]).column("total_data_files") == [10]
+
+
+def test_without_a_log_ancestors_of_main_stand_in_by_their_commit_time() -> None:
+    rows = [row(1, NOW - 3 * HOUR), row(2, NOW - 2 * HOUR, on_main=False), row(3, NOW - HOUR)]
+    assert [snapshot_id for _, snapshot_id in history(rows).main] == [1, 3]
+
+
+def test_a_log_that_begins_late_is_completed_by_older_ancestors() -> None:
+    rows = [row(1, NOW - 3 * HOUR), row(2, NOW - 2 * HOUR)]
+    assert [snapshot_id for _, snapshot_id in history(rows, [moved(2, NOW - 2 * HOUR)]).main] == [1, 2]
+
+
+def test_a_snapshot_that_left_the_store_is_unknown_and_not_what_stood_before() -> None:
+    rows = [row(1, NOW - 3 * HOUR, 10)]
+    assert history(rows, [moved(1, NOW - 3 * HOUR), moved(2, NOW - HOUR)]).column("total_data_files") == [10, None]

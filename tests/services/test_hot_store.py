@@ -1,0 +1,116 @@
+"""The hot store: what it holds, what it reads cold, what the watcher adds."""
+
+import msgspec
+
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.ids import TableName
+from limnograph.services.hot import HotStore
+from limnograph.services.lake import Facts
+from serving_kit import HOUR, NOW, UUID, FixedClock, change, lake, moved, row
+
+NAME = TableName("lake", "sales", "orders")
+
+
+def store(engine, clock=None) -> HotStore:
+    made = HotStore(engine, clock or FixedClock())
+    made.refresh()
+    return made
+
+
+def test_the_state_before_the_window_is_carried_in() -> None:
+    old = NOW - 100 * HOUR
+    made = store(lake([row(1, old, 7)], [moved(1, old)]))
+    assert made.reading.lake.find(NAME).main_at(NOW).total_data_files == 7
+
+
+def test_the_state_before_the_window_is_carried_in_without_a_log() -> None:
+    made = store(lake([row(1, NOW - 101 * HOUR, 6), row(2, NOW - 100 * HOUR, 7)]))
+    assert [r.snapshot_id for r in made.reading.lake.find(NAME).ordered] == [2]
+
+
+def test_a_rollback_to_a_snapshot_older_than_the_window_is_known() -> None:
+    old = NOW - 100 * HOUR
+    log = [moved(1, old), moved(2, NOW - 2 * HOUR), moved(1, NOW - HOUR)]
+    made = store(lake([row(1, old, 7), row(2, NOW - 2 * HOUR, 9)], log))
+    assert made.reading.lake.find(NAME).column("total_data_files") == [7, 9, 7]
+
+
+def test_a_range_across_the_hot_edge_has_no_overlap_and_no_hole() -> None:
+    times = [NOW - hours * HOUR for hours in range(90, 0, -1)]
+    rows = [row(i + 1, at, i) for i, at in enumerate(times)]
+    made = store(lake(rows, [moved(i + 1, at) for i, at in enumerate(times)]))
+    found = made.since(NOW - 80 * HOUR, (UUID,)).lake.find(NAME)
+    inside = [entry for entry in found.main if entry[0] >= NOW - 80 * HOUR]
+    assert [snapshot_id for _, snapshot_id in inside] == list(range(11, 91))
+    assert None not in found.column("total_data_files")
+
+
+def test_a_new_pass_is_seen_at_the_next_refresh() -> None:
+    engine = lake([row(1, NOW - HOUR, 10)], [moved(1, NOW - HOUR)])
+    made = store(engine)
+    engine.append([row(2, NOW - 60, 11)], [moved(2, NOW - 60)])
+    assert made.refresh()
+    assert made.reading.lake.find(NAME).head.snapshot_id == 2
+    assert not made.refresh()
+
+
+def test_a_commit_of_the_watcher_is_provisional_until_its_durable_row_comes() -> None:
+    engine = lake([row(1, NOW - HOUR, 10)], [moved(1, NOW - HOUR)])
+    made = store(engine)
+    made.apply(Facts([row(2, NOW - 60, 12)], [moved(2, NOW - 60)]))
+    assert made.reading.lake.find(NAME).provisional == {2}
+    assert made.reading.lake.find(NAME).head.total_data_files == 12
+    engine.append([row(2, NOW - 60, 12)], [moved(2, NOW - 60)])
+    made.refresh()
+    assert made.reading.lake.find(NAME).provisional == frozenset()
+    assert [entry[1] for entry in made.reading.lake.find(NAME).main] == [1, 2]
+
+
+def test_a_null_of_the_durable_row_never_erases_what_the_watcher_knew() -> None:
+    engine = MemoryEngine()
+    made = store(engine)
+    made.apply(Facts([row(2, NOW - 60, 12, manifests=4)], [moved(2, NOW - 60)]))
+    engine.append([row(2, NOW - 60, 12)], [moved(2, NOW - 60)])
+    made.refresh()
+    assert made.reading.lake.find(NAME).head.manifests == 4
+
+
+def test_a_durable_number_wins_over_a_provisional_one() -> None:
+    engine = MemoryEngine()
+    made = store(engine)
+    made.apply(Facts([row(2, NOW - 60, 12)], []))
+    engine.append([row(2, NOW - 60, 13)], [])
+    made.refresh()
+    assert made.reading.lake.find(NAME).head.total_data_files == 13
+
+
+def test_a_failing_source_keeps_the_last_lake_and_says_so() -> None:
+    engine = lake([row(1, NOW - HOUR, 10)])
+    made = store(engine)
+    engine.failure = SourceUnavailable("meta", "catalog is down")
+    made.refresh()
+    assert made.reading.error is engine.failure
+    assert made.reading.lake.find(NAME).head.total_data_files == 10
+    engine.failure = None
+    made.refresh()
+    assert made.reading.error is None
+
+
+def test_a_renamed_table_is_found_under_both_names() -> None:
+    renamed = change("named", NOW - HOUR, "lake.sales.orders_v2", table="orders_v2")
+    first = change("named", NOW - 9 * HOUR, "lake.sales.orders")
+    made = store(lake([row(1, NOW - 9 * HOUR, 10)], [first, renamed]))
+    assert made.reading.lake.find(NAME).name.table == "orders_v2"
+    assert made.reading.lake.find(TableName("lake", "sales", "orders_v2")).uuid == UUID
+
+
+def test_nothing_observed_means_no_watermark() -> None:
+    assert store(MemoryEngine()).watermark is None
+
+
+def test_the_watermark_is_the_newest_observation_and_a_later_probe_moves_it() -> None:
+    made = store(lake([msgspec.structs.replace(row(1, NOW - HOUR), observed_at=NOW - 500)]))
+    assert made.watermark == NOW - 500
+    made.probed_at = NOW - 3
+    assert made.watermark == NOW - 3

@@ -1,0 +1,231 @@
+"""Lanes: states that hold, gaps that stay gaps, sources that fail alone."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from limnograph.adapters.memory.metrics_source import MemoryMetrics
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.errors import NotFound, SourceTimeout, SourceUnavailable
+from limnograph.domain.ids import TableName
+from limnograph.domain.series import Series
+from limnograph.domain.time import TimeRange
+from limnograph.domain.timeline import LANES
+from limnograph.services import templates
+from limnograph.services.jobs import ConfiguredJob
+from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
+
+NAME = TableName("lake", "sales", "orders")
+SPAN = TimeRange.parse((NOW - 6 * HOUR) // 1000, NOW // 1000, 60)
+CHURN = ConfiguredJob(name="churn", reads=("lake.sales.*",))
+
+
+def ask(made, lanes=LANES, span=SPAN, job=None) -> dict[str, Any]:
+    answer = asyncio.run(made.backend.timelines.answer(NAME, span, tuple(lanes), job, None))
+    found = msgspec.json.decode(msgspec.json.encode(answer))
+    return {**found, "lanes": {lane["id"]: lane for lane in found["lanes"]}}
+
+
+def at(lane: list[Any], micros: int) -> Any:
+    return lane[(micros // 1000 - SPAN.start) // 60_000]
+
+
+def story():
+    burst = NOW - 2 * HOUR + 12 * SECOND
+    rows = [row(1, NOW - 8 * HOUR, 1_202), row(BIG, burst, 51_202, added_data_files=50_000)]
+    return lake(rows, [moved(1, NOW - 8 * HOUR), moved(BIG, burst)])
+
+
+def test_a_state_steps_at_its_commit_and_holds() -> None:
+    values = ask(parts(story()))["lanes"]["data_files"]["v"]
+    assert at(values, NOW - 2 * HOUR) == 1_202
+    assert at(values, NOW - 2 * HOUR + MINUTE) == 51_202
+    assert values[0] == 1_202
+    assert values[-1] == 51_202
+
+
+def test_a_spike_between_two_points_survives_in_the_extremes() -> None:
+    times = [NOW - 8 * HOUR, NOW - 90 * MINUTE + SECOND, NOW - 90 * MINUTE + 20 * SECOND]
+    engine = lake([row(i, t, files) for i, (t, files) in enumerate(zip(times, [10, 9_000, 11], strict=True))])
+    lane = ask(parts(engine))["lanes"]["data_files"]
+    assert 9_000 not in lane["v"]
+    assert max(v for v in lane["max"] if v is not None) == 9_000
+
+
+def test_unknown_totals_are_gaps_and_never_zero() -> None:
+    unknown = row(2, NOW - 3 * HOUR, None, status="partial", problems=["manifest_list_missing"])
+    engine = lake([row(1, NOW - 8 * HOUR, 10, total_bytes=5), unknown, row(3, NOW - HOUR, 12, total_bytes=6)])
+    lanes = ask(parts(engine))["lanes"]
+    for name, lane in lanes.items():
+        for key in ("v", "min", "max", "lo", "mid", "hi"):
+            if name != "freshness":
+                assert 0 not in (lane.get(key) or []), (name, key)
+    assert at(lanes["data_files"]["v"], NOW - 2 * HOUR) is None
+    assert at(lanes["data_files"]["v"], NOW - 4 * HOUR) == 10
+    assert at(lanes["data_files"]["v"], NOW - 30 * MINUTE) == 12
+    assert set(lanes["delete_files"]["v"]) == {None}
+    assert [event["added_data_files"] for event in lanes["commits"]["events"]] == [None, None]
+
+
+def test_lanes_follow_a_rollback_of_main() -> None:
+    log = [moved(1, NOW - 8 * HOUR), moved(2, NOW - 4 * HOUR), moved(1, NOW - HOUR)]
+    engine = lake([row(1, NOW - 8 * HOUR, 10), row(2, NOW - 4 * HOUR, 999, parent_id=1)], log)
+    lanes = ask(parts(engine))["lanes"]
+    assert at(lanes["data_files"]["v"], NOW - 2 * HOUR) == 999
+    assert at(lanes["data_files"]["v"], NOW - 10 * MINUTE) == 10
+    assert lanes["commits"]["events"][0]["on_main"] is False
+
+
+def test_right_of_the_watermark_nothing_is_claimed() -> None:
+    known = NOW - HOUR
+    engine = lake([row(1, NOW - 8 * HOUR, 10, observed_at=known)])
+    found = ask(parts(engine))
+    assert found["watermark"] == known // 1000
+    assert at(found["lanes"]["data_files"]["v"], known) == 10
+    assert at(found["lanes"]["data_files"]["v"], known + MINUTE) is None
+    assert at(found["lanes"]["freshness"]["v"], known + MINUTE) is None
+
+
+def test_freshness_rises_from_zero_at_every_commit() -> None:
+    values = ask(parts(story()))["lanes"]["freshness"]["v"]
+    assert at(values, NOW - 2 * HOUR) == 6 * 3600
+    assert at(values, NOW - 2 * HOUR + MINUTE) == 48
+
+
+def test_versions_say_what_changed_by_field_id() -> None:
+    log = [
+        schema(0, NOW - 9 * HOUR, (1, "uid", "int"), (2, "tmp", "string")),
+        change("spec", NOW - 9 * HOUR, "0", detail='{"spec-id":0,"fields":[]}'),
+        schema(1, NOW - 3 * HOUR, (1, "user_id", "long"), (3, "note", "string"), before=0),
+    ]
+    bars = ask(parts(lake([row(1, NOW - 8 * HOUR)], log)))["lanes"]["schema"]["bars"]
+    assert [bar["label"] for bar in bars] == ["s0 · p0", "s1 · p0"]
+    assert bars[0]["end"] == bars[1]["start"] == (NOW - 3 * HOUR) // 1000
+    assert bars[1]["detail"] == "added note string; removed tmp; renamed uid to user_id; user_id: int to long"
+
+
+def test_file_sizes_are_a_band_with_the_target() -> None:
+    sized = row(1, NOW - 8 * HOUR, 5, file_size_p10=1, file_size_p50=2, file_size_p90=3, target_file_bytes=128)
+    lane = ask(parts(lake([sized])))["lanes"]["file_size"]
+    assert (lane["lo"][0], lane["mid"][0], lane["hi"][0], lane["target"]) == (1, 2, 3, 128)
+
+
+def test_lanes_that_nothing_computed_yet_are_absent() -> None:
+    lanes = ask(parts(story()))["lanes"]
+    assert lanes["skew"]["status"] == lanes["debt"]["status"] == lanes["alerts"]["status"] == "absent"
+
+
+def test_lanes_come_in_the_order_of_the_page_and_share_the_axis() -> None:
+    found = ask(parts(story()))
+    assert tuple(found["lanes"]) == LANES
+    assert len(found["t"]) == 360
+    assert {len(lane["v"]) for lane in found["lanes"].values() if "v" in lane} == {360}
+
+
+def test_an_unknown_table_is_an_error_of_the_whole() -> None:
+    made = parts(story())
+    with pytest.raises(NotFound):
+        asyncio.run(made.backend.timelines.answer(TableName("lake", "x", "y"), SPAN, ("data_files",), None, None))
+
+
+def duration_series() -> dict[str, list[Series]]:
+    matchers = {**templates.table_matchers(NAME), "role": "reads", "job_name": "churn"}
+    times = list(range(SPAN.start, SPAN.end, 60_000))
+    slow = (NOW - 2 * HOUR) // 1000
+    values = [160.0 if t > slow else 52.0 for t in times]
+    values[5] = float("nan")
+    stats = [Series({"job_name": "churn", templates.STAT: stat}, times, values) for stat in ("min", "last", "max")]
+    return {templates.duration_band(matchers, 60): stats}
+
+
+def test_job_duration_stands_on_the_same_axis_and_nan_is_a_gap() -> None:
+    made = parts(story(), MemoryMetrics("main", duration_series()), configured=(CHURN,))
+    lane = ask(made)["lanes"]["job_duration"]
+    assert (lane["status"], lane["label"]) == ("ok", "churn")
+    assert at(lane["mid"], NOW - 2 * HOUR) == 52
+    assert at(lane["mid"], NOW - 2 * HOUR + MINUTE) == 160
+    assert lane["mid"][5] is None
+    assert "spark_job_duration_seconds" in lane["query"]["promql"]
+
+
+def test_metrics_down_leaves_the_metadata_alone() -> None:
+    source = MemoryMetrics("main", {})
+    source.failure = SourceTimeout("main", "no full answer within 5 s")
+    lanes = ask(parts(story(), source, configured=(CHURN,)))["lanes"]
+    assert lanes["job_duration"]["status"] == "error"
+    assert lanes["job_duration"]["problem"]["type"] == "source-timeout"
+    assert lanes["data_files"]["status"] == "ok"
+
+
+def test_metadata_down_leaves_the_metrics_alone() -> None:
+    engine = MemoryEngine()
+    engine.failure = SourceUnavailable("meta", "catalog is down")
+    lanes = ask(parts(engine, MemoryMetrics("main", duration_series()), configured=(CHURN,)))["lanes"]
+    assert lanes["job_duration"]["status"] == "ok"
+    assert lanes["data_files"]["status"] == "error"
+    assert set(lanes["data_files"]["v"]) == {None}
+
+
+def test_metadata_that_failed_after_it_was_read_is_stale() -> None:
+    engine = story()
+    made = parts(engine)
+    engine.failure = SourceUnavailable("meta", "catalog is down")
+    made.store.refresh()
+    lane = ask(made)["lanes"]["data_files"]
+    assert (lane["status"], lane["v"][0]) == ("stale", 1_202)
+
+
+def test_nothing_that_answers_is_an_error_of_the_whole() -> None:
+    engine = MemoryEngine()
+    engine.failure = SourceUnavailable("meta", "catalog is down")
+    source = MemoryMetrics("main", {})
+    source.failure = SourceTimeout("main", "late")
+    with pytest.raises(SourceUnavailable):
+        ask(parts(engine, source, configured=(CHURN,)))
+
+
+def test_an_older_range_is_read_cold_and_joined_with_the_hot_one() -> None:
+    times = [NOW - hours * HOUR for hours in range(100, 0, -1)]
+    engine = lake([row(i + 1, t, i) for i, t in enumerate(times)], [moved(i + 1, t) for i, t in enumerate(times)])
+    span = TimeRange.parse((NOW - 60 * HOUR) // 1000, NOW // 1000, 3600)
+    lane = ask(parts(engine), span=span)["lanes"]["data_files"]
+    assert lane["v"] == list(range(40, 100))
+
+
+def test_cold_rows_that_cannot_be_read_make_the_lane_partial() -> None:
+    engine = story()
+    made = parts(engine)
+    engine.failure = SourceUnavailable("meta", "catalog is down")
+    span = TimeRange.parse((NOW - 60 * HOUR) // 1000, NOW // 1000, 3600)
+    lane = ask(made, span=span)["lanes"]["data_files"]
+    assert (lane["status"], lane["v"][-1]) == ("partial", 51_202)
+
+
+def test_runs_that_were_pushed_are_bars() -> None:
+    made = parts(story())
+    body = {
+        "run_id": "r1",
+        "job_name": "churn",
+        "status": "ok",
+        "started_at": NOW - HOUR,
+        "ended_at": NOW - HOUR + 52 * SECOND,
+        "tables": [{"catalog": "lake", "namespace": "sales", "table": "orders", "role": "reads"}],
+        "observed_at": NOW,
+    }
+    from limnograph.domain.facts import RunFact
+
+    asyncio.run(made.runs.accept([msgspec.convert(body, RunFact)]))
+    lane = ask(made)["lanes"]["job_runs"]
+    assert [(bar["label"], bar["state"], bar["detail"]) for bar in lane["bars"]] == [("churn", "ok", "52 s")]
+    assert lane["source"] == "runs"
+
+
+def test_a_commit_of_the_watcher_is_marked_provisional() -> None:
+    made = parts(story(), clock=FixedClock())
+    from limnograph.services.lake import Facts
+
+    made.store.apply(Facts([row(7, NOW - 30 * SECOND, 51_300, parent_id=BIG)], [moved(7, NOW - 30 * SECOND)]))
+    events = ask(made)["lanes"]["commits"]["events"]
+    assert [(e["snapshot_id"], e["provisional"]) for e in events] == [(str(BIG), False), ("7", True)]

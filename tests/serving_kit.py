@@ -1,0 +1,101 @@
+"""Small builders for tests of the server: facts, parts in memory, an HTTP client on the real application."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from limnograph.adapters.memory.inbox import MemoryInbox
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.api import spa
+from limnograph.api.app import create_app
+from limnograph.api.exposition import Exposition
+from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.wiring.server import Parts
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+NOW = 1_795_233_600 * SECOND + 6 * HOUR
+"""2026-11-21 10:00:00 UTC, epoch microseconds."""
+UUID = "3d5e8f3a-0000-4000-8000-000000000001"
+BIG = 5184430069070270604
+"""An id that a double cannot hold."""
+
+
+class FixedClock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.micros = now
+
+    def now(self) -> int:
+        return self.micros
+
+
+def row(snapshot_id: int, at: int, files: int | None = 10, **fields: Any) -> SnapshotFact:
+    """A snapshot of `lake.sales.orders` on main; every other number only when given."""
+    given = {
+        "table_uuid": UUID,
+        "catalog": "lake",
+        "namespace": "sales",
+        "table": "orders",
+        "format": "iceberg",
+        "format_version": 2,
+        "operation": "append",
+        "on_main": True,
+        "status": "ok",
+        "total_data_files": files,
+        **fields,
+    }
+    return SnapshotFact(snapshot_id=snapshot_id, committed_at=at, **given)
+
+
+def change(kind: str, at: int, to_value: str | None = None, **fields: Any) -> ChangeFact:
+    """A change of `lake.sales.orders`."""
+    given = {"table_uuid": UUID, "catalog": "lake", "namespace": "sales", "table": "orders", **fields}
+    return ChangeFact(kind=kind, at=at, to_value=to_value, **given)
+
+
+def moved(snapshot_id: int, at: int, **fields: Any) -> ChangeFact:
+    """An entry of main's log."""
+    return change("ref", at, str(snapshot_id), subject="main", **fields)
+
+
+def schema(schema_id: int, at: int, *columns: tuple[int, str, str], before: int | None = None) -> ChangeFact:
+    """A schema change with its columns `(id, name, type)`."""
+    fields = [{"id": i, "name": name, "type": kind, "required": False} for i, name, kind in columns]
+    detail = json.dumps({"type": "struct", "schema-id": schema_id, "fields": fields})
+    return change("schema", at, str(schema_id), from_value=None if before is None else str(before), detail=detail)
+
+
+def parts(
+    engine: MemoryEngine | None = None, source: Any = None, clock: FixedClock | None = None, **given: Any
+) -> Parts:
+    """The server's parts over memory, its hot store read once."""
+    made = Parts(engine or MemoryEngine(), MemoryInbox(), source, clock or FixedClock(), **given)
+    made.store.refresh()
+    return made
+
+
+def lake(snapshots: list[SnapshotFact], changes: list[ChangeFact] | None = None) -> MemoryEngine:
+    """An engine with these facts."""
+    engine = MemoryEngine()
+    engine.append(snapshots, changes or [])
+    return engine
+
+
+@contextlib.asynccontextmanager
+async def client(made: Parts, build: Path | None = None) -> AsyncIterator[httpx.AsyncClient]:
+    """HTTP on the whole application, front layer included."""
+    site = spa.load(build) if build else spa.load(Path("/nonexistent"))
+    exposition = Exposition(made.gauges.numbers, lambda: made.store.watermark)
+    app = create_app(made.backend, site, exposition)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://limnograph") as http:
+        yield http
