@@ -32,6 +32,8 @@ export interface DiffRow {
   before: string;
   after: string;
   change: string;
+  /** Both sides were read. */
+  known: boolean;
 }
 
 export function diffRow(diff: Diff): DiffRow {
@@ -41,5 +43,6 @@ export function diffRow(diff: Diff): DiffRow {
     before: print(diff.before),
     after: print(diff.after),
     change: signed(diff.delta, print),
+    known: diff.delta !== null,
   };
 }

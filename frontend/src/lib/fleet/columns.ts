@@ -32,6 +32,12 @@ function smallShare(row: Row): number | null {
   return small === null || all === null || all === 0 ? null : small / all;
 }
 
+/** `7 m`: seconds matter only in the first minute. */
+function age(ms: number): string {
+  const s = Math.max(0, ms) / 1000;
+  return duration(s < 60 ? Math.round(s) : Math.round(s / 60) * 60);
+}
+
 export const COLUMNS: readonly Column[] = [
   {
     heading: 'Job',
@@ -41,6 +47,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     heading: 'Δ job',
+    wide: true,
     title: 'Change of the job duration over the range',
     sort: 'delta_job_duration',
     cell: (row) =>
@@ -80,11 +87,6 @@ export const COLUMNS: readonly Column[] = [
     title: 'Age of the newest commit',
     sort: 'last_commit',
     wide: true,
-    cell: (row, now) =>
-      cell(
-        row.values.last_committed_at,
-        (at) => duration(Math.max(0, now - at) / 1000),
-        emphasis(row, 'stale'),
-      ),
+    cell: (row, now) => cell(row.values.last_committed_at, (at) => age(now - at), emphasis(row, 'stale')),
   },
 ];
