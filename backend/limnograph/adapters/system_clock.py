@@ -1,4 +1,4 @@
-"""The machine's clock as port Clock."""
+"""Port Clock: the machine's."""
 
 from __future__ import annotations
 
@@ -9,5 +9,4 @@ class SystemClock:
     """Wall-clock time, UTC."""
 
     def now(self) -> int:
-        """Epoch microseconds."""
         return time.time_ns() // 1000

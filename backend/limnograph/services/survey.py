@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -90,9 +90,8 @@ def other_changes(
     rows += _taken(ledger, dropped(listed, found.listing.complete, ledger, now))
     for table in tables:
         rows += _taken(ledger, [named(table, ledger, now)])
-        rows += _taken(
-            ledger, health(table.name, table.uuid, None, None, table.metadata.metadata_location, ledger, now)
-        )
+        location = table.metadata.metadata_location
+        rows += _taken(ledger, health(table.name, table.uuid, location, None, ledger=ledger, now=now))
         rows += state_changes(table, ledger, now)
     for damage in found.damaged:
         name, _, location = damage.pointer
@@ -141,23 +140,24 @@ def gaps_of(tables: list[Observed], known: Known, ledger: Ledger, now: int) -> l
 
 def due_tables(tables: list[Observed], known: Known, ledger: Ledger, run_id: str) -> tuple[list[DueTable], bool]:
     """What is new, by set difference; whether more of it is left for the next pass."""
-    new = {
-        table: [
-            s
-            for s in table.metadata.ordered
-            if s.snapshot_id not in known.get(table.uuid, {}) and above_floor(table, s, ledger)
-        ]
+    new = [
+        (table, [s for s in table.metadata.ordered if _is_new(table, s, known, ledger)])
         for table in _one_name_each(tables)
-    }
-    times = [s.committed_at for found in new.values() for s in found if s.committed_at is not None]
-    end = min(times, default=0) + BACKFILL_MICROS
-    taken: Callable[[Snapshot], bool] = lambda s: s.committed_at is None or s.committed_at < end  # noqa: E731
-    due = [
-        _due(table, ids, known.get(table.uuid, {}), run_id)
-        for table, found in new.items()
-        if (ids := [s.snapshot_id for s in found if taken(s)])
     ]
-    return due, any(not taken(s) for found in new.values() for s in found)
+    times = [s.committed_at for _, found in new for s in found if s.committed_at is not None]
+    end = min(times, default=0) + BACKFILL_MICROS
+    due: list[DueTable] = []
+    more = False
+    for table, found in new:
+        ids = [s.snapshot_id for s in found if s.committed_at is None or s.committed_at < end]
+        more = more or len(ids) < len(found)
+        if ids:
+            due.append(_due(table, ids, known.get(table.uuid, {}), run_id))
+    return due, more
+
+
+def _is_new(table: Observed, snapshot: Snapshot, known: Known, ledger: Ledger) -> bool:
+    return snapshot.snapshot_id not in known.get(table.uuid, {}) and above_floor(table, snapshot, ledger)
 
 
 def _one_name_each(tables: list[Observed]) -> list[Observed]:

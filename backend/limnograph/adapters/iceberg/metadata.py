@@ -139,7 +139,8 @@ def _current(
     """Id of the current schema or spec; format v1 may name none and then has one only."""
     current: int | None = _int(document.get(key))
     if current is None and len(known) == 1:
-        return next(iter(known))
+        (only,) = known
+        return only
     if current is None or current not in known:
         problems.append(Problem(code, f"{key} {current} is not among those that the metadata lists"))
     return current

@@ -1,0 +1,80 @@
+"""Starts Spark: the right Java, this Python for the workers, loopback addresses, jars from disk and the catalogs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from limnograph.adapters.spark.catalogs import spark_catalog
+from limnograph.adapters.spark.java import java_home
+from limnograph.domain.errors import EnvironmentFault
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JARS_ENV = "LIMNOGRAPH_JARS"
+EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+
+def start_session(
+    catalogs: Mapping[str, Mapping[str, str]],
+    *,
+    master: str = "local[*]",
+    jars: str = "",
+    conf: Mapping[str, str] | None = None,
+    app_name: str = "limnograph",
+) -> SparkSession:
+    """A session with every catalog under its own name. Raises EnvironmentFault: Java, pyspark or jars are missing."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise EnvironmentFault("pyspark is not installed; `pip install 'limnograph[spark]'`") from error
+    prepare_environment()
+    builder: Any = SparkSession.builder
+    for key, value in {**_conf(catalogs, master, jars), **(conf or {})}.items():
+        builder = builder.config(key, value)
+    session: SparkSession = builder.master(master).appName(app_name).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def prepare_environment() -> None:
+    """What the JVM and the workers read from the environment; must be set before the JVM starts."""
+    os.environ["JAVA_HOME"] = java_home()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def find_jars(given: str = "") -> list[Path]:
+    """Jars of the folder that settings or LIMNOGRAPH_JARS name, else of `.tools/jars` above here or the source."""
+    named = given or os.environ.get(JARS_ENV, "")
+    above = (*Path.cwd().parents, *Path(__file__).resolve().parents)
+    folders = [Path(named)] if named else [place / ".tools" / "jars" for place in (Path.cwd(), *above)]
+    for folder in folders:
+        if found := sorted(folder.glob("*.jar")):
+            return [jar.resolve() for jar in found]
+    place = f"{named} holds none" if named else "there is no .tools/jars"
+    raise EnvironmentFault(f"Spark's Iceberg jars are missing: {place}; run `make setup` or set {JARS_ENV}")
+
+
+def _conf(catalogs: Mapping[str, Mapping[str, str]], master: str, jars: str) -> dict[str, str]:
+    conf = {
+        "spark.jars": ",".join(map(str, find_jars(jars))),
+        "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }
+    if not master.startswith("local"):
+        del conf["spark.driver.host"], conf["spark.driver.bindAddress"]
+    for name, properties in catalogs.items():
+        conf |= spark_catalog(name, properties)
+    return conf

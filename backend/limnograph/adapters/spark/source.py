@@ -1,0 +1,155 @@
+"""Python DataSource `limnograph`: the same `extract`, one task per share of the due tables, Arrow batches out.
+
+The stream reader's offset is a counter that moves when the lake's pointers did, or a while has passed; its rows say
+only that a pass is due. What is new is always taken from the meta table, so a lost checkpoint loses nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import LongType, StructField, StructType
+
+from limnograph.adapters.iceberg.reader import IcebergReader
+from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
+from limnograph.adapters.iceberg.storage import IcebergStorage
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.due import DueTable
+from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
+from limnograph.ports.clock import Clock
+from limnograph.ports.table_reader import TableReader
+
+NAME = "limnograph"
+ROWS_PER_BATCH = 200
+
+Extract = Callable[[DueTable, TableReader, Clock], list[SnapshotFact]]
+"""The pure function that this module distributes; an importable one, so that it travels by name."""
+
+
+class Access(msgspec.Struct, frozen=True):
+    """How workers reach storage: properties by catalog name, and location prefixes to map."""
+
+    catalogs: dict[str, dict[str, str]]
+    path_map: dict[str, str] = {}
+
+    def reader(self, catalog: str) -> TableReader:
+        """Reader with that catalog's credentials; a table without a catalog has none."""
+        return IcebergReader(IcebergStorage(self.catalogs.get(catalog, {}), self.path_map))
+
+
+class DueShare(InputPartition):
+    """Tables of one task, as JSON."""
+
+    def __init__(self, tables: str) -> None:
+        self.tables = tables
+
+
+class SnapshotsReader(DataSourceReader):
+    """Rows of `snapshots` for option `due` (JSON list of DueTable), with option `access` (JSON)."""
+
+    def __init__(self, options: Mapping[str, str], extract: Extract) -> None:
+        self._access, self._extract = options["access"], extract
+        self._due = msgspec.json.decode(options["due"], type=list[DueTable])
+        self._tasks = int(options.get("tasks", "2"))
+
+    def partitions(self) -> Sequence[DueShare]:
+        return [DueShare(msgspec.json.encode(share).decode()) for share in shares(self._due, self._tasks)]
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        access = msgspec.json.decode(self._access, type=Access)
+        for due in msgspec.json.decode(partition.tables, type=list[DueTable]):
+            yield from _batches(self._facts(due, access.reader(due.catalog)))
+
+    def _facts(self, due: DueTable, reader: TableReader) -> list[SnapshotFact]:
+        """Facts of one table; none when storage does not answer now or the file went away: the table stays due."""
+        try:
+            return self._extract(due, reader, SystemClock())
+        except (SourceError, MetadataError):
+            return []
+
+
+def shares(due: Sequence[DueTable], tasks: int) -> list[list[DueTable]]:
+    """Tables spread over at most `tasks` tasks by the number of their new snapshots, largest first."""
+    found: list[list[DueTable]] = [[] for _ in range(max(1, min(tasks, len(due))))]
+    for table in sorted(due, key=lambda t: -len(t.snapshot_ids)):
+        min(found, key=lambda share: sum(len(t.snapshot_ids) for t in share)).append(table)
+    return found
+
+
+def _batches(facts: list[SnapshotFact]) -> Iterator[pa.RecordBatch]:
+    for start in range(0, len(facts), ROWS_PER_BATCH):
+        yield from arrow_table(SNAPSHOTS, facts[start : start + ROWS_PER_BATCH]).combine_chunks().to_batches()
+
+
+class TicksReader(DataSourceStreamReader):
+    """Offset: a counter. Option `seconds`: a pass is due after that long even when no pointer moved."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._access = msgspec.json.decode(options["access"], type=Access)
+        self._seconds = float(options.get("seconds", "60"))
+        self._tick, self._print, self._last = 0, "", 0.0
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
+        return {"tick": 0}
+
+    def latestOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
+        fingerprint, now = self._fingerprint(), time.monotonic()
+        if fingerprint != self._print or now - self._last >= self._seconds:
+            # Wall time in milliseconds grows over restarts, whatever the checkpoint knew.
+            self._tick = max(self._tick + 1, time.time_ns() // 1_000_000)
+            self._print, self._last = fingerprint, now
+        return {"tick": self._tick}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:  # noqa: ARG002
+        return [InputPartition(end["tick"])]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict({"tick": pa.array([partition.value], pa.int64())})
+
+    def _fingerprint(self) -> str:
+        """Hash over all pointers; a catalog that does not answer leaves it to the clock."""
+        from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
+
+        found = hashlib.sha256()
+        for name, properties in sorted(self._access.catalogs.items()):
+            try:
+                pointers = IcebergCatalog(open_catalog(name, properties)).pointers()
+            except SourceError:
+                continue
+            found.update(repr([pointer.location for pointer in pointers]).encode())
+        return found.hexdigest()
+
+
+class LimnographSource(DataSource):
+    """Batch: rows of `snapshots`. Stream: ticks. Use what `source_of` makes."""
+
+    extract: ClassVar[Extract]
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> StructType:
+        if self.options.get("mode") == "ticks":
+            return StructType([StructField("tick", LongType())])
+        found: StructType = from_arrow_schema(arrow_schema(SNAPSHOTS))
+        return found
+
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002
+        return SnapshotsReader(self.options, type(self).extract)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's name
+        return TicksReader(self.options)
+
+
+def source_of(extract: Extract) -> type[LimnographSource]:
+    """The DataSource class around one `extract`."""
+    return type("Limnograph", (LimnographSource,), {"extract": staticmethod(extract)})

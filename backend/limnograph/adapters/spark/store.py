@@ -1,0 +1,146 @@
+"""Port MetaStore: reads through PyIceberg (no job for a few rows), appends through Spark by compare-and-set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from py4j.protocol import Py4JError
+from pyiceberg import expressions
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.expressions import BooleanExpression
+from pyiceberg.table import Table
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit
+
+from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
+from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
+from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.ports.meta_store import Candidates, Known
+
+_X: Any = expressions  # its constructors are typed for bound terms; ours are names
+RUN_ID_PROPERTY = "limnograph-run-id"
+_T = TypeVar("_T")
+_LOST = ("ValidationException", "CommitFailedException", "Cannot commit")
+
+
+class SparkMetaStore:
+    """Meta tables in `<catalog>.<namespace>`; `open_catalog` gives a PyIceberg catalog of the same name."""
+
+    def __init__(self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str) -> None:
+        self._session, self._open, self._namespace = session, open_catalog, namespace
+        self._catalog: Catalog | None = None
+        self._exists = False
+
+    def ensure(self) -> list[str]:
+        if self._exists:
+            return []
+        created = self._guarded(lambda: ensure_meta_tables(self._pyiceberg(), self._namespace))
+        self._exists = True
+        return created
+
+    def head(self, table: MetaTable) -> int | None:
+        def read() -> int | None:
+            try:
+                main = self._load(table).metadata.refs.get("main")
+            except NoSuchTableError:
+                self._exists = False
+                return None
+            return main.snapshot_id if main else None
+
+        return self._guarded(read)
+
+    def known(self, head: int | None, candidates: Sequence[Candidates]) -> Known:
+        columns = ("table_uuid", "snapshot_id", "partitions_scope")
+        rows = self._guarded(lambda: self._scan(SNAPSHOTS, head, columns, _filter(candidates)))
+        if rows is None:
+            return {}
+        found: Known = {}
+        has_partitions = pc.is_valid(rows.column("partitions_scope")).to_pylist()
+        keys = zip(rows.column("table_uuid").to_pylist(), rows.column("snapshot_id").to_pylist(), strict=True)
+        for (series, snapshot_id), partitioned in zip(keys, has_partitions, strict=True):
+            found.setdefault(series, {})[snapshot_id] = partitioned
+        return found
+
+    def changes(self, head: int | None) -> list[ChangeFact]:
+        columns = tuple(column.name for column in CHANGES.columns)
+        rows = self._guarded(lambda: self._scan(CHANGES, head, columns, expressions.AlwaysTrue()))
+        return [] if rows is None else change_facts(rows)
+
+    def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:
+        column, transform = table.partition
+        frame = self._session.createDataFrame(rows).coalesce(1)
+        # One open writer at a time: rows of a partition come together, files inside are in the table's order.
+        frame = frame.selectExpr("*", f"date_trunc('{transform}', {column}) as _part")
+        frame = frame.sortWithinPartitions("_part", *table.sort).drop("_part")
+        writer = frame.writeTo(self._name(table)).option("isolation-level", "serializable")
+        if head is not None:
+            writer = writer.option("validate-from-snapshot-id", str(head))
+        writer = writer.option(f"snapshot-property.{RUN_ID_PROPERTY}", run_id)
+        writer = writer.option("fanout-enabled", "false").option("distribution-mode", "none")
+        try:
+            writer.overwrite(lit(False))
+        except (Py4JError, PySparkException) as error:
+            text = str(error)
+            if any(sign in text for sign in _LOST):
+                raise Conflict(f"{table.name}: {_first_line(text)}") from error
+            raise SourceUnavailable("meta store", _first_line(text)) from error
+
+    def _name(self, table: MetaTable) -> str:
+        return f"`{self._pyiceberg().name}`.`{self._namespace}`.`{table.name}`"
+
+    def _pyiceberg(self) -> Catalog:
+        if self._catalog is None:
+            self._catalog = self._open()
+        return self._catalog
+
+    def _load(self, table: MetaTable) -> Table:
+        return self._pyiceberg().load_table((self._namespace, table.name))
+
+    def _scan(
+        self, table: MetaTable, head: int | None, columns: tuple[str, ...], rows: BooleanExpression
+    ) -> pa.Table | None:
+        if head is None:
+            return None
+        return self._load(table).scan(row_filter=rows, selected_fields=columns, snapshot_id=head).to_arrow()
+
+    def _guarded(self, read: Callable[[], _T]) -> _T:
+        """Reads of the meta tables that fail mean "not now": a pass that knows nothing must write nothing."""
+        try:
+            return read()
+        except LimnographError:
+            raise
+        except Exception as error:
+            raise SourceUnavailable("meta store", _first_line(str(error) or type(error).__name__)) from error
+
+
+def change_facts(rows: pa.Table) -> list[ChangeFact]:
+    """Rows of `changes` as facts; instants as microseconds."""
+    fields = [pa.field(f.name, pa.int64()) if pa.types.is_timestamp(f.type) else f for f in rows.schema]
+    return [msgspec.convert(row, ChangeFact) for row in rows.cast(pa.schema(fields)).to_pylist()]
+
+
+def _filter(candidates: Sequence[Candidates]) -> BooleanExpression:
+    """Tables and days of the candidates. Times bound the files that are read; the caller compares ids."""
+    mine: BooleanExpression = _X.In("table_uuid", {c.table_uuid for c in candidates})
+    lows, highs = [c.earliest for c in candidates], [c.latest for c in candidates]
+    if None in lows or None in highs:
+        return mine
+    low = min(value for value in lows if value is not None)
+    high = max(value for value in highs if value is not None)
+    return expressions.And(
+        mine, _X.GreaterThanOrEqual("committed_at", _iso(low)), _X.LessThanOrEqual("committed_at", _iso(high))
+    )
+
+
+def _iso(micros: int) -> str:
+    return str(pa.scalar(micros, pa.timestamp("us", tz="UTC")).as_py().isoformat())
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0][:300]

@@ -1,0 +1,35 @@
+"""Structured streaming around a pass: the DataSource ticks, `foreachBatch` makes the pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from limnograph.adapters.spark.source import NAME, Access, Extract, source_of
+
+
+def pass_stream(
+    session: SparkSession,
+    access: Access,
+    extract: Extract,
+    run_pass: Callable[[], object],
+    *,
+    checkpoint: Path,
+    trigger: str,
+    seconds: float,
+) -> StreamingQuery:
+    """Started query. `trigger`: Spark's interval, `60 seconds`; `seconds`: a pass is due then even if nothing moved."""
+    session.dataSource.register(source_of(extract))
+    ticks = session.readStream.format(NAME).option("mode", "ticks").option("seconds", str(seconds))
+    frame = ticks.option("access", msgspec.json.encode(access).decode()).load()
+
+    def batch(_frame: DataFrame, _epoch: int) -> None:
+        run_pass()
+
+    writer = frame.writeStream.queryName("limnograph").foreachBatch(batch)
+    location = checkpoint.absolute().as_uri()
+    return writer.option("checkpointLocation", location).trigger(processingTime=trigger).start()
