@@ -107,12 +107,12 @@ def _added(key: str) -> Callable[[History], float | None]:
         grown: list[Mapping[str, str]] = [
             one["summary"] for one in history if one["summary"].get("operation") != "replace"
         ]
-        return sum(_number(summary, key) or 0 for summary in grown)
+        return float(sum(_number(summary, key) or 0 for summary in grown))
 
     return of
 
 
-def _commits(history: History) -> float:
+def _commits(history: History) -> int:
     return sum(one["summary"].get("operation") != "replace" for one in history)
 
 

@@ -1,0 +1,81 @@
+"""Builds what the demo shows: the lake with its history, the past of Prometheus, the story. Once per folder."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from limnograph.demo import backfill, lake, signals, story
+from limnograph.demo.calendar import HOUR, STALE_AFTER, Calendar
+from limnograph.demo.configuration import limnograph_toml
+from limnograph.demo.folder import Folder
+from limnograph.demo.plan import READER, TablePlan, tables, writer_of
+from limnograph.demo.progress import Progress
+from limnograph.demo.session import start
+from limnograph.demo.timeshift import local
+from limnograph.demo.tools import tool
+from limnograph.settings import load
+
+VERSION = 1
+"""Rises when lakes built before cannot be used any more."""
+
+
+def ensure(folder: Folder, now_ms: int, progress: Progress) -> story.Story:
+    """The story of the lake in the folder, which is built when it is missing, half-built or of another version."""
+    built = folder.built
+    if built is None or built.get("version") != VERSION:
+        if folder.database.exists():
+            progress.say("an unfinished lake is built anew")
+        folder.clear()
+        folder.make()
+        build(folder, Calendar.at(now_ms), progress)
+        return story.read(folder.story)
+    folder.make()
+    told = story.read(folder.story)
+    if now_ms - told.generated_at > STALE_AFTER:
+        hours = (now_ms - told.generated_at) // HOUR
+        progress.say(f"this lake was built {hours} hours ago (story of {told.demo_day}); --fresh builds one of today")
+    return told
+
+
+def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
+    """Everything, from nothing; the marker comes last."""
+    promtool = tool("promtool")
+    # Children get their own ports later; Spark only needs the catalog.
+    folder.config.write_text(limnograph_toml(folder.place, 9090, 8787, signals.schedules()))
+    plans = tables(calendar)
+    progress.say(f"building the lake of {calendar.day}: {sum(len(plan.steps) for plan in plans):,} steps")
+    conf = {"spark.driver.memory": "1g"}
+    spark = start(load(folder.config), app_name="nightly_maintenance", master="local[2]", conf=conf)
+    try:
+        marks = lake.build(spark, folder.database, folder.place, plans, calendar=calendar, progress=progress)
+    finally:
+        spark.stop()
+    told = story.tell(calendar, plans, marks)
+    story.write(told, folder.story)
+    samples = fill_prometheus(folder, promtool, calendar, plans)
+    progress.say(f"Prometheus has its past: {samples:,} samples")
+    folder.mark_built(
+        {
+            "version": VERSION,
+            "demo_day": calendar.day,
+            "tables": len(plans),
+            "snapshots": told.snapshots,
+            "samples": samples,
+            "seconds": round(progress.seconds, 1),
+        }
+    )
+
+
+def fill_prometheus(folder: Folder, promtool: Path, calendar: Calendar, plans: tuple[TablePlan, ...]) -> int:
+    """Write the past into the TSDB; returns the number of samples."""
+    with sqlite3.connect(folder.database) as connection:
+        rows = connection.execute("select table_namespace, table_name, metadata_location from iceberg_tables")
+        heads = {f"{namespace}.{table}": local(location) for namespace, table, location in rows}
+    reader = writer_of(READER, calendar, 71)
+    families = [
+        *backfill.job_families(calendar, signals.runs(calendar, plans)),
+        *backfill.table_families(calendar, backfill.load_metadata(heads)),
+        *backfill.executor_families(calendar, reader.app_id, reader.app_name),
+    ]
+    return backfill.write_blocks(promtool, folder.scratch, folder.tsdb, calendar, families)

@@ -1,0 +1,151 @@
+"""`limnograph demo --check`: drives the whole chain without a browser and compares; prints a JSON summary.
+
+What the meta table holds is compared before any pipeline may repair it, then everything runs and is compared.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from limnograph.demo import building, comparisons, supervisor
+from limnograph.demo.comparisons import Comparison, Finding
+from limnograph.demo.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
+from limnograph.demo.folder import Folder
+from limnograph.demo.progress import Progress
+from limnograph.demo.run import USUAL_PORT
+from limnograph.demo.session import start
+from limnograph.demo.story import Story
+from limnograph.demo.story import read as read_story
+from limnograph.demo.tools import server_port
+from limnograph.domain.errors import Conflict, EnvironmentFault, InvalidInput, LimnographError
+from limnograph.settings import load
+
+
+def check(root: Path, *, port: int | None, fresh: bool) -> int:
+    """Exit code: 0 when every comparison holds, else 1 with the failed ones named on stderr."""
+    progress, folder = Progress(), Folder(root)
+    supervisor.stop_on_signals()
+    findings: list[Finding] = []
+    try:
+        with ExitStack() as stack:
+            addresses, told = stack.enter_context(_chain(folder, progress, findings, port=port, fresh=fresh))
+            findings += compare(whole_chain(folder, addresses, told, stack), progress)
+    except _Unequal as error:
+        progress.say(str(error))
+    except LimnographError as error:
+        if isinstance(error, EnvironmentFault | InvalidInput) and not findings:
+            raise
+        findings.append(Finding("the chain answers", ok=False, detail=str(error), figures={}))
+    except KeyboardInterrupt:
+        progress.say("stopped")
+        return 130
+    return report(findings, progress)
+
+
+def stored(folder: Folder) -> Sequence[Comparison]:
+    """Comparisons that need nothing running."""
+    place = folder.place
+    return [lambda: comparisons.same_snapshots(StoredMeta(place), CatalogLake(place))]
+
+
+def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: ExitStack) -> Sequence[Comparison]:
+    """All comparisons, over a running demo."""
+    meta, now = StoredMeta(folder.place), int(time.time() * 1000)
+    timelines = HttpTimelines(addresses["server"])
+    return [
+        *stored(folder),
+        lambda: comparisons.files_rise(timelines, told),
+        lambda: comparisons.job_slows(timelines, told),
+        lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
+        lambda: comparisons.same_totals(meta, SparkEngine(_session(folder, stack))),
+        *stored(folder),
+    ]
+
+
+def compare(which: Iterable[Comparison], progress: Progress) -> list[Finding]:
+    """Run comparisons in order. One that cannot be made counts as failed."""
+    findings: list[Finding] = []
+    for comparison in which:
+        try:
+            found = list(comparison())
+        except LimnographError as error:
+            found = [Finding("evidence", ok=False, detail=str(error), figures={})]
+        findings += found
+        failed = [one for one in found if not one.ok]
+        progress.say(f"{len(found) - len(failed)} of {len(found)} hold: {found[0].name if found else ''} …")
+    return findings
+
+
+def report(findings: Sequence[Finding], progress: Progress) -> int:
+    """The summary as the last line of stdout; failed comparisons by name on stderr."""
+    failed = [one for one in findings if not one.ok]
+    for one in failed:
+        sys.stderr.write(f"limnograph: check failed: {one.name}: {one.detail}\n")
+    summary = {
+        "ok": not failed and bool(findings),
+        "comparisons": len(findings),
+        "failed": [one.name for one in failed],
+        "seconds": round(progress.seconds, 1),
+        "figures": {one.name: one.figures for one in findings if one.figures},
+    }
+    sys.stdout.write(json.dumps(summary) + "\n")
+    return 0 if summary["ok"] else 1
+
+
+@contextmanager
+def _chain(
+    folder: Folder, progress: Progress, findings: list[Finding], *, port: int | None, fresh: bool
+) -> Iterator[tuple[dict[str, Any], Story]]:
+    """Addresses of a running demo: the one that runs in this folder, else one that is started and stopped here."""
+    with ExitStack() as stack:
+        if not _hold(folder, stack, must=fresh):
+            yield _running(folder), read_story(folder.story)
+            return
+        if fresh:
+            folder.clear()
+        if folder.built and StoredMeta(folder.place).exists():
+            findings += compare(stored(folder), progress)
+            if not all(one.ok for one in findings):
+                raise _Unequal("what the meta table holds differs from the lake; the chain was not started")
+        ports = supervisor.Ports.choose(server_port(port, USUAL_PORT))
+        told = building.ensure(folder, int(time.time() * 1000), progress)
+        stack.enter_context(supervisor.everything(folder, told, ports, progress))
+        yield ports.addresses, told
+
+
+def _hold(folder: Folder, stack: ExitStack, *, must: bool) -> bool:
+    """Whether the folder is ours now; False when a demo runs in it (Conflict when it `must` be ours)."""
+    try:
+        stack.enter_context(folder.held())
+    except Conflict:
+        if must:
+            raise
+        return False
+    return True
+
+
+class _Unequal(LimnographError):
+    """The stored state already fails: starting a pipeline would only repair the evidence."""
+
+
+def _running(folder: Folder, seconds: float = 5.0) -> dict[str, Any]:
+    deadline = time.monotonic() + seconds
+    while (addresses := folder.running) is None:
+        if time.monotonic() > deadline:
+            raise EnvironmentFault(f"the demo in {folder.root} is still starting; try again when it is up")
+        time.sleep(0.5)
+    return addresses
+
+
+def _session(folder: Folder, stack: ExitStack) -> Any:
+    conf = {"spark.driver.memory": "768m"}
+    spark = start(load(folder.config), app_name="limnograph-check", master="local[2]", conf=conf)
+    stop: Callable[[], None] = spark.stop
+    stack.callback(stop)
+    return spark

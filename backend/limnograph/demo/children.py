@@ -1,0 +1,130 @@
+"""Child processes: started with a log each, waited for by probing, ended together, and never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from limnograph.demo.progress import Progress
+from limnograph.domain.errors import EnvironmentFault
+
+PR_SET_PDEATHSIG = 1
+STOP_SECONDS = 12.0
+
+
+class Program(NamedTuple):
+    """What to start: a name for log and messages, the command, more environment."""
+
+    name: str
+    command: Sequence[str]
+    env: Mapping[str, str] = {}
+
+
+class Child:
+    """A running program, leader of its own process group; its output goes to `log`."""
+
+    def __init__(self, program: Program, log: Path) -> None:
+        self.name, self.log = program.name, log
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                program.command,
+                env={**os.environ, **program.env},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 - the hook only calls prctl
+            )
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        return self._process.poll()
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM to the leader; it ends its own children (a JVM that got one too would break under its driver)."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+
+    def end(self, seconds: float) -> None:
+        """Wait, then kill what is left of the group."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=max(0.1, seconds))
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def last_words(self) -> str:
+        """The last line of its log."""
+        lines = self.log.read_text(errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else "it said nothing"
+
+
+class Children:
+    """All that was started; leaving the block ends them, the last one first."""
+
+    def __init__(self, logs: Path, progress: Progress) -> None:
+        self._logs, self._progress = logs, progress
+        self._running: list[Child] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for child in reversed(self._running):
+            child.ask_to_stop()
+        deadline = time.monotonic() + STOP_SECONDS
+        for child in reversed(self._running):
+            child.end(deadline - time.monotonic())
+        self._running.clear()
+
+    def start(self, program: Program) -> Child:
+        """Start it; must be called by the main thread, whose end is what children notice."""
+        child = Child(program, self._logs / f"{program.name}.log")
+        self._running.append(child)
+        return child
+
+    def wait_until(self, child: Child, ready: Callable[[], bool | str], seconds: float) -> None:
+        """Probe until it is ready; a text is progress. Raises EnvironmentFault when it ends or takes too long."""
+        deadline, said = time.monotonic() + seconds, ""
+        while (answer := ready()) is not True:
+            if child.exit_code is not None:
+                raise EnvironmentFault(f"{child.name} ended ({child.exit_code}): {child.last_words()}; see {child.log}")
+            if time.monotonic() > deadline:
+                raise EnvironmentFault(f"{child.name} was not ready after {seconds:.0f} s; see {child.log}")
+            if isinstance(answer, str) and answer != said:
+                said = answer
+                self._progress.say(answer)
+            time.sleep(0.25)
+        self._progress.say(f"{child.name} is up")
+
+    def ended(self) -> list[Child]:
+        """Those that ended by themselves; each is named once."""
+        gone = [child for child in self._running if child.exit_code is not None]
+        self._running = [child for child in self._running if child not in gone]
+        return gone
+
+
+def answers(url: str) -> bool:
+    """Whether a GET is answered with 200."""
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:  # noqa: S310 - our own loopback address
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _end_with_parent() -> None:
+    """Linux: the child gets SIGTERM when we die, however we die. Elsewhere only an orderly end takes it along."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

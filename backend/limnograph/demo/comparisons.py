@@ -1,0 +1,186 @@
+"""What `--check` compares: named comparisons over ports. Pure but for the ports; knows neither Spark nor HTTP."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from limnograph.demo.calendar import HOUR, MINUTE, SECOND
+from limnograph.demo.story import Story
+
+RATIO_LOW, RATIO_HIGH = 2.5, 3.5
+
+
+class Totals(NamedTuple):
+    """Live data files, delete files and records of a snapshot; None is not known."""
+
+    data_files: int | None
+    delete_files: int | None
+    records: int | None
+
+
+class MetaRow(NamedTuple):
+    """What the comparisons need of a row of the meta table `snapshots`. `table`: `catalog.namespace.table`."""
+
+    table: str
+    table_uuid: str
+    snapshot_id: int
+    sequence_number: int
+    committed_at: int
+    metadata_location: str
+    app_id: str | None
+    totals: Totals
+
+
+class Lane(NamedTuple):
+    """A lane of the HTTP timeline: instants (epoch ms) and values."""
+
+    t: Sequence[int]
+    v: Sequence[float | None]
+
+
+class MetaTable(Protocol):
+    """The meta table, read at one of its snapshots."""
+
+    def rows(self) -> Sequence[MetaRow]:
+        """All rows."""
+        ...
+
+
+class Lake(Protocol):
+    """The observed lake as PyIceberg reports it."""
+
+    def tables(self) -> Sequence[str]:
+        """All observed tables, `catalog.namespace.table`."""
+        ...
+
+    def snapshot_ids(self, metadata_location: str) -> set[int]:
+        """Ids in one metadata file."""
+        ...
+
+
+class Engine(Protocol):
+    """Spark, asked for its own metadata tables."""
+
+    def totals(self, table: str, snapshot_id: int) -> Totals:
+        """Of a table at a snapshot."""
+        ...
+
+
+class Timelines(Protocol):
+    """The server's timeline, over HTTP."""
+
+    def lane(self, table: str, lane: str, start: int, end: int, *, step: int, job: str | None = None) -> Lane:
+        """One lane of a table between two instants (epoch ms), `step` in seconds."""
+        ...
+
+
+class LiveChain(Protocol):
+    """The moving part: what the live job says of itself and what the meta table has of it."""
+
+    def newest_commit(self) -> MetaRow | None:
+        """The newest row of a live table that was committed after the check began, None after waiting in vain."""
+        ...
+
+    def application_ids(self) -> set[str]:
+        """Values of label `application_id` of the live job's metrics, as Prometheus has them."""
+        ...
+
+
+class Finding(NamedTuple):
+    """The outcome of one comparison."""
+
+    name: str
+    ok: bool
+    detail: str
+    figures: dict[str, Any]
+
+
+Comparison = Callable[[], Iterable[Finding]]
+
+
+def heads(rows: Iterable[MetaRow]) -> dict[str, MetaRow]:
+    """The newest row of each table."""
+    found: dict[str, MetaRow] = {}
+    for row in rows:
+        if row.table not in found or row.sequence_number > found[row.table].sequence_number:
+            found[row.table] = row
+    return found
+
+
+def same_snapshots(meta: MetaTable, lake: Lake) -> Iterable[Finding]:
+    """Per table the same ids: at the metadata file that the newest row was read from."""
+    rows = meta.rows()
+    newest = heads(rows)
+    for table in lake.tables():
+        name, head = f"snapshots of {table}", newest.get(table)
+        if head is None:
+            yield Finding(name, ok=False, detail="the meta table has no row of it", figures={})
+            continue
+        noted = [row.snapshot_id for row in rows if row.table_uuid == head.table_uuid]
+        real = lake.snapshot_ids(head.metadata_location)
+        missing, extra = real - set(noted), set(noted) - real
+        doubled = len(noted) - len(set(noted))
+        detail = f"{len(missing)} missing, {len(extra)} unknown to the table, {doubled} doubled"
+        example = {"missing_example": str(min(missing))} if missing else {}
+        figures = {"meta": len(noted), "lake": len(real), **example}
+        yield Finding(name, ok=not (missing or extra or doubled), detail=detail, figures=figures)
+
+
+def same_totals(meta: MetaTable, engine: Engine) -> Iterable[Finding]:
+    """For every head the totals that Spark's metadata tables give at that snapshot."""
+    for table, head in sorted(heads(meta.rows()).items()):
+        theirs = engine.totals(table, head.snapshot_id)
+        detail = f"meta {head.totals}, Spark {theirs}, at snapshot {head.snapshot_id}"
+        figures = {"data_files": theirs.data_files, "delete_files": theirs.delete_files, "records": theirs.records}
+        yield Finding(f"totals of {table}", ok=head.totals == theirs, detail=detail, figures=figures)
+
+
+def files_rise(timelines: Timelines, told: Story) -> Iterable[Finding]:
+    """The data-files lane rises by exactly what the story added, at the story's second."""
+    at, expected = told.burst.at, told.files_after - told.files_before
+    lane = timelines.lane(told.table, "data_files", at - 2 * MINUTE, at + 2 * MINUTE, step=1)
+    known = {t: v for t, v in zip(lane.t, lane.v, strict=True) if v is not None}
+    before, after = known.get(at - SECOND), known.get(at + SECOND)
+    rise = None if before is None or after is None else after - before
+    detail = f"from {before} to {after} around the append, expected {told.files_before} to {told.files_after}"
+    figures = {"before": before, "after": after, "rise": rise}
+    ok = rise == expected and before == told.files_before
+    yield Finding("data files rise at the append", ok=ok, detail=detail, figures=figures)
+
+
+def job_slows(timelines: Timelines, told: Story) -> Iterable[Finding]:
+    """Median duration of the reader between the first slow run and the repair, against the hour before the append."""
+    job, slow = told.slowdown.job_name, told.slowdown
+    before = _durations(timelines, told, told.burst.at - HOUR, told.burst.at, job)
+    # The first slow run has to finish before its duration is known.
+    after = _durations(timelines, told, slow.start + 5 * MINUTE, slow.end, job)
+    name = "job slows down after the append"
+    if not before or not after:
+        detail = f"{len(before)} durations before and {len(after)} after the append"
+        yield Finding(name, ok=False, detail=detail, figures={})
+        return
+    low, high = statistics.median(before), statistics.median(after)
+    ratio = high / low
+    detail = f"median {low:.1f} s before, {high:.1f} s after: {ratio:.2f} times, expected {RATIO_LOW} to {RATIO_HIGH}"
+    figures = {"before_seconds": round(low, 2), "after_seconds": round(high, 2), "ratio": round(ratio, 3)}
+    yield Finding(name, ok=RATIO_LOW <= ratio <= RATIO_HIGH, detail=detail, figures=figures)
+
+
+def _durations(timelines: Timelines, told: Story, start: int, end: int, job: str) -> list[float]:
+    lane = timelines.lane(told.table, "job_duration", start, end, step=60, job=job)
+    return [v for t, v in zip(lane.t, lane.v, strict=True) if v is not None and start <= t < end]
+
+
+def live_commit_arrives(live: LiveChain) -> Iterable[Finding]:
+    """A commit of the live job reaches the meta table, and its application is the one that Prometheus knows."""
+    row = live.newest_commit()
+    if row is None:
+        yield Finding("live commit reaches the meta table", ok=False, detail="none came in time", figures={})
+        return
+    figures = {"table": row.table, "snapshot_id": str(row.snapshot_id), "app_id": row.app_id}
+    yield Finding("live commit reaches the meta table", ok=True, detail=f"{row.snapshot_id}", figures=figures)
+    known = live.application_ids()
+    detail = f"app-id {row.app_id}, application_id {', '.join(sorted(known)) or 'none'}"
+    yield Finding("app-id equals application_id", ok=row.app_id in known, detail=detail, figures={})

@@ -1,0 +1,154 @@
+"""Where the check's evidence comes from: PyIceberg for meta table and lake, Spark for totals, HTTP for lanes."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from limnograph.demo.commits import Place, open_table
+from limnograph.demo.comparisons import Lane, MetaRow, Totals
+from limnograph.demo.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, LIVE_JOB
+from limnograph.domain.errors import SourceUnavailable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+META_NAMESPACE = "limnograph"
+META_TABLE = f"{META_NAMESPACE}.snapshots"
+COLUMNS = (
+    "catalog",
+    "namespace",
+    "table",
+    "table_uuid",
+    "snapshot_id",
+    "sequence_number",
+    "committed_at",
+    "metadata_location",
+    "app_id",
+    "total_data_files",
+    "total_delete_files",
+    "total_records",
+)
+
+
+class StoredMeta:
+    """Port MetaTable over PyIceberg; each call reads the newest snapshot of the meta table."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def exists(self) -> bool:
+        """Whether a pipeline has ever written."""
+        from pyiceberg.exceptions import NoSuchTableError
+
+        try:
+            return open_table(self._place, META_TABLE).current_snapshot() is not None
+        except NoSuchTableError:
+            return False
+
+    def rows(self) -> Sequence[MetaRow]:
+        table = open_table(self._place, META_TABLE).scan(selected_fields=COLUMNS).to_arrow()
+        return [_row(row) for row in table.to_pylist()]
+
+
+def _row(row: dict[str, Any]) -> MetaRow:
+    return MetaRow(
+        table=f"{row['catalog']}.{row['namespace']}.{row['table']}",
+        table_uuid=row["table_uuid"],
+        snapshot_id=row["snapshot_id"],
+        sequence_number=row["sequence_number"] or 0,
+        committed_at=int(row["committed_at"].timestamp() * 1000),
+        metadata_location=row["metadata_location"] or "",
+        app_id=row["app_id"],
+        totals=Totals(row["total_data_files"], row["total_delete_files"], row["total_records"]),
+    )
+
+
+class CatalogLake:
+    """Port Lake over the shared catalog."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def tables(self) -> Sequence[str]:
+        from pyiceberg.catalog.sql import SqlCatalog
+
+        catalog = SqlCatalog("lake", uri=self._place.uri, warehouse=self._place.warehouse)
+        found = [name for namespace in catalog.list_namespaces() for name in catalog.list_tables(namespace)]
+        return sorted(f"lake.{'.'.join(name)}" for name in found if name[0] != META_NAMESPACE)
+
+    def snapshot_ids(self, metadata_location: str) -> set[int]:
+        from pyiceberg.table import StaticTable
+
+        return {one.snapshot_id for one in StaticTable.from_metadata(metadata_location).metadata.snapshots}
+
+
+class SparkEngine:
+    """Port Engine over Spark's metadata tables: no data file is opened, so placeholders do not matter."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def totals(self, table: str, snapshot_id: int) -> Totals:
+        data = self._count(f"{table}.data_files", snapshot_id)
+        deletes = self._count(f"{table}.delete_files", snapshot_id)
+        return Totals(int(data[0]), int(deletes[0]), int(data[1]))
+
+    def _count(self, files: str, snapshot_id: int) -> Any:
+        """Files and records of a metadata table."""
+        at = self._spark.read.option("snapshot-id", snapshot_id).table(files)
+        return at.selectExpr("count(*)", "coalesce(sum(record_count), 0)").first()
+
+
+class HttpTimelines:
+    """Port Timelines over the server's API."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+
+    def lane(self, table: str, lane: str, start: int, end: int, *, step: int, job: str | None = None) -> Lane:
+        parameters: dict[str, Any] = {"from": start, "to": end, "step": step, "lanes": lane}
+        if job:
+            parameters["job"] = job
+        path = "/".join(urllib.parse.quote(part) for part in table.split("."))
+        answer = get_json(f"{self._server}/api/v1/tables/{path}/timeline?{urllib.parse.urlencode(parameters)}")
+        found = answer["lanes"][0]
+        return Lane(answer["t"], found["mid"] if found["kind"] == "band" else found["v"])
+
+
+class RunningChain:
+    """Port LiveChain: waits for a commit that is newer than the start of the check."""
+
+    def __init__(self, meta: StoredMeta, prometheus: str, since_ms: int, *, seconds: float = 150.0) -> None:
+        self._meta, self._prometheus, self._since, self._seconds = meta, prometheus, since_ms, seconds
+
+    def newest_commit(self) -> MetaRow | None:
+        deadline = time.monotonic() + self._seconds
+        tables = {f"lake.{LIVE_APPEND_TABLE}", f"lake.{LIVE_DELETE_TABLE}"}
+        while time.monotonic() < deadline:
+            fresh = [row for row in self._meta.rows() if row.table in tables and row.committed_at > self._since]
+            if fresh:
+                return max(fresh, key=lambda row: row.committed_at)
+            time.sleep(2)
+        return None
+
+    def application_ids(self) -> set[str]:
+        query = urllib.parse.urlencode({"query": f'spark_job_duration_seconds{{job_name="{LIVE_JOB}"}}'})
+        answer = get_json(f"{self._prometheus}/api/v1/query?{query}")
+        return {series["metric"].get("application_id", "") for series in answer["data"]["result"]}
+
+
+def get_json(url: str) -> Any:
+    """The answer to a GET. Raises SourceUnavailable with what was said."""
+    try:
+        with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - our own loopback address
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise SourceUnavailable(url, f"answered {error.code}: {error.read(300).decode(errors='replace')}") from error
+    except (OSError, ValueError) as error:
+        raise SourceUnavailable(url, str(error)) from error

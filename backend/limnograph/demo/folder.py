@@ -1,0 +1,113 @@
+"""The demo's folder: where things lie, who holds it, whether its lake is complete. Deletes only its own."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from limnograph.demo.commits import Place
+from limnograph.domain.errors import Conflict, EnvironmentFault
+
+OWN = (
+    "built.json",
+    "story.json",
+    "running.json",
+    "limnograph.toml",
+    "prometheus.yml",
+    "catalog.db",
+    "catalog.db-wal",
+    "catalog.db-shm",
+    "warehouse",
+    "prometheus",
+    "scratch",
+    "logs",
+    ".limnograph",
+)
+"""What the demo makes in its folder; nothing else is ever deleted."""
+
+
+class Folder:
+    """Paths below one root; names are those of OWN."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self.config = self.root / "limnograph.toml"
+        self.database = self.root / "catalog.db"
+        self.warehouse = self.root / "warehouse"
+        self.story = self.root / "story.json"
+        self.logs = self.root / "logs"
+        self.scratch = self.root / "scratch"
+        self.tsdb = self.root / "prometheus"
+        self.prometheus_config = self.root / "prometheus.yml"
+        self._built = self.root / "built.json"
+        self._running = self.root / "running.json"
+
+    @property
+    def place(self) -> Place:
+        """Catalog `lake` as PyIceberg opens it."""
+        return Place(f"sqlite:///{self.database}", f"file://{self.warehouse}")
+
+    @property
+    def built(self) -> dict[str, Any] | None:
+        """The marker that was written when lake and past were complete; None for a lake half-built."""
+        return _read(self._built)
+
+    @property
+    def running(self) -> dict[str, Any] | None:
+        """Addresses of the demo that runs here."""
+        return _read(self._running)
+
+    def mark_built(self, facts: dict[str, Any]) -> None:
+        """The last write of a build."""
+        self._built.write_text(json.dumps(facts, indent=1) + "\n")
+
+    @contextmanager
+    def announced(self, addresses: dict[str, Any]) -> Iterator[None]:
+        """Others find the running demo by its addresses."""
+        self._running.write_text(json.dumps(addresses, indent=1) + "\n")
+        try:
+            yield
+        finally:
+            self._running.unlink(missing_ok=True)
+
+    def make(self) -> None:
+        """The folders that children write into."""
+        for path in (self.root, self.logs, self.scratch, self.warehouse, self.tsdb):
+            path.mkdir(parents=True, exist_ok=True)
+
+    def clear(self) -> None:
+        """Delete what the demo made here; the marker first, so that an interrupted clearing is no complete lake."""
+        for name in OWN:
+            path = self.root / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Two demos do not share a folder. The lock goes with the process. Raises Conflict."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            lock = (self.root / "lock").open("w")
+        except OSError as error:
+            raise EnvironmentFault(f"--dir {self.root} cannot be written: {error.strerror}") from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Conflict(f"a demo already runs in {self.root}; stop it, or give another --dir") from None
+            yield
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return None
+    return found

@@ -1,0 +1,60 @@
+"""`limnograph demo`: build what is missing, start everything, say where to look, stay until stopped."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from limnograph.demo import building, supervisor
+from limnograph.demo.folder import Folder
+from limnograph.demo.progress import Progress
+from limnograph.demo.story import Story
+from limnograph.demo.tools import server_port
+
+USUAL_PORT = 8787
+
+
+def run(root: Path, *, port: int | None, fresh: bool) -> None:
+    """Until Ctrl-C or SIGTERM. Raises LimnographError with the remedy."""
+    progress, folder = Progress(), Folder(root)
+    supervisor.stop_on_signals()
+    with folder.held():
+        ports = supervisor.Ports.choose(server_port(port, USUAL_PORT))
+        if fresh:
+            folder.clear()
+        try:
+            told = building.ensure(folder, int(time.time() * 1000), progress)
+            with supervisor.everything(folder, told, ports, progress) as children:
+                sys.stderr.write(welcome(told, ports, folder, progress.seconds))
+                supervisor.watch(children, progress)
+        except KeyboardInterrupt:
+            progress.say("stopped; the lake stays for the next start")
+
+
+def story_url(server: str, told: Story) -> str:
+    """The table page of the story, at its hours."""
+    catalog, namespace, table = told.table.split(".")
+    return f"{server}/t/{catalog}/{namespace}/{table}?from={told.view_from}&to={told.view_to}"
+
+
+def welcome(told: Story, ports: supervisor.Ports, folder: Folder, seconds: float) -> str:
+    """What a person needs to know now."""
+    server = ports.addresses["server"]
+    return f"""
+Limnograph is up after {seconds:.0f} s.
+
+  All tables   {server}/
+  The story    {story_url(server, told)}
+  Prometheus   {ports.addresses["prometheus"]}
+
+At 03:04:12 UTC on {told.demo_day} an append added 50,000 small files to {told.table}; from 03:05 the job
+{told.slowdown.job_name} takes three times as long, until the compaction at 05:30.
+Real: every Iceberg commit ({told.snapshots:,} snapshots), and all that {", ".join(LIVE)} receive from now on.
+Generated: the durations of jobs before this start; data files of most tables are only described; times were moved.
+Logs: {folder.logs}. Stop with Ctrl-C.
+
+"""
+
+
+LIVE = ("sales.orders", "sales.carts")

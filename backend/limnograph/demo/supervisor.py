@@ -1,0 +1,130 @@
+"""Starts the parts of the demo in order, waits until each is ready, and keeps them together until somebody stops it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from limnograph.demo import signals
+from limnograph.demo.children import Children, Program, answers
+from limnograph.demo.configuration import limnograph_toml, prometheus_yml
+from limnograph.demo.folder import Folder
+from limnograph.demo.progress import Progress
+from limnograph.demo.story import Story
+from limnograph.demo.tools import free_port, tool
+from limnograph.domain.errors import EnvironmentFault
+
+TRIGGER = "20s"
+RETENTION = "400d"
+FIRST_PASS_SECONDS = 300
+
+
+class Ports(NamedTuple):
+    """Ports on 127.0.0.1."""
+
+    server: int
+    prometheus: int
+    live: int
+
+    @classmethod
+    def choose(cls, server: int) -> Ports:
+        """Free ones beside the server's."""
+        return cls(server, free_port(), free_port())
+
+    @property
+    def addresses(self) -> dict[str, Any]:
+        """What a second command needs to talk to the running demo."""
+        host = "http://127.0.0.1"
+        return {
+            "server": f"{host}:{self.server}",
+            "prometheus": f"{host}:{self.prometheus}",
+            "live": f"{host}:{self.live}",
+        }
+
+
+@contextmanager
+def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) -> Iterator[Children]:
+    """All parts up and ready inside the block, ended after it."""
+    prometheus = tool("prometheus")
+    folder.config.write_text(limnograph_toml(folder.place, ports.prometheus, ports.server, signals.schedules()))
+    folder.prometheus_config.write_text(prometheus_yml(ports.server, ports.live))
+    with Children(folder.logs, progress) as children:
+        child = children.start(_prometheus(str(prometheus), folder, ports))
+        children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
+        child = children.start(_limnograph("pipeline", folder, "--trigger", TRIGGER))
+        children.wait_until(child, first_pass(folder, told.snapshots), FIRST_PASS_SECONDS)
+        child = children.start(_limnograph("serve", folder, "--port", str(ports.server)))
+        children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.server}/readyz"), 60)
+        child = children.start(_live(folder, ports))
+        children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.live}/metrics"), 90)
+        with folder.announced(ports.addresses):
+            yield children
+
+
+def first_pass(folder: Folder, snapshots: int) -> Callable[[], bool | str]:
+    """Probe: whether the meta table holds as many rows as the history has snapshots."""
+
+    def ready() -> bool | str:
+        rows = meta_rows(folder)
+        return True if rows >= snapshots else f"pipeline: {rows:,} of {snapshots:,} snapshots"
+
+    return ready
+
+
+def meta_rows(folder: Folder) -> int:
+    """Rows of the meta table `snapshots`; 0 while there is no such table."""
+    from pyiceberg.exceptions import NoSuchTableError
+
+    from limnograph.demo.commits import open_table
+
+    try:
+        head = open_table(folder.place, "limnograph.snapshots").current_snapshot()
+    except NoSuchTableError:
+        return 0
+    return int(head.summary["total-records"] or 0) if head and head.summary else 0
+
+
+def watch(children: Children, progress: Progress) -> None:
+    """Until somebody stops us. A part that ends by itself is reported; without the server there is nothing to see."""
+    while True:
+        for child in children.ended():
+            progress.say(f"{child.name} ended ({child.exit_code}): {child.last_words()}; see {child.log}")
+            if child.name == "serve":
+                raise EnvironmentFault(f"the server ended; see {child.log}")
+        time.sleep(0.5)
+
+
+def stop_on_signals() -> None:
+    """SIGTERM and SIGHUP end the demo as Ctrl-C does."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+
+
+def _prometheus(binary: str, folder: Folder, ports: Ports) -> Program:
+    return Program(
+        "prometheus",
+        [
+            binary,
+            f"--config.file={folder.prometheus_config}",
+            f"--storage.tsdb.path={folder.tsdb}",
+            f"--storage.tsdb.retention.time={RETENTION}",
+            f"--web.listen-address=127.0.0.1:{ports.prometheus}",
+        ],
+    )
+
+
+def _limnograph(verb: str, folder: Folder, *more: str) -> Program:
+    return Program(verb, [sys.executable, "-m", "limnograph", verb, "--config", str(folder.config), *more])
+
+
+def _live(folder: Folder, ports: Ports) -> Program:
+    command = [sys.executable, "-m", "limnograph.demo.live_job", "--config", str(folder.config)]
+    return Program("live", [*command, "--port", str(ports.live), "--server", f"http://127.0.0.1:{ports.server}"])

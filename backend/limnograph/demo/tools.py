@@ -1,0 +1,64 @@
+"""Where the demo finds the programs it starts: LIMNOGRAPH_TOOLS, `.tools` beside checkout or working folder, PATH."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from limnograph.domain.errors import EnvironmentFault, InvalidInput
+
+TOOLS_ENV = "LIMNOGRAPH_TOOLS"
+
+
+def tool(name: str) -> Path:
+    """`prometheus` or `promtool`. Raises EnvironmentFault with the remedy."""
+    for folder in folders():
+        file = folder / "prometheus" / name
+        if file.is_file() and os.access(file, os.X_OK):
+            return file
+    if found := shutil.which(name):
+        return Path(found)
+    raise EnvironmentFault(
+        f"{name} was not found; run `make setup`, or install it: apt-get install prometheus (Debian),"
+        " dnf install golang-github-prometheus (Fedora), brew install prometheus (macOS)"
+    )
+
+
+def folders() -> Iterator[Path]:
+    """Candidates for the folder of downloaded tools, in order."""
+    if given := os.environ.get(TOOLS_ENV):
+        yield Path(given)
+    yield Path.cwd() / ".tools"
+    yield Path(__file__).resolve().parents[3] / ".tools"
+
+
+def server_port(given: int | None, usual: int) -> int:
+    """The given port, else the usual one or a free one when that is taken. Raises InvalidInput when given and taken."""
+    if given is None:
+        return usual if is_free(usual) else free_port()
+    if not is_free(given):
+        raise InvalidInput("--port", f"{given} is in use on 127.0.0.1; give another one, or none to take a free one")
+    return given
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody uses now."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on 127.0.0.1:port now."""
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
