@@ -92,9 +92,9 @@ class Ledger:
         """Series that has each name now."""
         return {name: uuid for (uuid, name), row in self._names.items() if uuid and row.kind == "named"}
 
-    def ever_named(self, name: str) -> bool:
-        """Whether any series had the name before."""
-        return any(known == name for _, known in self._names)
+    def ever_named(self, name: str, uuid: str) -> bool:
+        """Whether any series had the name before, or the series any name."""
+        return any(name == known or uuid == bearer for bearer, known in self._names)
 
     def nameless_unreadable(self) -> set[str]:
         """Names that were never readable and stand as unreadable."""

@@ -71,7 +71,7 @@ def named(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
         "format_version": metadata.format_version,
         "metadata_location": metadata.metadata_location,
     }
-    at = now if ledger.ever_named(name) or ledger.seen_before(table.uuid, now) else _oldest(table, now)
+    at = now if ledger.ever_named(name, table.uuid) else _oldest(table, now)
     return _row(table.name, table.uuid, ("named", name), (None, name), at, detail=detail, metadata=metadata)
 
 
