@@ -5,26 +5,10 @@ import { count, signed } from '#lib/format/count.ts';
 
 type Diff = Schemas['Diff'];
 
-const NAMES: Record<string, string> = {
-  data_files: 'Data files',
-  total_data_files: 'Data files',
-  delete_files: 'Delete files',
-  total_delete_files: 'Delete files',
-  records: 'Records',
-  total_records: 'Records',
-  bytes: 'Bytes',
-  total_bytes: 'Bytes',
-  average_file: 'Average file',
-  average_file_bytes: 'Average file',
-  avg_file_size: 'Average file',
-  position_deletes: 'Position deletes',
-  equality_deletes: 'Equality deletes',
-};
-
-/** `total_data_files` → `Data files`; a metric without a name of its own reads as it is written. */
+/** `data_files` → `Data files`: the server's words, written for people. */
 export function metricName(metric: string): string {
   const plain = metric.replace(/^total_/, '').replaceAll('_', ' ');
-  return NAMES[metric] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
 export interface DiffRow {

@@ -21,6 +21,12 @@ const SHORT: Record<Reason['code'], string> = {
 /** A word or two; empty when there is nothing to say. */
 export const shortReason = (reason: Reason): string => SHORT[reason.code];
 
+/** The server's sentence, as a sentence. */
+export function reasonSentence({ sentence }: Reason): string {
+  const ends = /[.!?]$/.test(sentence) ? '' : '.';
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1) + ends;
+}
+
 interface Look {
   icon: IconName;
   word: string;

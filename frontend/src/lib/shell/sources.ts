@@ -21,8 +21,8 @@ const WORDS: Record<SourceStatus['status'], string> = {
 /** `Prometheus`, or `Catalog lake` where there can be several. */
 export function sourceName(source: SourceStatus): string {
   const name = NAMES[source.kind];
-  const several = source.kind === 'catalog' || (source.kind === 'prometheus' && source.id !== 'prometheus');
   const id = source.id.replace(/^(catalog|prometheus)[:.]/, '');
+  const several = source.kind === 'catalog' || source.kind === 'prometheus';
   return several && id !== source.kind && id !== 'main' ? `${name} ${id}` : name;
 }
 

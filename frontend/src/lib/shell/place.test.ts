@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { placeOf } from './place.ts';
+
+const TABLE = { catalog: 'lake', ns: 'sales', table: 'customer~devents' };
+
+test('top pages name themselves and mark their tab', () => {
+  const place = placeOf('/status', {});
+  expect(place.title).toBe('Status');
+  expect(place.tabs.filter((tab) => tab.current).map((tab) => tab.text)).toEqual(['Status']);
+});
+
+test('an address without a page has no current tab', () => {
+  expect(placeOf(null, {}).tabs.some((tab) => tab.current)).toBe(false);
+});
+
+test('a table is reached by its levels, and its name is unescaped', () => {
+  const { crumbs, title } = placeOf('/t/[catalog]/[ns]/[table]', TABLE);
+  expect(crumbs.map((crumb) => crumb.text)).toEqual(['lake', 'sales', 'customer.events']);
+  expect(crumbs[1]?.href).toBe('/?ns=lake.sales');
+  expect(crumbs[2]?.href).toBeUndefined();
+  expect(title).toBe('sales.customer.events');
+});
+
+test('a commit page leads back to its table and shows every digit', () => {
+  const route = '/t/[catalog]/[ns]/[table]/commits/[snapshot_id]';
+  const { crumbs, tabs } = placeOf(route, { ...TABLE, snapshot_id: '5184430069070270604' });
+  expect(crumbs.at(-1)).toEqual({ text: 'Commit 5184430069070270604' });
+  expect(crumbs.at(-2)?.href).toBe('/t/lake/sales/customer~devents');
+  expect(tabs.find((tab) => tab.current)?.text).toBe('Commits');
+});
