@@ -319,9 +319,11 @@ def test_immutable_files_are_kept_for_ever_and_etags_answer_304(build) -> None:
 
 def test_a_packed_file_goes_to_those_who_take_it(build) -> None:
     async def ask():
-        async with client(parts(), build) as http:
-            async with http.stream("GET", "/_app/immutable/a.js", headers={"accept-encoding": "gzip"}) as answer:
-                return answer.headers["content-encoding"]
+        async with (
+            client(parts(), build) as http,
+            http.stream("GET", "/_app/immutable/a.js", headers={"accept-encoding": "gzip"}) as answer,
+        ):
+            return answer.headers["content-encoding"]
 
     assert asyncio.run(ask()) == "gzip"
 

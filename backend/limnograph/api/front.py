@@ -9,7 +9,7 @@ import logging
 import re
 import secrets
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,7 +38,7 @@ class Front:
         exchange = _Exchange(self, scope, send)
         scope.setdefault("state", {})["request_id"] = exchange.request_id
         if exchange.head:
-            scope = {**scope, "method": "GET"}
+            scope = cast("Scope", {**scope, "method": "GET"})
         length = exchange.declared_length
         if length is not None and length > MAX_BODY:
             await exchange.refuse("too-large", f"a body has at most {MAX_BODY} bytes")

@@ -25,18 +25,22 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Probed(msgspec.Struct, frozen=True, tag="probed"):
-    """A round over all catalogs: pointers read at `at` (epoch microseconds), tables that moved, facts of them."""
+    """A round over all catalogs: pointers read at `at` (epoch microseconds), tables listed, facts of those that moved.
+
+    A round with much to tell comes in parts; `last` marks the one after which nothing of it is missing.
+    """
 
     at: int
     tables: int
     snapshots: list[SnapshotFact] = []
     changes: list[ChangeFact] = []
     troubles: list[Trouble] = []
+    last: bool = True
 
     @property
     def complete(self) -> bool:
         """Whether everything was read, so that metadata is known up to `at`."""
-        return not self.troubles
+        return self.last and not self.troubles
 
 
 def encode(message: Probed) -> bytes:

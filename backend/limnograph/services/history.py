@@ -114,9 +114,20 @@ class History:
 
     @property
     def dropped(self) -> bool:
-        """Whether the name is no longer listed."""
-        newest = [change for change in self.changes if change.kind in {"named", "dropped"}]
-        return bool(newest) and newest[-1].kind == "dropped"
+        """Whether every name of the table is gone."""
+        names = standing_names(self.changes)
+        return bool(names) and not any(change.kind == "named" for change in names.values())
+
+
+def standing_names(changes: Iterable[ChangeFact]) -> dict[str, ChangeFact]:
+    """Newest `named` or `dropped` change of every name a table ever had, oldest first."""
+    found: dict[str, ChangeFact] = {}
+    for change in sorted(changes, key=lambda change: change.at):
+        if change.kind in {"named", "dropped"}:
+            name = str(TableName(change.catalog or "", change.namespace or "", change.table or ""))
+            found.pop(name, None)
+            found[name] = change
+    return found
 
 
 def main_log(changes: Iterable[ChangeFact]) -> Iterable[tuple[int, int]]:

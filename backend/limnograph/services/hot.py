@@ -147,7 +147,8 @@ class HotStore:
 
 def _latest(facts: Facts) -> Facts:
     rows = {(row.table_uuid, row.snapshot_id): row for row in facts.snapshots}
-    return Facts(list(rows.values()), facts.changes)
+    changes = {(c.table_uuid, c.kind, c.subject, c.to_value, c.at): c for c in facts.changes}
+    return Facts(list(rows.values()), list(changes.values()))
 
 
 def _still_provisional(provisional: Facts, durable: Facts) -> Facts:

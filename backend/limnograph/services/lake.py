@@ -14,7 +14,7 @@ import msgspec
 from limnograph.domain.errors import NotFound
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.history import History
+from limnograph.services.history import History, standing_names
 
 
 class Facts(NamedTuple):
@@ -66,7 +66,7 @@ def build(durable: Facts, provisional: Facts, floor: int) -> Lake:
     names = _names(rows, changes)
     histories = {
         uuid: History(uuid, name, rows.get(uuid, {}), changes.get(uuid, ()), frozenset(fresh.get(uuid, ())))
-        for uuid, name in _current_names(names).items()
+        for uuid, name in _current_names(names, changes).items()
     }
     observed = [fact.observed_at for facts in (durable, provisional) for fact in _all(facts) if fact.observed_at]
     by_name = {name: uuid for name, uuid, _ in sorted(names, key=lambda entry: entry[2])}
@@ -91,11 +91,29 @@ def _all(facts: Facts) -> Iterable[SnapshotFact | ChangeFact]:
 
 
 def _by_table(changes: Sequence[ChangeFact]) -> dict[str | None, list[ChangeFact]]:
-    """Grouped and without repeats: a change seen by watcher and pipeline is one, the first given wins."""
+    """Grouped, and each said once: watcher and pipeline date the same state by when each of them saw it."""
     found: dict[str | None, dict[tuple[object, ...], ChangeFact]] = defaultdict(dict)
     for change in changes:
         found[change.table_uuid].setdefault(_identity(change), change)
-    return {uuid: list(group.values()) for uuid, group in found.items()}
+    return {uuid: _states_once(group.values()) for uuid, group in found.items()}
+
+
+def _states_once(changes: Iterable[ChangeFact]) -> list[ChangeFact]:
+    """Without rows that repeat the state that stands; entries of main's log are events and all stay."""
+    kept: list[ChangeFact] = []
+    standing: dict[tuple[object, ...], str | None] = {}
+    for change in sorted(changes, key=lambda change: change.at):
+        if change.kind not in _STATES or (change.kind == "ref" and change.subject == "main"):
+            kept.append(change)
+            continue
+        key = (change.catalog, change.namespace, change.table, change.kind, change.subject)
+        if key not in standing or standing[key] != change.to_value:
+            kept.append(change)
+        standing[key] = change.to_value
+    return kept
+
+
+_STATES = {"schema", "spec", "sort_order", "property", "ref", "unreadable"}
 
 
 def _identity(change: ChangeFact) -> tuple[object, ...]:
@@ -123,8 +141,18 @@ def _names(rows: dict[str, dict[int, SnapshotFact]], changes: dict[str | None, l
     return found
 
 
-def _current_names(names: list[_Named]) -> dict[str, TableName]:
-    return {uuid: name for name, uuid, _ in sorted(names, key=lambda entry: entry[2])}
+def _current_names(names: list[_Named], changes: dict[str | None, list[ChangeFact]]) -> dict[str, TableName]:
+    """The name that a table got last and did not lose; the last one it had when it lost all."""
+    found: dict[str, TableName] = {}
+    lost: dict[str, set[TableName | None]] = {}
+    for uuid, group in changes.items():
+        if uuid is not None:
+            gone = (change for change in standing_names(group).values() if change.kind == "dropped")
+            lost[uuid] = {_name_of(change) for change in gone}
+    for name, uuid, _ in sorted(names, key=lambda entry: entry[2]):
+        if uuid not in found or name not in lost.get(uuid, ()):
+            found[uuid] = name
+    return found
 
 
 def _name_of(fact: SnapshotFact | ChangeFact) -> TableName | None:

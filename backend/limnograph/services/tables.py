@@ -47,7 +47,7 @@ class TableService:
         seen = reasons.view(history, now - DAY, now, None, self._limits)
         head, named, damage = history.head, _details(history.latest("named")), history.unreadable
         schema, spec = history.latest("schema"), history.latest("spec")
-        first = history.latest("first_seen")
+        first = next(iter(history.of_kind("first_seen")), None)
         watermark = self._store.watermark
         return TableDetail(
             catalog=name.catalog,

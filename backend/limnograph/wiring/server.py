@@ -38,7 +38,9 @@ from limnograph.services.runs import Runs
 from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
+from limnograph.services.watching import Watcher
 from limnograph.settings import Settings
+from limnograph.wiring.observe import SettingsLake
 
 REFRESH_S = 2.0
 _log = logging.getLogger("limnograph.server")
@@ -137,12 +139,9 @@ class Parts:
 
 def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
     """The real parts. Opens no connection yet."""
-    name = settings.meta_catalog
-    namespace = tuple(settings.meta.namespace.split("."))
-    engine = EmbeddedEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
     return Parts(
-        engine,
+        _engine(settings),
         SqlInbox(settings.inbox_url),
         _metrics_source(settings),
         SystemClock(),
@@ -152,6 +151,17 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         ),
         watch_command=command,
     )
+
+
+def watcher(settings: Settings, window: int) -> Watcher:
+    """What the watcher's own process runs. `window` microseconds."""
+    return Watcher(SettingsLake(settings), _engine(settings), SystemClock(), window)
+
+
+def _engine(settings: Settings) -> EmbeddedEngine:
+    name = settings.meta_catalog
+    namespace = tuple(settings.meta.namespace.split("."))
+    return EmbeddedEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)
 
 
 def _metrics_source(settings: Settings) -> MetricsSource | None:

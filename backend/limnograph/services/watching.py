@@ -1,0 +1,112 @@
+"""The watcher's rounds: probe all pointers, read the tables that moved, tell their facts. Writes nothing anywhere.
+
+It starts from what the meta tables hold for the window, so that with a pipeline it tells only what is newer, and
+without one it tells the whole window.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from limnograph import __version__
+from limnograph.domain.due import DueTable
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.watch import Probed, Trouble
+from limnograph.ports.clock import Clock
+from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.changes import Observed
+from limnograph.services.extract import facts_of
+from limnograph.services.ledger import Ledger
+from limnograph.services.loading import change_facts
+from limnograph.services.survey import Survey, first_sights, observed_tables, other_changes, survey
+
+PART = 500
+"""Snapshots of one message at most, about a megabyte."""
+
+
+class Watcher:
+    """One per process. `window`: how far back a table's history is told at first sight, microseconds."""
+
+    def __init__(self, lake: Lake, engine: QueryEngine, clock: Clock, window: int) -> None:
+        self._lake, self._engine, self._clock, self._window = lake, engine, clock, window
+        self._ledger: Ledger | None = None
+        self._known: dict[str, set[int]] = defaultdict(set)
+        self._settled: dict[TableName, str] = {}
+
+    def round(self) -> Iterator[Probed]:
+        """One round in one or more messages; the last one says whether everything was read."""
+        at = self._clock.now()
+        try:
+            ledger = self._start(at)
+        except LimnographError as error:
+            yield Probed(at, 0, troubles=[Trouble("meta", str(error))])
+            return
+        listing = self._lake.listing()
+        moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location]
+        found = survey(self._lake, listing, moved)
+        tables = observed_tables(found, self._lake, ledger)
+        changes = self._stamped([*first_sights(tables, ledger, at), *other_changes(found, tables, ledger, (), at)], at)
+        if changes:
+            yield Probed(at, len(listing.pointers), changes=changes, last=False)
+        troubles = _troubles(listing, found)
+        for table in tables:
+            try:
+                yield from self._snapshots(table, at, len(listing.pointers))
+            except LimnographError as error:
+                troubles.append(Trouble(str(table.name), str(error)))
+                found.failed[table.name] = str(error)
+        self._settled.update({p.name: p.location for p in moved if p.name not in found.failed})
+        yield Probed(at, len(listing.pointers), troubles=troubles)
+
+    def _start(self, at: int) -> Ledger:
+        """What the meta tables hold, read once. Raises SourceError."""
+        if self._ledger is None:
+            ledger = Ledger(change_facts(self._engine.select(MetaQuery(table="changes"))))
+            columns = ("table_uuid", "snapshot_id")
+            rows = self._engine.select(MetaQuery(table="snapshots", columns=columns, start=at - self._window))
+            for uuid, snapshot_id in rows.iter_rows():
+                self._known[uuid].add(snapshot_id)
+            self._ledger = ledger
+        return self._ledger
+
+    def _snapshots(self, table: Observed, at: int, tables: int) -> Iterator[Probed]:
+        """Facts of the table's new snapshots inside the window; main's own snapshot also when it is older."""
+        metadata = table.metadata
+        floor = at - self._window
+        new = [
+            s.snapshot_id
+            for s in metadata.ordered
+            if s.snapshot_id not in self._known[table.uuid]
+            and (s.committed_at is None or s.committed_at >= floor or s.snapshot_id == metadata.head_id)
+        ]
+        if not new:
+            return
+        due = DueTable(
+            catalog=table.name.catalog,
+            namespace=table.name.namespace,
+            table=table.name.table,
+            table_uuid=table.uuid,
+            metadata_location=metadata.metadata_location,
+            snapshot_ids=new,
+            format=metadata.format,
+            source="poll",
+        )
+        facts = facts_of(metadata, due, self._lake.reader(table.name.catalog), self._clock)
+        for first in range(0, len(facts), PART):
+            yield Probed(at, tables, snapshots=facts[first : first + PART], last=False)
+        self._known[table.uuid].update(fact.snapshot_id for fact in facts)
+
+    @staticmethod
+    def _stamped(rows: list[ChangeFact], at: int) -> list[ChangeFact]:
+        return [msgspec.structs.replace(row, observed_at=at, extractor_version=__version__) for row in rows]
+
+
+def _troubles(listing: Listing, found: Survey) -> list[Trouble]:
+    failed = [Trouble("catalog", sentence) for sentence in listing.failed]
+    return [*failed, *(Trouble(str(name), reason) for name, reason in sorted(found.failed.items()))]
