@@ -13,6 +13,7 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.services.inspect import Inspection
 
 UNREADABLE = 3
+_COLUMNS = ("operation", "files", "+", "-", "deletes", "records", "bytes", "status")
 
 
 @click.command("inspect")
@@ -48,15 +49,16 @@ def _mapping(text: str) -> tuple[str, str]:
 
 
 def _draw(found: Inspection) -> None:
-    console = Console()
+    console = Console(soft_wrap=False)
+    console.width = max(console.width, 120)
     table = found.table
     console.print(f"[bold]{table.location or table.metadata_location}[/bold]  {found.status}", highlight=False)
     console.print(f"{table.format} v{_text(table.format_version)}  uuid {_text(table.table_uuid)}", highlight=False)
     for problem in found.problems:
         console.print(f"[yellow]{problem.code}[/yellow] {problem.detail}", highlight=False)
-    rows = Table(
-        "committed (UTC)", "snapshot", "operation", "data files", "+", "-", "deletes", "records", "bytes", "status"
-    )
+    rows = Table("committed (UTC)", "snapshot", *_COLUMNS)
+    for column in rows.columns[:2]:
+        column.no_wrap, column.min_width = True, 19
     for snapshot in found.snapshots:
         totals = snapshot.totals
         numbers = (totals.data_files, snapshot.added.data_files, snapshot.removed.data_files)

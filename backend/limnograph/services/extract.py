@@ -23,6 +23,9 @@ from limnograph.services.extract_summary import compare, writer_identity
 ENTRIES_AT_ONCE = 50
 """Beyond this many new snapshots of a table in one pass only the head is read to its entries."""
 
+_ENDINGS = {"file_missing": "missing", "storage_unavailable": "unavailable"}
+"""Endings of problem codes by what went wrong with the file; anything else is `unreadable`."""
+
 
 def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
     """One fact per wanted snapshot that the metadata still holds, in commit order.
@@ -66,8 +69,7 @@ class _Run:
         try:
             manifests = self._reader.manifests(snapshot)
         except MetadataError as error:
-            code = "manifest_list_missing" if error.code == "file_missing" else "manifest_list_unreadable"
-            return "summary", summary_numbers(snapshot), [code]
+            return "summary", summary_numbers(snapshot), [f"manifest_list_{_ENDINGS.get(error.code, 'unreadable')}"]
         if not to_entries and all(m.added_files is not None for m in manifests):
             return "manifest_list", list_numbers(snapshot, manifests), []
         sums, problem = self._sums(manifests)
@@ -80,7 +82,7 @@ class _Run:
         try:
             return [self._reader.manifest_sum(m, self._metadata.target_file_bytes) for m in manifests], None
         except MetadataError as error:
-            return [], "manifest_missing" if error.code == "file_missing" else "manifest_unreadable"
+            return [], f"manifest_{_ENDINGS.get(error.code, 'unreadable')}"
 
     def _may_be_base(self, snapshot: Snapshot) -> bool:
         """Whether the row may hold only what differs from its parent's row: that row has partitions, same UTC day."""

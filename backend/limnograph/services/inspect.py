@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import msgspec
 
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import MetadataError
+from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.metadata import Problem, TableMetadata
+from limnograph.domain.manifests import ManifestFile, ManifestSum
+from limnograph.domain.metadata import Problem, Snapshot, TableMetadata
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extract import facts_of
@@ -100,7 +101,7 @@ def inspect(location: str, reader: TableReader, clock: Clock) -> Inspection:
         metadata = reader.metadata(location)
     except MetadataError as error:
         return _unreadable(location, error)
-    facts = _facts(metadata, reader, clock)
+    facts = _facts(metadata, _Forgiving(reader), clock)
     problems = [*map(_problem, metadata.problems), *_snapshot_problems(facts)]
     return Inspection(
         table=_table(metadata),
@@ -193,7 +194,31 @@ def _current(metadata: TableMetadata, facts: Mapping[int, SnapshotFact]) -> Curr
     )
 
 
+class _Forgiving:
+    """Reader for one look: what storage does not serve now is a problem in the document, not a reason to try later."""
+
+    def __init__(self, reader: TableReader) -> None:
+        self._reader = reader
+
+    def metadata(self, location: str) -> TableMetadata:
+        return self._reader.metadata(location)
+
+    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
+        try:
+            return self._reader.manifests(snapshot)
+        except SourceError as error:
+            raise MetadataError("storage_unavailable", error.detail) from error
+
+    def manifest_sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
+        try:
+            return self._reader.manifest_sum(manifest, target_bytes)
+        except SourceError as error:
+            raise MetadataError("storage_unavailable", error.detail) from error
+
+
 _SENTENCES = {
+    "manifest_list_unavailable": "storage does not serve the manifest list now",
+    "manifest_unavailable": "storage does not serve a manifest now; its counts come from the manifest list",
     "manifest_list_missing": "the manifest list does not exist",
     "manifest_list_unreadable": "the manifest list is damaged",
     "manifest_missing": "a manifest does not exist; its counts come from the manifest list",
