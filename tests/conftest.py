@@ -1,0 +1,47 @@
+"""Shared worlds: small real lakes made with PyIceberg, and ONE Spark session for every test that needs one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lakes import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """An empty lake with an SQLite catalog named `lake`, that Spark could open too."""
+    return Lake(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folder of the lake that the shared session can reach as catalog `shared`."""
+    folder = tmp_path_factory.mktemp("shared-lake")
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def spark(spark_home: Path) -> Iterator[SparkSession]:
+    """The one Spark session. Catalog `shared` is a real lake; a namespace a test keeps tests apart."""
+    from limnograph.adapters.spark.session import start_session
+
+    shared = Lake(spark_home, name="shared")
+    conf = {"spark.driver.memory": "1g", "spark.default.parallelism": "2"}
+    session = start_session({"shared": shared.properties}, master="local[2]", conf=conf, app_name="limnograph-tests")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_lake(spark: SparkSession, spark_home: Path) -> Lake:  # noqa: ARG001 - the session must know the catalog
+    """The lake behind catalog `shared`."""
+    return Lake(spark_home, name="shared")
