@@ -64,7 +64,6 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
         lambda: comparisons.job_slows(timelines, told),
         lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
         lambda: comparisons.same_totals(meta, SparkEngine(_session(folder, stack))),
-        *stored(folder),
     ]
 
 

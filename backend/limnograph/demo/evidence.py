@@ -101,8 +101,8 @@ class SparkEngine:
 
     def _count(self, files: str, snapshot_id: int) -> Any:
         """Files and records of a metadata table."""
-        at = self._spark.read.option("snapshot-id", snapshot_id).table(files)
-        return at.selectExpr("count(*)", "coalesce(sum(record_count), 0)").first()
+        query = f"select count(*), coalesce(sum(record_count), 0) from {files} version as of {snapshot_id}"  # noqa: S608
+        return self._spark.sql(query).first()
 
 
 class HttpTimelines:

@@ -1,13 +1,12 @@
-"""Spark sessions of the demo: the pipeline's launcher with the demo's small sizes."""
+"""Spark sessions of the demo: the pipeline's own launcher, with jars from where the demo's other tools lie."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from limnograph.adapters.spark.session import JARS_ENV, start_session
 from limnograph.demo.tools import folders
 from limnograph.settings import Settings
 
@@ -16,35 +15,13 @@ if TYPE_CHECKING:
 
 
 def start(settings: Settings, *, app_name: str, master: str, conf: Mapping[str, str] | None = None) -> SparkSession:
-    """A session with the settings' catalogs. `conf` wins over the settings."""
-    from pyspark.sql import SparkSession
-
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder: Any = SparkSession.builder.master(master).appName(app_name)
-    for key, value in {**_conf(settings), **(conf or {})}.items():
-        builder = builder.config(key, value)
-    session: SparkSession = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    """A session with the settings' catalogs; `conf` wins over the settings. Raises EnvironmentFault."""
+    name_jars()
+    wanted = {**settings.spark.conf, **(conf or {})}
+    return start_session(settings.catalogs, master=master, jars=settings.spark.jars, conf=wanted, app_name=app_name)
 
 
-def _conf(settings: Settings) -> dict[str, str]:
-    jars = next((sorted(f.glob("jars/*.jar")) for f in folders() if (f / "jars").is_dir()), list[Path]())
-    catalog = settings.catalogs["lake"]
-    return {
-        "spark.jars": ",".join(map(str, jars)),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.lake.type": "jdbc",
-        "spark.sql.catalog.lake.jdbc.schema-version": "V1",
-        "spark.sql.catalog.lake.uri": "jdbc:sqlite:file:" + catalog["uri"].removeprefix("sqlite:///"),
-        "spark.sql.catalog.lake.warehouse": catalog["warehouse"],
-        "spark.sql.catalog.lake.cache-enabled": "false",
-        **settings.spark.conf,
-    }
+def name_jars() -> None:
+    """Tell this process and its children where the jars are, when they lie among the tools."""
+    if found := next((folder / "jars" for folder in folders() if any(folder.glob("jars/*.jar"))), None):
+        os.environ.setdefault(JARS_ENV, str(found))

@@ -14,6 +14,7 @@ from limnograph.demo.children import Children, Program, answers
 from limnograph.demo.configuration import limnograph_toml, prometheus_yml
 from limnograph.demo.folder import Folder
 from limnograph.demo.progress import Progress
+from limnograph.demo.session import name_jars
 from limnograph.demo.story import Story
 from limnograph.demo.tools import free_port, tool
 from limnograph.domain.errors import EnvironmentFault
@@ -50,6 +51,7 @@ class Ports(NamedTuple):
 def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) -> Iterator[Children]:
     """All parts up and ready inside the block, ended after it."""
     prometheus = tool("prometheus")
+    name_jars()
     folder.config.write_text(limnograph_toml(folder.place, ports.prometheus, ports.server, signals.schedules()))
     folder.prometheus_config.write_text(prometheus_yml(ports.server, ports.live))
     with Children(folder.logs, progress) as children:
