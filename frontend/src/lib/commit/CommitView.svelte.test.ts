@@ -1,0 +1,80 @@
+import '../../app.css';
+import { expect, test } from 'vitest';
+import { page } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import { axeFindings } from '../../test/axe.ts';
+import CommitsTable from './CommitsTable.svelte';
+import CommitView from './CommitView.svelte';
+import { commitDetail, commitRow, SNAPSHOT } from './fixtures.ts';
+
+const hrefOf = (id: string) => `/t/lake/sales/customer_events?c=${id}`;
+
+test('a commit shows all 19 digits, the change, the writer and the effect on runs', async () => {
+  const screen = await render(CommitView, { detail: commitDetail(), hrefOf });
+  await expect.element(screen.getByText(SNAPSHOT)).toBeVisible();
+  await expect.element(screen.getByRole('row', { name: /Data files 1,202 51,202 \+50,000/ })).toBeVisible();
+  await expect.element(screen.getByText(/churn went from 52 s to 160 s/)).toBeVisible();
+  await expect.element(screen.getByText('3.1×')).toBeVisible();
+  await expect.element(screen.getByText('m.okafor')).toBeVisible();
+  await expect.element(screen.getByRole('img', { name: /50,000 files 512 KiB to 1 MiB/ })).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('neighbours are links to where the caller shows them; a missing one is said', async () => {
+  const screen = await render(CommitView, { detail: commitDetail(), hrefOf, narrow: true });
+  const previous = screen.getByRole('link', { name: /Previous/ });
+  await expect.element(previous).toHaveAttribute('href', hrefOf('378142004021992640'));
+  await expect.element(screen.getByText('Newest commit')).toBeVisible();
+  await expect.element(screen.getByText('50,000 files of 0.9 MB in one append')).toBeVisible();
+});
+
+test('what was not read is said, never drawn as zero', async () => {
+  const nothing = { before: null, after: null, edges: [8192] };
+  const detail = commitDetail({
+    shape: nothing,
+    partitions: [],
+    partitions_changed: null,
+    effects: [],
+    diff: [],
+  });
+  const screen = await render(CommitView, { detail, hrefOf });
+  await expect.element(screen.getByText('File sizes were not read.')).toBeVisible();
+  await expect.element(screen.getByText('Which ones was not read.')).toBeVisible();
+  await expect.element(screen.getByText('No job is linked to the table.')).toBeVisible();
+});
+
+test('damage and disagreement are named', async () => {
+  const detail = commitDetail({ problems: ['manifest_missing'], summary_mismatch: ['total-records'] });
+  const screen = await render(CommitView, { detail, hrefOf });
+  await expect.element(screen.getByText(/Read in part: manifest_missing/)).toBeVisible();
+  await screen.getByText(/Summary as written/).click();
+  await expect.element(screen.getByText(/Manifests disagree with: total-records/)).toBeVisible();
+});
+
+test('text of the observed table stays text', async () => {
+  const detail = commitDetail({ summary: { '<img src=x onerror=alert(1)>': '<b>bold</b>' } });
+  const screen = await render(CommitView, { detail, hrefOf });
+  await screen.getByText(/Summary as written/).click();
+  await expect.element(screen.getByText('<b>bold</b>')).toBeVisible();
+  expect(document.querySelector('img')).toBeNull();
+});
+
+test('a panel of 340 px needs no sideways scroll', async () => {
+  await page.viewport(340, 800);
+  await render(CommitView, { detail: commitDetail(), hrefOf, narrow: true });
+  expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(340);
+  await page.viewport(1280, 800);
+});
+
+test('the list of commits links each id and marks what is not on main', async () => {
+  const rows = [
+    commitRow(),
+    commitRow({ snapshot_id: '7', on_main: false, operation: null, added_bytes: null }),
+  ];
+  const screen = await render(CommitsTable, { rows });
+  const link = screen.getByRole('link', { name: SNAPSHOT });
+  await expect.element(link).toHaveAttribute('href', `/t/lake/sales/customer_events/commits/${SNAPSHOT}`);
+  await expect.element(screen.getByText('not on main')).toBeVisible();
+  await expect.element(screen.getByRole('row', { name: /Operation not read.*not read/ })).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+});

@@ -1,0 +1,83 @@
+import '../../app.css';
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { axeFindings } from '../../test/axe.ts';
+import AttentionList from './AttentionList.svelte';
+import FleetTable from './FleetTable.svelte';
+import { AT, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
+import { fleetHref, readFleetView } from './question.ts';
+import StatusStrip from './StatusStrip.svelte';
+
+const NOW = AT + HOUR_MS;
+const CALM = fleetRow({
+  table: 'orders',
+  reason: { code: 'none', severity: 'ok', snapshot_id: null, at: null },
+});
+
+async function table(search = '') {
+  const params = new URLSearchParams(search);
+  return render(FleetTable, {
+    rows: [fleetRow(), CALM],
+    view: readFleetView(params),
+    hrefOf: (change: object) => fleetHref(params, change),
+    rangeQuery: '?from=now-6h',
+    now: NOW,
+  });
+}
+
+test('each table is a row with a link that keeps the range', async () => {
+  const screen = await table();
+  const link = screen.getByRole('link', { name: 'sales.customer_events' });
+  await expect.element(link).toHaveAttribute('href', '/t/lake/sales/customer_events?from=now-6h');
+  await expect.element(screen.getByRole('img', { name: 'Critical' })).toBeVisible();
+  await expect.element(screen.getByRole('cell', { name: '+50,000' }).first()).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('the sorted column says so, and its heading turns the order', async () => {
+  const screen = await table('sort=data_files');
+  const heading = screen.getByRole('columnheader', { name: 'Files', exact: true });
+  await expect.element(heading).toHaveAttribute('aria-sort', 'descending');
+  await expect.element(heading.getByRole('link')).toHaveAttribute('href', '/?sort=data_files&dir=asc');
+  expect(document.querySelectorAll('[aria-sort]')).toHaveLength(1);
+});
+
+test('what needs attention has its sentence, the moment and the commit', async () => {
+  const screen = await render(AttentionList, {
+    rows: [fleetRow(), CALM],
+    range: new URLSearchParams(),
+    now: NOW,
+  });
+  await expect.element(screen.getByText(/50,000 files in one append at 03:04\./)).toBeVisible();
+  const commit = screen.getByRole('link', { name: 'Open the commit' });
+  await expect.element(commit).toHaveAttribute('href', `/t/lake/sales/customer_events/commits/${SNAPSHOT}`);
+  const open = screen.getByRole('link', { name: 'Open timeline of sales.customer_events' });
+  expect(open.element().getAttribute('href')).toContain(`at=${AT}`);
+  expect(screen.getByRole('listitem').elements()).toHaveLength(1);
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('a calm fleet says that it is calm', async () => {
+  const screen = await render(AttentionList, { rows: [CALM], range: new URLSearchParams(), now: NOW });
+  await expect.element(screen.getByText('No table stands out in this range.')).toBeVisible();
+});
+
+test('at most eight tables are listed, and the rest is counted', async () => {
+  const rows = Array.from({ length: 11 }, (_, i) => fleetRow({ table: `t${i}` }));
+  const screen = await render(AttentionList, { rows, range: new URLSearchParams(), now: NOW });
+  expect(screen.getByRole('listitem').elements()).toHaveLength(8);
+  await expect.element(screen.getByText('the worst 8 are shown')).toBeVisible();
+});
+
+test('the strip knows no lag before the first pass, and makes no zero of it', async () => {
+  const screen = await render(StatusStrip, {
+    total: 2,
+    worst: [fleetRow(), CALM],
+    status: undefined,
+    watermark: null,
+  });
+  const strip = screen.getByRole('region', { name: 'Fleet status' });
+  await expect.element(strip).toMatchTextContent(/no pass has run yet/);
+  await expect.element(strip).toMatchTextContent(/not read\s*metadata lag/);
+  await expect.element(strip).toMatchTextContent(/1\s*need attention/);
+});
