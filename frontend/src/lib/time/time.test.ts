@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { absolute, parseBound, parseInstant, resolveRange } from './range.ts';
 import { MAX_POINTS, STEPS, chooseStep, snapSpan, snapTo } from './step.ts';
-import { readUrl, writeUrl, type TimelineUrl } from './url.ts';
+import { historyMove, readUrl, writeUrl, type TimelineUrl } from './url.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6, 0, 30);
 const at = (text: string) => Date.parse(`2026-11-${text}Z`);
@@ -108,5 +108,12 @@ describe('url', () => {
     const read = readUrl(query, NOW);
     expect(read.state.range).toEqual({ from: '1795228452000', to: '1795232052000' });
     expect(writeUrl(read.state, query)).toBe('?from=1795228452000&to=1795232052000');
+  });
+  test('choices make an entry in the history, the cursor does not', () => {
+    expect(historyMove(plain, plain)).toBe('none');
+    expect(historyMove(plain, { ...plain, at: 5 })).toBe('replace');
+    expect(historyMove(full, { ...full, pin: null })).toBe('replace');
+    for (const chosen of [{ range: full.range }, { sel: full.sel }, { commit: full.commit }])
+      expect(historyMove(plain, { ...plain, at: 5, ...chosen })).toBe('push');
   });
 });

@@ -90,3 +90,11 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
 }
 
 const ms = <T extends number | null>(value: T) => (value === null ? null : String(Math.round(value)));
+
+/** How the browser's history takes a change: what the reader chose makes an entry, where the cursor stands does not. */
+export function historyMove(before: TimelineUrl, after: TimelineUrl): 'none' | 'push' | 'replace' {
+  const same = (pick: (state: TimelineUrl) => unknown) =>
+    JSON.stringify(pick(before)) === JSON.stringify(pick(after));
+  if (!same(({ range, sel, commit, lanes, job }) => [range, sel, commit, lanes, job])) return 'push';
+  return same(({ at, pin }) => [at && Math.round(at), pin && Math.round(pin)]) ? 'none' : 'replace';
+}

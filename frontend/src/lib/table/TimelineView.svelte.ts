@@ -1,0 +1,69 @@
+// What a table page shows, as far as its URL keeps it: range, cursor, selection, open commit, lanes, job.
+// Turns a URL into state and back; the page decides when history moves.
+import { Cursor } from '#lib/state/Cursor.svelte.ts';
+import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
+import { absolute, type RangeText } from '#lib/time/range.ts';
+import { readUrl, type TimelineUrl } from '#lib/time/url.ts';
+
+export class TimelineView {
+  readonly range = new TimeRange();
+  readonly cursor = new Cursor();
+  /** Snapshot id of the open commit. */
+  commit = $state<string | null>(null);
+  lanes = $state.raw<readonly string[] | null>(null);
+  job = $state<string | null>(null);
+  /** Parameters of the URL that could not be read: their defaults are shown. */
+  unread = $state.raw<readonly string[]>([]);
+  /** True while the range changes many times in a row (wheel, held keys): nobody needs every stop of it. */
+  gliding = $state(false);
+
+  #before: RangeText[] = [];
+
+  readonly url: TimelineUrl = $derived({
+    range: this.range.text,
+    at: this.cursor.at,
+    pin: this.cursor.pin,
+    sel: this.cursor.selection,
+    commit: this.commit,
+    lanes: this.lanes,
+    job: this.job,
+  });
+
+  read(query: URLSearchParams): void {
+    this.range.tick();
+    const { state, unread } = readUrl(query, this.range.now);
+    if (state.range.from !== this.range.text.from || state.range.to !== this.range.text.to)
+      this.range.text = state.range;
+    this.cursor.at = state.at;
+    this.cursor.pin = state.pin;
+    this.cursor.selection = state.sel;
+    [this.commit, this.lanes, this.job] = [state.commit, state.lanes, state.job];
+    [this.unread, this.gliding] = [unread, false];
+  }
+
+  /** Another range, remembered so that `back` returns. A whole glide is one step back. */
+  show(text: RangeText, gliding = false): void {
+    if (!(gliding && this.gliding)) this.#before.push(this.range.text);
+    this.gliding = gliding;
+    this.range.tick();
+    this.range.text = text;
+  }
+
+  zoom(from: number, to: number, gliding: boolean): void {
+    this.show(absolute(from, to), gliding);
+  }
+
+  /** The range before; false when there is none. */
+  back(): boolean {
+    const before = this.#before.pop();
+    if (!before) return false;
+    this.gliding = false;
+    this.range.text = before;
+    return true;
+  }
+
+  /** Another table: what was zoomed there means nothing here. */
+  forget(): void {
+    this.#before = [];
+  }
+}

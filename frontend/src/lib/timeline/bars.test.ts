@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { deltaPaths, runPaths, shapes } from './bars.ts';
+import { DAY, NOW, story } from './fixtures/story.ts';
+import type { Bar, BarsLane } from './lane.ts';
+import { timeScale } from './scale.ts';
+
+const MINUTE = 60_000;
+const runs = (
+  story({ from: DAY - 18 * 60 * MINUTE }).lanes.find((lane) => lane.id === 'job_runs') as BarsLane
+).bars;
+const bar = (start: number, end: number | null, state = 'ok'): Bar => ({
+  start,
+  end,
+  label: 'run',
+  state,
+  detail: null,
+});
+
+test('what lies outside is not drawn, what reaches out is clipped, what is open ends at the present', () => {
+  const scale = timeScale(0, 100, 100);
+  const found = shapes([bar(-50, -10), bar(-50, 20), bar(90, null), bar(120, 130)], scale, 95);
+  expect(found.map(({ left, right, open }) => [left, right, open])).toEqual([
+    [0, 20, false],
+    [90, 95, true],
+  ]);
+});
+
+test('few runs are bars of their own; a run that ends in an instant still shows', () => {
+  const paths = runPaths([bar(10, 10), bar(50, null)], timeScale(0, 100, 100), 95, 40);
+  expect([paths.dense, paths.ok, paths.running !== '']).toEqual([false, 'M10 14h1.6v12h-1.6Z', true]);
+});
+
+test('runs of a whole day become busy time, and the failed one still stands out', () => {
+  const paths = runPaths(runs, timeScale(NOW - 24 * 60 * MINUTE, NOW, 700), 700, 40);
+  expect(paths.dense).toBe(true);
+  expect(paths.failed.match(/M/g)).toHaveLength(1);
+  expect(paths.crosses).not.toBe('');
+});
+
+test('changes per commit go up and down, and what is not known draws nothing', () => {
+  const commits = [
+    { t: 10, added_data_files: 50_000, removed_data_files: 0 },
+    { t: 50, added_data_files: null, removed_data_files: null },
+    { t: 90, added_data_files: 352, removed_data_files: 50_000 },
+  ];
+  const paths = deltaPaths(commits, timeScale(0, 100, 100), 90);
+  expect([paths.added.match(/M/g), paths.removed.match(/M/g)].map((found) => found?.length)).toEqual([2, 1]);
+});

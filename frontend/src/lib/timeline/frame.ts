@@ -1,0 +1,56 @@
+// What all lanes share while they are drawn: the time scale, the pixels of the columns, what is known and up to where.
+// One frame an answer and width; built once, not once a lane.
+import type { Answer } from './lane.ts';
+import { commitsOf } from './lane.ts';
+import { positions, stepTimes } from './path.ts';
+import type { Times } from './reading.ts';
+import type { TimeScale } from './scale.ts';
+
+/** The usual lag of a second or a minute is not worth a hatch. */
+const LEAST_HATCH_PX = 2;
+
+export interface Frame extends Times {
+  readonly scale: TimeScale;
+  /** Pixels of samples, and of the end of the last step. */
+  readonly xs: Float64Array;
+  /** Pixels at which levels begin to hold. */
+  readonly heldXs: Float64Array;
+  /** Pixel of the watermark when it lies left of the right edge: beyond, metadata is not read yet. */
+  readonly unreadFrom: number | null;
+  /** Pixel of the present. */
+  readonly nowPx: number;
+  /** `d` of the vertical time grid per pixel of height: ordinary and major lines. */
+  readonly grid: readonly [minor: string, major: string];
+}
+
+/** `now` epoch ms. A watermark of null means that no pass has read anything yet. */
+export function frameOf(answer: Answer, scale: TimeScale, now: number): Frame {
+  const held = stepTimes(answer.t, commitsOf(answer));
+  const end = answer.watermark ?? 0;
+  const edgePx = scale.px(Math.min(Math.max(end, scale.from), scale.to));
+  const nowPx = scale.px(Math.min(now, scale.to));
+  return {
+    scale,
+    t: answer.t,
+    held,
+    end: lastKnown(answer),
+    xs: positions(answer.t, answer.range.to, scale),
+    heldXs: positions(held, answer.range.to, scale),
+    unreadFrom: nowPx - edgePx >= LEAST_HATCH_PX ? edgePx : null,
+    nowPx,
+    grid: [gridPath(scale, false), gridPath(scale, true)],
+  };
+}
+
+/** Without a watermark, what came is what is known. */
+const lastKnown = (answer: Answer): number => answer.watermark ?? answer.range.to;
+
+function gridPath(scale: TimeScale, major: boolean): string {
+  return scale.ticks
+    .filter((tick) => tick.major === major)
+    .map((tick) => `M${crisp(tick.px)} 0V400`)
+    .join('');
+}
+
+/** The middle of a pixel: a one-pixel line there is sharp. */
+export const crisp = (px: number): number => Math.round(px) + 0.5;
