@@ -37,6 +37,13 @@ const HOUR = 3600;
 const DAY = 86_400;
 const timeUnit = (most: number) =>
   most > 3 * DAY ? DAY : most > 3 * HOUR ? HOUR : most > 3 * MINUTE ? MINUTE : 1;
+/** From here on minutes read better than seconds. */
+const LONG_JOB = 600;
+const jobTime = (value: number | null) =>
+  value !== null && Math.abs(value) >= LONG_JOB ? duration(value) : seconds(value);
+/** Coarse: whole minutes from two minutes on. */
+const age = (value: number | null) =>
+  duration(value !== null && value >= 2 * MINUTE ? Math.round(value / MINUTE) * MINUTE : value);
 const timeTick = (value: number) => (value === 0 ? '0' : duration(value));
 
 const BASE: Look = {
@@ -59,14 +66,14 @@ const LOOKS: Record<string, Partial<Look>> = {
   alerts: { title: 'Alerts', unit: 'Alertmanager', height: 48, absent: NEEDS_ALERTS },
   job_duration: {
     title: 'Job duration',
-    unit: 'seconds',
+    unit: 's',
     tone: 'job',
     height: 120,
     compactHeight: 64,
-    print: seconds,
-    printChange: seconds,
-    printTick: timeTick,
-    axisUnit: (most) => (most > 1200 ? MINUTE : 1),
+    print: jobTime,
+    printChange: jobTime,
+    printTick: (value) => (value < LONG_JOB ? compact(value) : duration(value)),
+    axisUnit: (most) => (most > 3 * LONG_JOB ? timeUnit(most) : 1),
     absent: NEEDS_PROMETHEUS,
   },
   job_runs: {
@@ -81,7 +88,7 @@ const LOOKS: Record<string, Partial<Look>> = {
   schema: { title: 'Schema, spec', unit: 'versions', height: 40, compactHeight: 36 },
   data_files: {
     title: 'Data files',
-    unit: 'count, Δ per commit',
+    unit: 'count, Δ',
     tone: 'files',
     height: 100,
     compactHeight: 56,
@@ -93,8 +100,8 @@ const LOOKS: Record<string, Partial<Look>> = {
     title: 'Freshness',
     unit: 'since last commit',
     tone: 'fresh',
-    print: duration,
-    printChange: duration,
+    print: age,
+    printChange: age,
     printTick: timeTick,
     axisUnit: timeUnit,
     filled: true,

@@ -42,6 +42,19 @@ describe('clusters', () => {
     const marks = cluster([commit(0), commit(1), commit(2)], (t) => t * 5, new Set(['1']));
     expect(marks.map((mark) => mark.commits.length)).toEqual([1, 1, 1]);
   });
+  test.each([240, 290, 360, 700])(
+    'what stands beside it moves aside without running into others at %d px',
+    (width) => {
+      const marks = cluster(events, at(width), new Set([BURST_ID]));
+      expect(marks.flatMap((mark) => mark.commits)).toHaveLength(events.length);
+      for (const [i, mark] of marks.slice(1).entries()) {
+        const left = marks[i] as (typeof marks)[number];
+        expect(mark.px - left.px).toBeGreaterThan(
+          halfWidth(left.commits.length) + halfWidth(mark.commits.length),
+        );
+      }
+    },
+  );
   test('the largest is labelled whatever else there is', () => {
     const labelled = cluster(events, at(700)).filter((mark) => mark.label);
     expect(labelled.map((mark) => mark.label)).toContain('+50,000');

@@ -10,6 +10,8 @@ const NEAR_PX = 28;
 /** From so many changed files on a mark earns a label when there is room. */
 const WORTH_A_LABEL = 300;
 const AIR_PX = 2;
+/** Half of a mark with a ring around it. */
+const RING_PX = 12;
 
 export interface Mark {
   /** Middle of the mark, pixels. */
@@ -48,7 +50,7 @@ export function cluster(
     open = single ? undefined : group;
   }
   for (const group of groups) settle(group, px);
-  return label(mergeOverlaps(groups, px));
+  return label(giveWay(mergeOverlaps(groups, px)));
 }
 
 function settle(group: Group, px: (at: number) => number): void {
@@ -73,6 +75,40 @@ function mergeOverlaps(groups: Group[], px: (at: number) => number): Group[] {
   }
   return groups;
 }
+
+/** What stands beside a mark that must stand alone moves aside, so that both can be seen and pressed. */
+function giveWay(groups: Group[]): Group[] {
+  for (let i = 0; i < groups.length; i++) {
+    if (!groups[i]?.alone) continue;
+    push(groups, i, 1);
+    // joining on the left shortens the list: find the place again
+    const alone = groups[i] as Group;
+    push(groups, i, -1);
+    i = groups.indexOf(alone);
+  }
+  return groups;
+}
+
+/** Moves the neighbour of `groups[i]` out of its way; what it then runs into joins it. */
+function push(groups: Group[], i: number, way: 1 | -1): void {
+  const [alone, next] = [groups[i] as Group, groups[i + way]];
+  if (!next || next.alone) return;
+  const clear = alone.px + way * apart(alone, next);
+  if ((next.px - clear) * way >= 0) return;
+  next.px = clear;
+  let after = groups[i + 2 * way];
+  while (after && !after.alone && (after.px - next.px) * way < apart(next, after)) {
+    next.commits = way > 0 ? [...next.commits, ...after.commits] : [...after.commits, ...next.commits];
+    next.px = alone.px + way * apart(alone, next);
+    groups.splice(groups.indexOf(after), 1);
+    const here = groups.indexOf(next);
+    after = groups[here + way];
+  }
+}
+
+/** Least distance of two middles. */
+const apart = (a: Group, b: Group): number => reach(a) + reach(b) + AIR_PX;
+const reach = (group: Group) => Math.max(group.alone ? RING_PX : 0, halfWidth(group.commits.length));
 
 const heaviest = (commits: readonly CommitEvent[]): CommitEvent =>
   commits.reduce((most, commit) => (weightOf(commit) > weightOf(most) ? commit : most));

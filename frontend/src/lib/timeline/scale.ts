@@ -87,7 +87,7 @@ export function valueScale(options: ValueScaleOptions): ValueScale {
 function linearScale({ extent, height, top, bottom, unit = 1 }: ValueScaleOptions): ValueScale {
   const [least, most] = extent ?? [0, 1];
   const room = height - top - bottom;
-  const count = room > 70 ? 3 : room > 40 ? 2 : 1;
+  const count = room > 120 ? 4 : 2;
   const low = Math.min(0, least) / unit;
   const high = Math.max(most / unit, low + Number.EPSILON) || 1;
   const nice = scaleLinear()
