@@ -52,9 +52,8 @@ async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRa
         return _failed_discovery(absent, jobs) if job is None else absent
     promql = jobs.own_promql(job.name) or templates.duration_band(jobs.matchers(name, job.name, job.role), span.step)
     query = LaneQuery(promql=promql)
-    last = span.end - span.step * 1000
     try:
-        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, last, span.step))
+        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step))
     except SourceError as error:
         return BandLane(
             id="job_duration",
@@ -69,7 +68,7 @@ async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRa
             mid=nothing,
             hi=nothing,
         )
-    bands = {stat: _column(matrix, stat, span) for stat in ("min", "last", "max")}
+    lows, middles, highs = _band(matrix, span)
     return BandLane(
         id="job_duration",
         source="prometheus",
@@ -79,9 +78,9 @@ async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRa
         age_s=jobs.metrics.age_s(),
         resolution=f"{span.step} s",
         query=query,
-        lo=bands["min"],
-        mid=bands["last"],
-        hi=bands["max"],
+        lo=lows,
+        mid=middles,
+        hi=highs,
     )
 
 
@@ -102,19 +101,32 @@ def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
     )
 
 
-def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
-    """Samples of one statistic on the steps. A query of the settings has no statistics: its series counts for all."""
+def _band(matrix: Matrix, span: TimeRange) -> tuple[list[Value], list[Value], list[Value]]:
+    """Value known at each step, and the extremes until the next one: those are what the source says a step later."""
+    middles = _column(matrix, "last", span.start, span)
+    later = span.start + span.step * 1000
+    lows = _column(matrix, "min", later, span)
+    highs = _column(matrix, "max", later, span)
+    for i, middle in enumerate(middles):
+        if middle is not None:
+            low, high = lows[i], highs[i]
+            lows[i] = middle if low is None else min(low, middle)
+            highs[i] = middle if high is None else max(high, middle)
+    return lows, middles, highs
+
+
+def _column(matrix: Matrix, stat: str, first: int, span: TimeRange) -> list[Value]:
+    """Samples of one statistic, `first` in place 0. A query of the settings has one series for all statistics."""
     series = [s for s in matrix.series if s.labels.get(templates.STAT, stat) == stat]
     values: list[Value] = [None] * len(span.instants())
     for found in series:
-        _fill(values, found, span, lowest=stat == "min")
+        _fill(values, found, first, span.step * 1000, lowest=stat == "min")
     return values
 
 
-def _fill(values: list[Value], series: Series, span: TimeRange, *, lowest: bool) -> None:
-    width = span.step * 1000
+def _fill(values: list[Value], series: Series, first: int, width: int, *, lowest: bool) -> None:
     for at, sample in zip(series.times, series.values, strict=True):
-        index, value = (at - span.start) // width, finite(sample)
+        index, value = (at - first) // width, finite(sample)
         if value is None or not 0 <= index < len(values):
             continue
         known = values[index]

@@ -33,15 +33,19 @@ def window(step: int) -> int:
 
 
 def duration_band(matchers: Mapping[str, str], step: int) -> str:
-    """Least, last and greatest duration of a job's finished runs in the window; label STAT tells them apart."""
-    selector = Selector(DURATION, matchers, window(step))
-    parts = (("min", "min_over_time"), ("max", "last_over_time"), ("max", "max_over_time"))
-    named = zip(parts, ("min", "last", "max"), strict=True)
+    """Last duration of a job's finished runs, and its extremes over one step; label STAT tells them apart."""
+    parts = (
+        ("min", "min", "min_over_time", step),
+        ("last", "max", "last_over_time", window(step)),
+        ("max", "max", "max_over_time", step),
+    )
     return str(
         Union(
             tuple(
-                Labelled(Aggregate(outer, ("job_name",), Call(function, selector)), STAT, stat)
-                for (outer, function), stat in named
+                Labelled(
+                    Aggregate(outer, ("job_name",), Call(function, Selector(DURATION, matchers, width))), STAT, stat
+                )
+                for stat, outer, function, width in parts
             )
         )
     )

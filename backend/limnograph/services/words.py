@@ -21,8 +21,8 @@ def size(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """`0.4 s`, `52 s`, `3 min`, `20 h`, `4 days`."""
-    for limit, unit, name in ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
+    """`0.4 s`, `160 s`, `12 min`, `20 h`, `4 days`."""
+    for limit, unit, name in ((600, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
         if value < limit:
             number = value / unit
             return f"{number:.1f} {name}" if number < 10 and number != round(number) else f"{number:.0f} {name}"

@@ -1,0 +1,154 @@
+"""The Prometheus client against small real servers that misbehave: every fault is a sentence, none takes long."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from limnograph.adapters.prometheus.client import PrometheusClient
+from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
+from limnograph.domain.series import Matrix, RangeQuery
+
+QUERY = RangeQuery("up", 0, 60_000, 60)
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+GOOD = (
+    b'{"status":"success","data":{"resultType":"matrix","result":'
+    b'[{"metric":{"a":"b"},"values":[[1.5,"2"],[61,"NaN"]]}]}}'
+)
+
+
+async def ask(serve: Serve, **given) -> Matrix:
+    async def handle(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        try:
+            await serve(reader, writer)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    client = PrometheusClient("main", f"http://127.0.0.1:{port}", timeout_seconds=1.0, **given)
+    try:
+        return await client.range(QUERY)
+    finally:
+        await client.aclose()
+        server.close()
+
+
+def answer(body: bytes, status: str = "200 OK", kind: str = "application/json") -> Serve:
+    async def serve(_reader, writer):
+        head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+
+    return serve
+
+
+def test_a_good_answer_has_times_in_milliseconds() -> None:
+    matrix = asyncio.run(ask(answer(GOOD)))
+    assert matrix.series[0].times == [1_500, 61_000]
+    assert matrix.series[0].values[0] == 2.0
+    assert not matrix.truncated
+
+
+def test_more_series_than_the_cap_are_cut_and_marked() -> None:
+    one = b'{"metric":{},"values":[[1,"2"]]}'
+    body = b'{"status":"success","data":{"resultType":"matrix","result":[' + b",".join([one] * 5) + b"]}}"
+    matrix = asyncio.run(ask(answer(body), max_series=3))
+    assert (len(matrix.series), matrix.truncated) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("serve", "kind"),
+    [
+        (answer(b"oops", "500 Internal Server Error"), SourceUnavailable),
+        (answer(b"slow down", "429 Too Many Requests"), SourceUnavailable),
+        (answer(b'{"status":"error","error":"parse error"}', "400 Bad Request"), SourceRejected),
+        (answer(b"", "302 Found"), SourceRejected),
+        (answer(GOOD[:40]), SourceRejected),
+        (answer(b"<html>login</html>", kind="text/html"), SourceRejected),
+        (answer(b'{"status":"success","data":{"resultType":"vector","result":[]}}'), SourceRejected),
+        (answer(b'{"status":"success"}'), SourceRejected),
+        (
+            answer(b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"x"]]}]}}'),
+            SourceRejected,
+        ),
+        (answer(b"\xff\xfe\x00"), SourceRejected),
+        (answer(b" " * 3_000_000), SourceRejected),
+    ],
+)
+def test_a_wrong_answer_is_a_sentence_of_the_right_kind(serve, kind) -> None:
+    with pytest.raises(kind, match="main: ") as caught:
+        asyncio.run(ask(serve, max_bytes=2_000_000))
+    assert "<html>" not in str(caught.value)
+
+
+def test_prometheus_own_words_reach_the_person() -> None:
+    with pytest.raises(SourceRejected, match="parse error"):
+        asyncio.run(ask(answer(b'{"status":"error","error":"parse error"}', "400 Bad Request")))
+
+
+def test_a_server_that_drips_a_byte_at_a_time_meets_the_total_deadline() -> None:
+    async def drip(_reader, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+        for _ in range(50):
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.1)
+
+    started = time.monotonic()
+    with pytest.raises(SourceTimeout):
+        asyncio.run(ask(drip))
+    assert time.monotonic() - started < 2
+
+
+def test_a_server_that_never_answers_meets_the_deadline() -> None:
+    async def hang(_reader, _writer):
+        await asyncio.sleep(5)
+
+    started = time.monotonic()
+    with pytest.raises(SourceTimeout):
+        asyncio.run(ask(hang))
+    assert time.monotonic() - started < 2
+
+
+def test_a_connection_that_breaks_in_the_body_is_unavailable() -> None:
+    async def reset(_reader, writer):
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{")
+        await writer.drain()
+        writer.transport.abort()
+
+    with pytest.raises(SourceUnavailable):
+        asyncio.run(ask(reset))
+
+
+def test_nobody_listening_is_unavailable() -> None:
+    client = PrometheusClient("main", "http://127.0.0.1:9", timeout_seconds=1.0)
+    with pytest.raises(SourceUnavailable, match="not reachable"):
+        asyncio.run(client.range(QUERY))
+
+
+def test_the_bearer_token_goes_out_and_never_into_an_error() -> None:
+    seen: list[bytes] = []
+
+    async def handle(reader, writer):
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 503 X\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+    async def run():
+        server = await asyncio.start_server(handle, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        client = PrometheusClient("main", f"http://127.0.0.1:{port}", bearer_token="s3cret")
+        try:
+            await client.range(QUERY)
+        finally:
+            await client.aclose()
+            server.close()
+
+    with pytest.raises(SourceError) as caught:
+        asyncio.run(run())
+    assert b"authorization: bearer s3cret" in seen[0].lower()
+    assert b"accept-encoding: identity" in seen[0].lower()
+    assert "s3cret" not in str(caught.value)

@@ -1,0 +1,219 @@
+"""One contract over every MetricsSource, with a real Prometheus whose past promtool wrote."""
+
+import asyncio
+import math
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from limnograph.adapters.memory.metrics_source import MemoryMetrics
+from limnograph.adapters.prometheus.client import PrometheusClient
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.errors import SourceRejected
+from limnograph.domain.ids import TableName
+from limnograph.domain.promql import Call, Selector
+from limnograph.domain.series import RangeQuery, Series
+from limnograph.domain.time import TimeRange
+from limnograph.services import job_lanes, templates
+from limnograph.services.fleet import _slowest
+from limnograph.services.jobs import Jobs
+from limnograph.services.metrics import Metrics
+from limnograph.services.runs import Runs
+from serving_kit import MemoryInbox
+
+END = int(time.time()) // 3600 * 3600 - 7200
+START = END - 6 * 3600
+ODD = 'odd"name\\with{everything}'
+NAME = TableName("lake", "sales", "orders")
+LABELS = 'catalog="lake",table_namespace="sales",table="orders",role="reads",job_name="churn",application_id="app-1"'
+GAP = (START + 3 * 3600, START + 4 * 3600)
+SLOW = START + 5 * 3600
+
+
+def find(program: str) -> str | None:
+    tools = Path(os.environ.get("LIMNOGRAPH_TOOLS", Path(__file__).parents[2] / ".tools"))
+    place = tools / "prometheus" / program
+    return str(place) if place.exists() else shutil.which(program)
+
+
+def samples() -> Iterator[tuple[int, float]]:
+    """`(second, duration)` every 30 s: 52 s, from SLOW on 160 s, nothing in the gap."""
+    for at in range(START, END, 30):
+        if not GAP[0] <= at < GAP[1]:
+            yield at, 160.0 if at >= SLOW else 52.0
+
+
+def openmetrics() -> str:
+    lines = ["# TYPE spark_job_duration_seconds gauge"]
+    lines += [f"spark_job_duration_seconds{{{LABELS}}} {value} {at}" for at, value in samples()]
+    odd = ODD.replace("\\", "\\\\").replace('"', '\\"')
+    lines += [f'spark_job_duration_seconds{{table="{odd}"}} 7 {START + i * 30}' for i in range(4)]
+    lines.append("# TYPE spark_job_last_finished_timestamp_seconds gauge")
+    for at, _ in samples():
+        lines.append(f"spark_job_last_finished_timestamp_seconds{{{LABELS}}} {at // 180 * 180} {at}")
+    lines.append("# TYPE spark_job_runs counter")
+    lines += [f'spark_job_runs_total{{{LABELS},status="ok"}} {(at - START) // 180} {at}' for at, _ in samples()]
+    lines.append("# TYPE ratio gauge")
+    lines += [f"ratio {v} {START + i * 30}" for i, v in enumerate(["1", "NaN", "+Inf", "2"])]
+    return "\n".join([*lines, "# EOF", ""])
+
+
+@pytest.fixture(scope="session")
+def prometheus(tmp_path_factory) -> Iterator[str]:
+    """Address of a Prometheus that knows the hours above."""
+    server, promtool = find("prometheus"), find("promtool")
+    if not server or not promtool:
+        pytest.skip("no prometheus (make setup)")
+    folder = tmp_path_factory.mktemp("prometheus")
+    (folder / "past.om").write_text(openmetrics())
+    (folder / "prometheus.yml").write_text("global: {scrape_interval: 15s}\n")
+    command = [promtool, "tsdb", "create-blocks-from", "openmetrics", "past.om", "data"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    child = subprocess.Popen(
+        [
+            server,
+            "--config.file=prometheus.yml",
+            "--storage.tsdb.path=data",
+            "--storage.tsdb.retention.time=400d",
+            f"--web.listen-address=127.0.0.1:{port}",
+        ],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait(f"http://127.0.0.1:{port}/-/ready", child)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        child.terminate()
+        child.wait(10)
+
+
+def _wait(url: str, child: subprocess.Popen) -> None:
+    for _ in range(150):
+        assert child.poll() is None, "prometheus ended"
+        try:
+            with urllib.request.urlopen(url, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError(url)
+
+
+RATIO = str(Call("last_over_time", Selector("ratio", {}, 30)))
+
+
+@pytest.fixture(params=["memory", pytest.param("prometheus", marks=pytest.mark.prometheus)])
+def source(request):
+    if request.param == "memory":
+        times = [(START + i * 30) * 1000 for i in range(4)]
+        return lambda **given: MemoryMetrics(
+            "main", {RATIO: [Series({}, times, [1.0, math.nan, math.inf, 2.0])]}, **given
+        )
+    url = request.getfixturevalue("prometheus")
+    return lambda **given: PrometheusClient("main", url, **given)
+
+
+def ask(source, query: RangeQuery):
+    async def run():
+        try:
+            return await source.range(query)
+        finally:
+            await source.aclose()
+
+    return asyncio.run(run())
+
+
+def test_samples_stand_on_the_steps_asked_with_nan_as_it_is(source) -> None:
+    matrix = ask(source(), RangeQuery(RATIO, START * 1000, (START + 90) * 1000, 30))
+    assert matrix.series[0].times == [(START + i * 30) * 1000 for i in range(4)]
+    one, nan, infinite, two = matrix.series[0].values
+    assert (one, infinite, two) == (1.0, math.inf, 2.0)
+    assert math.isnan(nan)
+
+
+def test_outside_of_all_samples_there_is_no_series(source) -> None:
+    assert ask(source(), RangeQuery(RATIO, (START - 900) * 1000, (START - 600) * 1000, 30)).series == []
+
+
+def test_the_cap_of_series_is_marked(source) -> None:
+    assert ask(source(max_series=0), RangeQuery(RATIO, START * 1000, START * 1000, 30)).truncated
+
+
+@pytest.mark.prometheus
+def test_a_hostile_label_value_selects_itself_and_nothing_else(prometheus) -> None:
+    for value, number in ((ODD, 1), ('x"} or up{a="', 0), ("a\nb", 0), ("ö\\", 0)):
+        query = str(Call("last_over_time", Selector(templates.DURATION, {"table": value}, 300)))
+        matrix = ask(PrometheusClient("main", prometheus), RangeQuery(query, START * 1000, START * 1000, 60))
+        assert len(matrix.series) == number, value
+
+
+@pytest.mark.prometheus
+def test_promql_that_is_wrong_is_refused_in_its_own_words(prometheus) -> None:
+    with pytest.raises(SourceRejected, match="parse error"):
+        ask(PrometheusClient("main", prometheus), RangeQuery("up{", 0, 0, 60))
+
+
+def lanes(prometheus, step: int):
+    span = TimeRange.parse(START * 1000, END * 1000, step)
+
+    async def run():
+        client = PrometheusClient("main", prometheus)
+        jobs = Jobs((), Runs(MemoryInbox()), Metrics(client, SystemClock()))
+        linked = await jobs.of_table(NAME, END * 1000)
+        chosen = job_lanes.choose(linked, None)
+        band = await job_lanes.duration(jobs, NAME, chosen, span)
+        runs = await job_lanes.runs(jobs, NAME, chosen, span)
+        writer = await jobs.job_of_application("app-1", (END - 600) * 1000)
+        pace = _slowest(
+            await client.range(
+                RangeQuery(templates.median_duration_by_table(1800), (END - 4 * 3600) * 1000, (END - 60) * 1000, 14_340)
+            )
+        )
+        await client.aclose()
+        return linked, band, runs, writer, pace
+
+    return span, *asyncio.run(run())
+
+
+@pytest.mark.prometheus
+def test_job_lanes_over_a_real_prometheus(prometheus) -> None:
+    span, linked, band, runs, writer, pace = lanes(prometheus, 60)
+    value = dict(zip(span.instants(), band.mid, strict=True))
+    assert [(job.name, job.role, job.source) for job in linked] == [("churn", "reads", "metrics")]
+    assert linked[0].runs_24h is not None
+    assert value[(SLOW - 600) * 1000] == 52
+    assert value[(SLOW + 600) * 1000] == 160
+    assert band.status == "ok"
+    assert writer == "churn"
+    assert pace[NAME].ratio == pytest.approx(160 / 52)
+    finished = [bar.end for bar in runs.bars]
+    assert finished == sorted(finished)
+    assert {round((bar.end - bar.start) / 1000) for bar in runs.bars} == {52, 160}
+    assert 90 <= len(runs.bars) <= 102
+
+
+@pytest.mark.prometheus
+def test_no_line_is_drawn_across_a_gap(prometheus) -> None:
+    span, _, band, *_ = lanes(prometheus, 60)
+    inside = [v for t, v in zip(span.instants(), band.mid, strict=True) if GAP[0] + 150 < t // 1000 < GAP[1]]
+    assert len(inside) > 50
+    assert set(inside) == {None}
+
+
+@pytest.mark.prometheus
+def test_a_coarse_step_keeps_the_extremes_of_its_bucket(prometheus) -> None:
+    span, _, band, *_ = lanes(prometheus, 4 * 3600)
+    bucket = (SLOW * 1000 - span.start) // (4 * 3600 * 1000)
+    assert band.hi[bucket] == 160.0
+    assert min(v for v in band.lo if v is not None) == 52.0

@@ -1,0 +1,131 @@
+"""The page of one commit."""
+
+import asyncio
+
+import pytest
+
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.errors import NotFound
+from limnograph.domain.facts import PartitionFact, RunFact, RunTable
+from limnograph.domain.ids import TableName
+from limnograph.services.commit import difference, effects_of
+from limnograph.services.lake import Facts
+from limnograph.services.runs import JobRun
+from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, UUID, lake, moved, parts, row
+
+NAME = TableName("lake", "sales", "orders")
+AT = NOW - 2 * HOUR
+
+
+def story() -> MemoryEngine:
+    rows = [
+        row(1, NOW - 5 * HOUR, 1_202, total_bytes=1_202 * 10**8, file_size_histogram=[1, 2]),
+        row(
+            BIG,
+            AT,
+            51_202,
+            parent_id=1,
+            total_bytes=1_202 * 10**8 + 45 * 10**9,
+            added_data_files=50_000,
+            app_id="app-9",
+            summary={"operation": "append", "added-data-files": "50000"},
+            partitions=[
+                PartitionFact(partition="day=2", added_data_files=49_000, data_files=49_001),
+                PartitionFact(partition="day=1", added_data_files=1_000),
+                PartitionFact(partition="day=0", data_files=4),
+            ],
+            file_size_histogram=[9, 9],
+        ),
+        row(3, NOW - HOUR, 60, parent_id=BIG, operation="replace"),
+    ]
+    return lake(rows, [moved(r.snapshot_id, r.committed_at) for r in rows])
+
+
+def detail(made, snapshot_id=BIG):
+    return asyncio.run(made.backend.commits.detail(NAME, snapshot_id))
+
+
+def test_the_diff_is_against_the_parent_with_average_file_size() -> None:
+    found = {d.metric: d for d in detail(parts(story())).diff}
+    assert (found["data_files"].before, found["data_files"].after, found["data_files"].delta) == (1_202, 51_202, 50_000)
+    assert found["average_file_size"].before == 10**8
+    assert round(found["average_file_size"].after) == 3_226_436
+    assert found["delete_files"].delta is None
+
+
+def test_a_page_knows_its_neighbours_its_shape_and_what_it_touched() -> None:
+    found = detail(parts(story()))
+    assert (found.previous_id, found.next_id, found.commit.snapshot_id) == ("1", "3", str(BIG))
+    assert (found.shape.before, found.shape.after) == ([1, 2], [9, 9])
+    assert [p.partition for p in found.partitions] == ["day=2", "day=1"]
+    assert found.summary["added-data-files"] == "50000"
+
+
+def test_a_commit_older_than_the_hot_window_has_the_same_page() -> None:
+    rows = [row(i, NOW - (100 - i) * HOUR, i, parent_id=i - 1 or None) for i in range(1, 90)]
+    made = parts(lake(rows, [moved(r.snapshot_id, r.committed_at) for r in rows]))
+    found = detail(made, 10)
+    assert (found.previous_id, found.next_id) == ("9", "11")
+    assert {d.metric: d.delta for d in found.diff}["data_files"] == 1
+
+
+def test_an_unknown_commit_is_not_found() -> None:
+    with pytest.raises(NotFound, match="no commit 77"):
+        detail(parts(story()), 77)
+
+
+def test_a_commit_that_only_the_watcher_knows_has_a_page_too() -> None:
+    made = parts(story())
+    made.store.apply(Facts([row(8, NOW - SECOND, 61, parent_id=3, summary={"a": "b"})], [moved(8, NOW - SECOND)]))
+    found = detail(made, 8)
+    assert found.commit.provisional
+    assert found.summary == {"a": "b"}
+    assert {d.metric: d.delta for d in found.diff}["data_files"] == 1
+
+
+def test_the_first_commit_of_a_table_is_compared_with_nothing() -> None:
+    found = {d.metric: d for d in difference(None, row(1, NOW, 5))}
+    assert (found["data_files"].before, found["data_files"].delta) == (0, 5)
+    assert found["records"].delta is None
+
+
+def test_a_lost_parent_makes_the_diff_unknown() -> None:
+    assert {d.delta for d in difference(None, row(1, NOW, 5, parent_id=4))} == {None}
+
+
+def run(number: int, started: int, seconds: int, app: str | None = None) -> RunFact:
+    table = RunTable(catalog="lake", namespace="sales", table="orders", role="reads")
+    return RunFact(
+        run_id=f"r{number}",
+        status="ok",
+        job_name="churn",
+        application_id=app,
+        started_at=started,
+        ended_at=started + seconds * SECOND,
+        tables=[table],
+        observed_at=NOW,
+    )
+
+
+def test_runs_before_and_after_are_medians_and_the_writer_is_found_by_its_application() -> None:
+    made = parts(story())
+    before = [run(i, AT - (i + 1) * 3 * MINUTE, 52) for i in range(10)]
+    after = [run(100 + i, AT + MINUTE + i * 3 * MINUTE, 160) for i in range(10)]
+    asyncio.run(made.runs.accept([*before, *after, run(999, AT - 9 * HOUR, 1, "app-9")]))
+    found = detail(made)
+    assert [(e.job, e.runs_before, e.runs_after) for e in found.effects] == [("churn", 10, 10)]
+    assert (found.effects[0].median_before_s, found.effects[0].median_after_s) == (52, 160)
+    assert found.written_by_job == "churn"
+
+
+def test_a_run_that_was_under_way_counts_for_neither_side() -> None:
+    runs = [JobRun("churn", "reads", AT - MINUTE, AT + MINUTE, "ok")]
+    found = effects_of(runs, AT)[0]
+    assert (found.runs_before, found.runs_after, found.median_before_s) == (0, 0, None)
+
+
+def test_histories_are_kept_apart_by_uuid() -> None:
+    engine = story()
+    engine.append([row(BIG, AT, 1, table_uuid="other", table="other")], [])
+    assert detail(parts(engine)).commit.total_data_files == 51_202
+    assert UUID != "other"

@@ -1,0 +1,232 @@
+"""Fleet rows: reasons with their numbers, order, pages."""
+
+import asyncio
+import uuid
+
+import msgspec
+import pytest
+
+from limnograph.adapters.memory.metrics_source import MemoryMetrics
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.asked import CommitsQuery, FleetQuery
+from limnograph.domain.errors import InvalidInput, NotFound, SourceUnavailable
+from limnograph.domain.ids import TableName
+from limnograph.domain.series import Series
+from limnograph.services import templates
+from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
+
+DAY = 24 * HOUR
+START = (NOW - DAY) // 1000
+BURST = NOW - 6 * HOUR - 56 * MINUTE
+"""03:04 UTC."""
+
+
+def page(made, **given):
+    query = FleetQuery(**{"start": START, "end": NOW // 1000, **given})
+    return asyncio.run(made.backend.fleet.page(query))
+
+
+def only(made, **given):
+    return page(made, **given).rows[0]
+
+
+def burst(*after, **fields):
+    given = {"added_data_files": 50_000, "added_bytes": 50_000 * 900_000, "target_file_bytes": 128 << 20, **fields}
+    rows = [row(1, NOW - 30 * HOUR, 1_202), row(BIG, BURST, 51_202, parent_id=1, **given), *after]
+    return lake(rows, [moved(r.snapshot_id, r.committed_at) for r in rows])
+
+
+def test_a_burst_of_small_files_says_how_many_when_and_how_small() -> None:
+    found = only(parts(burst())).reason
+    assert found.sentence == "50,000 files in one append at 03:04, average 0.9 MB; files 1,202 → 51,202"
+    assert (found.code, found.severity, found.snapshot_id) == ("file_burst", "critical", str(BIG))
+
+
+def test_a_burst_that_was_compacted_is_told_with_what_is_left() -> None:
+    repair = row(3, NOW - 4 * HOUR, 1_554, parent_id=BIG, operation="replace", added_data_files=352)
+    found = only(parts(burst(repair))).reason
+    assert (found.code, found.severity) == ("file_burst", "warning")
+    assert found.sentence.endswith("since then down to 1,554")
+
+
+def test_many_files_of_the_right_size_are_no_burst() -> None:
+    assert only(parts(burst(added_bytes=50_000 * (120 << 20)))).reason.code == "none"
+
+
+def test_a_compaction_is_no_burst() -> None:
+    assert only(parts(burst(operation="replace"))).reason.code == "none"
+
+
+def test_an_unknown_number_fulfils_no_rule() -> None:
+    engine = lake([row(1, NOW - 30 * HOUR, None), row(2, NOW - HOUR, None, added_data_files=None)])
+    found = only(parts(engine))
+    assert found.reason.code == "none"
+    assert found.values.data_files is None
+    assert found.deltas.data_files is None
+    assert set(found.spark) == {None}
+
+
+def test_growing_deletes_are_told() -> None:
+    rows = [row(1, NOW - 30 * HOUR, 100, total_delete_files=2), row(2, NOW - HOUR, 100, total_delete_files=80)]
+    assert only(parts(lake(rows))).reason.sentence == "delete files 2 → 80 over 100 data files"
+
+
+def test_small_files_without_a_compaction_are_told() -> None:
+    engine = lake([row(1, NOW - 2 * HOUR, 1_800, small_files=1_240)])
+    assert only(parts(engine)).reason.sentence == "1,240 of 1,800 files are small and no compaction ran in this range"
+
+
+def test_a_schema_change_is_told() -> None:
+    log = [schema(0, NOW - 40 * HOUR, (1, "a", "int")), schema(1, NOW - 2 * HOUR, (1, "a", "long"), before=0)]
+    found = only(parts(lake([row(1, NOW - HOUR)], log))).reason
+    assert (found.code, found.sentence) == ("schema_change", "schema 0 → 1 at 08:00")
+
+
+def test_a_quiet_table_is_stale_by_its_own_rhythm() -> None:
+    engine = lake([row(i, NOW - 20 * HOUR - (9 - i) * 10 * MINUTE, i) for i in range(1, 10)])
+    found = only(parts(engine)).reason
+    assert (found.code, found.severity) == ("stale", "unknown")
+    assert found.sentence == "no commit for 20 h; usually one every 10 min"
+
+
+def test_a_table_that_commits_once_a_day_is_not_stale_after_twenty_hours() -> None:
+    engine = lake([row(i, NOW - 20 * HOUR - (9 - i) * DAY, i) for i in range(1, 10)])
+    assert only(parts(engine)).reason.code == "none"
+
+
+def slow_source(now_s: float, before_s: float = 52.0) -> MemoryMetrics:
+    labels = {"catalog": "lake", "table_namespace": "sales", "table": "orders", "job_name": "churn"}
+    series = Series(labels, [START + 3_600_000, NOW // 1000], [before_s, now_s])
+    return MemoryMetrics("main", {templates.median_duration_by_table(3_600): [series]})
+
+
+def test_a_job_is_slower_only_when_it_was_measured_and_says_the_numbers() -> None:
+    found = only(parts(lake([row(1, NOW - HOUR)]), slow_source(160.0)))
+    assert found.reason.sentence == "churn takes 160 s, 3.1 times the 52 s at the start of the range"
+    assert found.reason.code == "job_slower"
+    assert found.values.job_duration_seconds == 160
+    assert only(parts(lake([row(1, NOW - HOUR)]), slow_source(60.0))).reason.code == "none"
+    assert only(parts(lake([row(1, NOW - HOUR)]))).values.job_duration_seconds is None
+
+
+def test_a_failing_metrics_source_leaves_the_fleet_alone() -> None:
+    source = slow_source(160.0)
+    source.failure = SourceUnavailable("main", "down")
+    assert only(parts(lake([row(1, NOW - HOUR)]), source)).reason.code == "none"
+
+
+def many(count: int) -> MemoryEngine:
+    rows = []
+    for i in range(count):
+        name = {"table_uuid": str(uuid.UUID(int=i)), "table": f"t{i:03}", "namespace": "a" if i % 2 else "b"}
+        rows.append(row(i + 1, NOW - HOUR, None if i == 3 else i, **name))
+    return lake(rows)
+
+
+def test_pages_hold_every_table_once() -> None:
+    made, seen, cursor = parts(many(25)), [], None
+    while True:
+        found = page(made, limit=10, cursor=cursor, sort="data_files")
+        assert found.total == 25
+        seen += [r.table for r in found.rows]
+        cursor = found.next_cursor
+        if cursor is None:
+            break
+    assert sorted(seen) == [f"t{i:03}" for i in range(25)]
+    assert seen[0] == "t024"
+    assert seen[-1] == "t003"
+
+
+def test_unknown_values_are_last_in_both_directions() -> None:
+    made = parts(many(6))
+    for direction in ("asc", "desc"):
+        assert page(made, sort="data_files", direction=direction).rows[-1].table == "t003"
+
+
+def test_a_cursor_of_another_question_is_refused() -> None:
+    made = parts(many(25))
+    cursor = page(made, limit=10).next_cursor
+    with pytest.raises(InvalidInput, match="another question"):
+        page(made, limit=10, cursor=cursor, sort="name")
+
+
+def test_tables_are_found_by_name_and_namespace() -> None:
+    made = parts(many(10))
+    assert [r.table for r in page(made, text="T00", namespace="lake.a", sort="name", direction="asc").rows] == [
+        "t001",
+        "t003",
+        "t005",
+        "t007",
+        "t009",
+    ]
+    assert page(made, namespace="b").total == 5
+    assert page(made).namespaces == ["lake.a", "lake.b"]
+
+
+def test_attention_puts_the_worst_reason_first_and_the_greatest_magnitude_within() -> None:
+    def table(number, files):
+        name = {"table_uuid": str(uuid.UUID(int=number)), "table": f"t{number}"}
+        return [
+            row(number * 10, NOW - 30 * HOUR, 100, **name),
+            row(number * 10 + 1, NOW - HOUR, 100 + files, added_data_files=files, **name),
+        ]
+
+    broken = change("unreadable", NOW - HOUR, "metadata_truncated", table_uuid=None, table="broken")
+    engine = lake([*table(1, 1), *table(2, 2_000), *table(3, 9_000)], [broken])
+    assert [r.table for r in page(parts(engine)).rows] == ["broken", "t3", "t2", "t1"]
+
+
+def test_a_dropped_table_leaves_the_fleet_and_a_renamed_one_stands_once() -> None:
+    named = change("named", NOW - 9 * HOUR, "lake.sales.orders", subject="lake.sales.orders")
+    renamed = change("named", NOW - HOUR, "lake.sales.v2", subject="lake.sales.v2", table="v2")
+    gone = change("dropped", NOW - HOUR + SECOND, None, subject="lake.sales.orders")
+    assert [r.table for r in page(parts(lake([row(1, NOW - 9 * HOUR)], [named, renamed, gone]))).rows] == ["v2"]
+    assert page(parts(lake([row(1, NOW - 9 * HOUR)], [named, gone]))).rows == []
+
+
+def test_spark_ends_at_the_end_of_the_range() -> None:
+    spark = only(parts(burst())).spark
+    assert (len(spark), spark[0], spark[-1]) == (24, 1_202, 51_202)
+
+
+def commits(made, **given):
+    query = CommitsQuery(**{"start": START, "end": NOW // 1000, **given})
+    return asyncio.run(made.backend.commits.page(query))
+
+
+def test_commits_of_all_tables_are_newest_first_and_paged_without_loss() -> None:
+    times = [row(i, NOW - i * MINUTE, i, table_uuid=str(uuid.UUID(int=i % 3)), table=f"t{i % 3}") for i in range(1, 40)]
+    made, seen, cursor = parts(lake(times)), [], None
+    while True:
+        found = commits(made, limit=7, cursor=cursor)
+        seen += [int(r.snapshot_id) for r in found.rows]
+        cursor = found.next_cursor
+        if cursor is None:
+            break
+    assert seen == list(range(1, 40))
+
+
+def test_commits_are_chosen_by_size_operation_and_schema() -> None:
+    rows = [
+        row(1, NOW - 3 * HOUR, 1, schema_id=0, added_data_files=None),
+        row(2, NOW - 2 * HOUR, 2, schema_id=1, parent_id=1, operation="delete", added_data_files=0),
+        row(BIG, NOW - HOUR, 3, schema_id=1, parent_id=2, added_data_files=50_000),
+    ]
+    made = parts(lake(rows))
+    assert [r.snapshot_id for r in commits(made, min_added_data_files=1).rows] == [str(BIG)]
+    assert [r.snapshot_id for r in commits(made, operation="delete").rows] == ["2"]
+    assert [r.snapshot_id for r in commits(made, schema_changed=True).rows] == ["2"]
+    with pytest.raises(NotFound):
+        commits(made, table=TableName("lake", "sales", "none"))
+
+
+def test_an_old_range_of_the_fleet_is_read_cold() -> None:
+    engine = lake([row(1, NOW - 90 * HOUR, 5), row(2, NOW - HOUR, 9)])
+    found = page(parts(engine), start=(NOW - 100 * HOUR) // 1000, end=(NOW - 60 * HOUR) // 1000).rows[0]
+    assert (found.values.data_files, found.values.commits) == (5, 1)
+
+
+def test_a_fixed_clock_is_the_end_of_every_range() -> None:
+    made = parts(burst(), clock=FixedClock(NOW))
+    later = msgspec.structs.replace(page(made).rows[0])
+    assert page(made, end=(NOW + DAY) // 1000).rows[0].values == later.values

@@ -1,0 +1,122 @@
+"""The watcher's rounds over a real catalog and real metadata."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain import watch
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.ids import TableName
+from limnograph.services.hot import WINDOW
+from limnograph.services.lake import Facts
+from limnograph.services.watching import Watcher
+from limnograph.settings import parse
+from limnograph.wiring.observe import SettingsLake
+from serving_kit import HOUR, FixedClock, parts
+
+NAME = TableName("lake", "sales", "orders")
+ROWS = pa.table({"id": [1, 2, 3]})
+
+
+class Observed:
+    """A lake with one table, and the settings that observe it."""
+
+    def __init__(self, folder: Path) -> None:
+        properties = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": f"file://{folder}/wh"}
+        self.catalog = SqlCatalog("lake", **properties)
+        self.catalog.create_namespace("sales")
+        self.table = self.catalog.create_table("sales.orders", ROWS.schema)
+        self.settings = parse({"catalogs": {"lake": {"type": "sql", **properties}}}, folder, {})
+
+    def watcher(self, engine=None, clock=None) -> Watcher:
+        return Watcher(SettingsLake(self.settings), engine or MemoryEngine(), clock or SystemClock(), WINDOW)
+
+
+@pytest.fixture
+def observed(tmp_path) -> Observed:
+    return Observed(tmp_path)
+
+
+def facts(watcher: Watcher) -> Facts:
+    messages = [watch.decode(watch.encode(message)) for message in watcher.round()]
+    assert [m.last for m in messages] == [False] * (len(messages) - 1) + [True]
+    return Facts([r for m in messages for r in m.snapshots], [c for m in messages for c in m.changes])
+
+
+def test_first_sight_tells_the_window_and_the_next_round_nothing(observed) -> None:
+    for _ in range(3):
+        observed.table.append(ROWS)
+    watcher = observed.watcher()
+    found = facts(watcher)
+    assert [row.total_data_files for row in found.snapshots] == [1, 2, 3]
+    assert {"named", "schema", "ref", "first_seen"} <= {c.kind for c in found.changes}
+    assert facts(watcher) == Facts([], [])
+
+
+def test_a_new_commit_is_told_once_with_its_move_of_main(observed) -> None:
+    observed.table.append(ROWS)
+    watcher = observed.watcher()
+    facts(watcher)
+    observed.table.append(ROWS)
+    found = facts(watcher)
+    assert [row.added_records for row in found.snapshots] == [3]
+    assert [(c.kind, c.to_value) for c in found.changes] == [("ref", str(found.snapshots[0].snapshot_id))]
+
+
+def test_what_the_meta_tables_hold_is_not_told_again(observed) -> None:
+    observed.table.append(ROWS)
+    engine = MemoryEngine()
+    engine.append(*facts(observed.watcher()))
+    assert facts(observed.watcher(engine)) == Facts([], [])
+
+
+def test_of_an_old_table_only_the_head_is_told(observed) -> None:
+    for _ in range(3):
+        observed.table.append(ROWS)
+    later = FixedClock(SystemClock().now() + 60 * HOUR)
+    assert [row.total_data_files for row in facts(observed.watcher(clock=later)).snapshots] == [3]
+
+
+def test_told_facts_make_the_pages_of_a_server_without_a_pipeline(observed) -> None:
+    observed.table.append(ROWS)
+    made = parts(clock=FixedClock(SystemClock().now()))
+    made.store.apply(facts(observed.watcher()))
+    history = made.store.reading.lake.find(NAME)
+    assert history.head.total_records == 3
+    assert len(history.provisional) == 1
+
+
+def test_a_truncated_metadata_file_is_told_and_the_round_goes_on(observed) -> None:
+    observed.table.append(ROWS)
+    other = observed.catalog.create_table("sales.broken", ROWS.schema)
+    location = Path(other.metadata_location.removeprefix("file://"))
+    location.write_bytes(location.read_bytes()[:100])
+    found = facts(observed.watcher())
+    assert [c.table for c in found.changes if c.kind == "unreadable"] == ["broken"]
+    assert len(found.snapshots) == 1
+
+
+def test_meta_tables_that_are_away_are_a_trouble_and_the_next_round_tells_all(observed) -> None:
+    observed.table.append(ROWS)
+    engine = MemoryEngine()
+    engine.failure = SourceUnavailable("meta", "catalog is down")
+    watcher = observed.watcher(engine)
+    first = list(watcher.round())
+    assert [t.source for t in first[0].troubles] == ["meta"]
+    assert not first[0].complete
+    engine.failure = None
+    assert len(facts(watcher).snapshots) == 1
+
+
+def test_a_dropped_table_leaves(observed) -> None:
+    observed.table.append(ROWS)
+    watcher = observed.watcher()
+    made = parts(clock=FixedClock(SystemClock().now()))
+    made.store.apply(facts(watcher))
+    observed.catalog.drop_table("sales.orders")
+    made.store.apply(facts(watcher))
+    assert made.store.reading.lake.current() == []
