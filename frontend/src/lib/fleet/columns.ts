@@ -7,7 +7,7 @@ import { emphasis, type Weight } from './reason.ts';
 
 type Row = Schemas['TableRow'];
 
-export interface Cell {
+interface Cell {
   text: string;
   weight: Weight;
   known: boolean;

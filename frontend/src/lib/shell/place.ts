@@ -1,12 +1,12 @@
 // Where the reader is: breadcrumb and tabs from the route's parameters. Pure.
 import { fromSegments, tableLabel, tablePath, type TableRef } from '#lib/api/names.ts';
 
-export interface Crumb {
+interface Crumb {
   text: string;
   /** Absent on the last crumb and on levels that have no page. */
   href?: string;
 }
-export interface Tab {
+interface Tab {
   text: string;
   href: string;
   current: boolean;
