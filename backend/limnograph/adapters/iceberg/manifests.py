@@ -1,4 +1,4 @@
-"""Manifest lists and manifests into the counts of `domain/manifests.py`. Reads seven columns of an entry."""
+"""Manifest lists and manifests into the counts of `domain/manifests.py`. Reads eight columns of an entry."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ _FILE_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (102, ("partition",)),
     (103, ("record_count",)),
     (104, ("file_size_in_bytes",)),
+    (145, ("content_size_in_bytes",)),
 )
 _DATA_FILE = (2, ("data_file",))
 _ENTRY_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = ((0, ("status",)), (1, ("snapshot_id",)), _DATA_FILE)
@@ -87,9 +88,13 @@ def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | Non
     names = partition_text(_spec_fields(container), field_type(data_file, 102, ("partition",)))
     total = ManifestSum()
     texts: dict[Any, str] = {}
-    for status, snapshot_id, (content_id, file_format, partition, records, size) in _rows(container, read):
+    for status, snapshot_id, (content_id, file_format, partition, records, file_size, content_size) in _rows(
+        container, read
+    ):
         if partition not in texts:
             texts[partition] = names(partition) if partition else ""
+        # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
+        size = file_size if content_size is None else content_size
         if records is None or records < 0 or size is None or not 0 <= size <= MAX_FILE_BYTES:
             raise MetadataError("manifest_implausible", f"{manifest.path} has a file of {size} bytes, {records} rows")
         writer = snapshot_id if snapshot_id is not None else manifest.added_snapshot_id

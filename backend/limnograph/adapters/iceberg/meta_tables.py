@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 
 from pyiceberg.catalog import Catalog, MetastoreCatalog
-from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.partitioning import PARTITION_FIELD_ID_START
 from pyiceberg.serializers import ToOutputFile
 from pyiceberg.table.metadata import TableMetadataV2
@@ -19,9 +18,17 @@ def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
     """Create what is missing; names of the tables that were created. Racing creators are harmless."""
     missing = [table for table in META_TABLES if not _exists(catalog, (namespace, table.name))]
     if missing:
-        with contextlib.suppress(NamespaceAlreadyExistsError):
-            catalog.create_namespace_if_not_exists(namespace)
+        _create_namespace(catalog, namespace)
     return [table.name for table in missing if _create(catalog, namespace, table)]
+
+
+def _create_namespace(catalog: Catalog, namespace: str) -> None:
+    """Racing creators meet in the catalog's own store, whose errors differ: what counts is that it is there after."""
+    try:
+        catalog.create_namespace_if_not_exists(namespace)
+    except Exception:
+        if not catalog.namespace_exists(namespace):
+            raise
 
 
 def _exists(catalog: Catalog, identifier: tuple[str, ...]) -> bool:
