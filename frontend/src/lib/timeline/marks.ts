@@ -10,8 +10,8 @@ const NEAR_PX = 28;
 /** From so many changed files on a mark earns a label when there is room. */
 const WORTH_A_LABEL = 300;
 const AIR_PX = 2;
-/** Half of a mark with a ring around it. */
-const RING_PX = 12;
+/** Half of a mark's button: beside a mark that stands alone nothing may cover it. */
+const RING_PX = 14;
 
 export interface Mark {
   /** Middle of the mark, pixels. */
@@ -108,7 +108,7 @@ function push(groups: Group[], i: number, way: 1 | -1): void {
 
 /** Least distance of two middles. */
 const apart = (a: Group, b: Group): number => reach(a) + reach(b) + AIR_PX;
-const reach = (group: Group) => Math.max(group.alone ? RING_PX : 0, halfWidth(group.commits.length));
+const reach = (group: Group) => Math.max(RING_PX, halfWidth(group.commits.length));
 
 const heaviest = (commits: readonly CommitEvent[]): CommitEvent =>
   commits.reduce((most, commit) => (weightOf(commit) > weightOf(most) ? commit : most));
