@@ -42,6 +42,6 @@ def spark(spark_home: Path) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def shared_lake(spark: SparkSession, spark_home: Path) -> Lake:  # noqa: ARG001 - the session must know the catalog
+def shared_lake(spark: SparkSession, spark_home: Path) -> Lake:
     """The lake behind catalog `shared`."""
     return Lake(spark_home, name="shared")

@@ -58,7 +58,7 @@ class Lake:
 
     def table(self, name: str = "sales.orders", **properties: str) -> Table:
         """A new empty table."""
-        self.catalog.create_namespace_if_not_exists(name.split(".")[0])
+        self.catalog.create_namespace_if_not_exists(name.split(".", maxsplit=1)[0])
         return self.catalog.create_table(name, SCHEMA, partition_spec=BY_REGION, properties=properties)
 
     def load(self, name: str = "sales.orders") -> Table:
