@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 
 from limnograph.demo import backfill, lake, signals, story
@@ -11,8 +11,9 @@ from limnograph.demo.configuration import limnograph_toml
 from limnograph.demo.folder import Folder
 from limnograph.demo.plan import READER, TablePlan, tables, writer_of
 from limnograph.demo.progress import Progress
-from limnograph.demo.session import start
-from limnograph.demo.timeshift import local
+from limnograph.demo.replay import EVERY, replay
+from limnograph.demo.session import start, stop
+from limnograph.demo.timeshift import Catalog, local, shift
 from limnograph.demo.tools import tool
 from limnograph.settings import load
 
@@ -50,11 +51,16 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
     try:
         marks = lake.build(spark, folder.database, folder.place, plans, calendar=calendar, progress=progress)
     finally:
-        spark.stop()
+        stop(spark)
+    catalog = Catalog(folder.database)
+    stages = {name: shift(catalog, name, made, EVERY) for name, made in marks.items()}
+    progress.say("times moved to the demo day")
     told = story.tell(calendar, plans, marks)
     story.write(told, folder.story)
-    samples = fill_prometheus(folder, promtool, calendar, plans)
+    heads = {name: local(of_table[-1].location) for name, of_table in stages.items()}
+    samples = fill_prometheus(folder, promtool, calendar, plans, heads)
     progress.say(f"Prometheus has its past: {samples:,} samples")
+    replay(folder, stages, progress)
     folder.mark_built(
         {
             "version": VERSION,
@@ -67,11 +73,10 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
     )
 
 
-def fill_prometheus(folder: Folder, promtool: Path, calendar: Calendar, plans: tuple[TablePlan, ...]) -> int:
-    """Write the past into the TSDB; returns the number of samples."""
-    with sqlite3.connect(folder.database) as connection:
-        rows = connection.execute("select table_namespace, table_name, metadata_location from iceberg_tables")
-        heads = {f"{namespace}.{table}": local(location) for namespace, table, location in rows}
+def fill_prometheus(
+    folder: Folder, promtool: Path, calendar: Calendar, plans: tuple[TablePlan, ...], heads: Mapping[str, Path]
+) -> int:
+    """Write the past into the TSDB; returns the number of samples. `heads`: the newest metadata file of each table."""
     reader = writer_of(READER, calendar, 71)
     families = [
         *backfill.job_families(calendar, signals.runs(calendar, plans)),

@@ -106,7 +106,6 @@ class Children:
                 said = answer
                 self._progress.say(answer)
             time.sleep(0.25)
-        self._progress.say(f"{child.name} is up")
 
     def ended(self) -> list[Child]:
         """Those that ended by themselves; each is named once."""

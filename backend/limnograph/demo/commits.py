@@ -28,11 +28,14 @@ class Place(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A step that was made real: when it is to have happened, what it made, and when it really did (epoch ms)."""
+    """A step that was made real: when it is to have happened, what it made, when it really did (epoch ms), and the
+    metadata file that it wrote.
+    """
 
     planned: int
     snapshot_id: int | None
     real: int
+    location: str
 
 
 def open_table(place: Place, name: str) -> Table:
@@ -45,7 +48,8 @@ def open_table(place: Place, name: str) -> Table:
 def mark(table: Table, planned: int, before: int | None) -> Mark:
     """The mark of a step that was just made; `before` = newest snapshot id before it."""
     newest = newest_snapshot(table)
-    return Mark(planned, newest if newest != before else None, table.metadata.last_updated_ms)
+    made = newest if newest != before else None
+    return Mark(planned, made, table.metadata.last_updated_ms, table.metadata_location)
 
 
 def newest_snapshot(table: Table) -> int | None:

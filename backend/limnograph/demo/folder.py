@@ -102,6 +102,7 @@ class Folder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise Conflict(f"a demo already runs in {self.root}; stop it, or give another --dir") from None
+            self._running.unlink(missing_ok=True)
             yield
 
 

@@ -1,4 +1,4 @@
-"""Builds the observed lake: creates the tables, makes every planned commit, then moves the history to its instants.
+"""Builds the observed lake: creates the tables, makes every planned commit, their times are moved later.
 
 PyIceberg's appends run in two worker processes (they are pure Python), Spark's steps in this one, tables side by side.
 """
@@ -18,7 +18,6 @@ from limnograph.demo.calendar import Calendar
 from limnograph.demo.commits import Mark, Place, make_appends, mark, newest_snapshot, open_table
 from limnograph.demo.plan import Append, Compaction, Rows, Statement, Step, TablePlan
 from limnograph.demo.progress import Progress
-from limnograph.demo.timeshift import shift
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +41,7 @@ def build(
     created = {}
     for plan in plans:
         spark_steps.create(spark, plan)
-        created[plan.name] = Mark(calendar.start - 1_000, None, open_table(place, plan.name).metadata.last_updated_ms)
+        created[plan.name] = mark(open_table(place, plan.name), calendar.start - 1_000, None)
     progress.say(f"{len(plans)} tables created")
     context = multiprocessing.get_context("spawn")
     with (
@@ -52,11 +51,7 @@ def build(
         # The longest chains first: what alternates between the engines waits most.
         order = sorted(plans, key=lambda plan: -_cost(plan))
         futures = {plan.name: threads.submit(_history, spark, workers, place, plan, progress) for plan in order}
-        marks = {name: [created[name], *future.result()] for name, future in futures.items()}
-    for name, made in marks.items():
-        shift(database, name, made)
-    progress.say("times moved to the demo day")
-    return marks
+        return {name: [created[name], *future.result()] for name, future in futures.items()}
 
 
 def prepare(database: Path) -> None:

@@ -129,7 +129,6 @@ BY_DAY = "days(event_time)"
 PLAIN = {
     "format-version": "2",
     "commit.manifest-merge.enabled": "false",
-    "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "30",
     "write.target-file-size-bytes": str(128 * MB),
     "commit.retry.num-retries": "20",
@@ -248,6 +247,9 @@ def _live(calendar: Calendar, name: str, columns: str, minutes: int, number: int
     writer = writer_of(f"ingest_{name.split('.')[1]}", calendar, number)
     steps: list[Step] = [Rows(calendar.start, 4_000, writer)]
     steps += [Rows(at, rng.randint(300, 700), writer) for at in _moments(calendar, minutes, rng)]
+    # From here on a job commits every few seconds; during the build every metadata file is kept for the replay.
+    tidy = "alter table {table} set tblproperties ('write.metadata.delete-after-commit.enabled'='true')"
+    steps.append(Statement(calendar.until - MINUTE, tidy))
     return _table(name, columns, "", LIVE, steps)
 
 

@@ -21,6 +21,20 @@ def start(settings: Settings, *, app_name: str, master: str, conf: Mapping[str, 
     return start_session(settings.catalogs, master=master, jars=settings.spark.jars, conf=wanted, app_name=app_name)
 
 
+def stop(spark: SparkSession) -> None:
+    """End the session and its JVM: what follows needs the memory."""
+    from pyspark import SparkContext
+
+    spark.stop()
+    gateway = SparkContext._gateway  # noqa: SLF001 - SparkSession.stop leaves the JVM running
+    if gateway is None:
+        return
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(timeout=30)
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - so that the next session starts its own
+
+
 def name_jars() -> None:
     """Tell this process and its children where the jars are, when they lie among the tools."""
     if found := next((folder / "jars" for folder in folders() if any(folder.glob("jars/*.jar"))), None):

@@ -13,13 +13,14 @@ from limnograph.demo import signals
 from limnograph.demo.children import Children, Program, answers
 from limnograph.demo.configuration import limnograph_toml, prometheus_yml
 from limnograph.demo.folder import Folder
+from limnograph.demo.meta import meta_rows
 from limnograph.demo.progress import Progress
 from limnograph.demo.session import name_jars
 from limnograph.demo.story import Story
 from limnograph.demo.tools import free_port, tool
 from limnograph.domain.errors import EnvironmentFault
 
-TRIGGER = "20s"
+TRIGGER = "30s"
 RETENTION = "400d"
 FIRST_PASS_SECONDS = 300
 
@@ -57,12 +58,16 @@ def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) ->
     with Children(folder.logs, progress) as children:
         child = children.start(_prometheus(str(prometheus), folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
+        progress.say("Prometheus is up")
         child = children.start(_limnograph("pipeline", folder, "--trigger", TRIGGER))
         children.wait_until(child, first_pass(folder, told.snapshots), FIRST_PASS_SECONDS)
+        progress.say("the pipeline is starting, the meta tables hold the whole history")
         child = children.start(_limnograph("serve", folder, "--port", str(ports.server)))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.server}/readyz"), 60)
+        progress.say("the server is up")
         child = children.start(_live(folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.live}/metrics"), 90)
+        progress.say("the live job is up")
         with folder.announced(ports.addresses):
             yield children
 
@@ -75,19 +80,6 @@ def first_pass(folder: Folder, snapshots: int) -> Callable[[], bool | str]:
         return True if rows >= snapshots else f"pipeline: {rows:,} of {snapshots:,} snapshots"
 
     return ready
-
-
-def meta_rows(folder: Folder) -> int:
-    """Rows of the meta table `snapshots`; 0 while there is no such table."""
-    from pyiceberg.exceptions import NoSuchTableError
-
-    from limnograph.demo.commits import open_table
-
-    try:
-        head = open_table(folder.place, "limnograph.snapshots").current_snapshot()
-    except NoSuchTableError:
-        return 0
-    return int(head.summary["total-records"] or 0) if head and head.summary else 0
 
 
 def watch(children: Children, progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""Moves a table's history to its planned instants: rewrites the times of its metadata, then points the catalog there.
+"""Moves a table's history to its planned instants: rewrites the times of its metadata, points the catalog there.
 
 Nothing else of the metadata changes: ids, files, counts and the order of commits stay as the engines wrote them.
 """
@@ -10,11 +10,19 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlparse
 
 from limnograph.demo.commits import Mark
+
+
+class Stage(NamedTuple):
+    """A metadata file of a table and how many snapshots it knows."""
+
+    location: str
+    snapshots: int
 
 
 def moved(metadata: dict[str, Any], marks: Sequence[Mark]) -> dict[str, Any]:
@@ -37,37 +45,62 @@ def moved(metadata: dict[str, Any], marks: Sequence[Mark]) -> dict[str, Any]:
     }
 
 
-def shift(database: Path, name: str, marks: Sequence[Mark]) -> None:
-    """Rewrite the metadata files of table `name` and point the SQL catalog at a new newest one."""
-    namespace, table = name.split(".")
-    with sqlite3.connect(database) as connection:
-        [(location,)] = connection.execute(
-            "select metadata_location from iceberg_tables where table_namespace = ? and table_name = ?",
-            (namespace, table),
-        )
-        head = json.loads(local(location).read_text())
-        for entry in head.get("metadata-log", []):
-            _rewrite(local(entry["metadata-file"]), marks)
-        _rewrite(local(location), marks)
-        new = local(location).with_name(f"{_version(location) + 1:05d}-{uuid.uuid4()}.metadata.json")
-        shifted = moved(head, marks)
-        shifted["metadata-log"].append({"timestamp-ms": shifted["last-updated-ms"], "metadata-file": location})
-        new.write_text(json.dumps(shifted))
-        connection.execute(
-            "update iceberg_tables set metadata_location = ?, previous_metadata_location = ?"
-            " where table_namespace = ? and table_name = ?",
-            (f"file://{new}", location, namespace, table),
-        )
+def shift(catalog: Catalog, name: str, marks: Sequence[Mark], every: int) -> list[Stage]:
+    """Rewrite the metadata files of table `name` that are still needed, delete the others, and return its stages: the
+    file after each `every` snapshots, last of all a new newest one. The catalog points at the first stage then.
+    """
+    location = catalog.location(name)
+    head = json.loads(local(location).read_text())
+    stages = _stages(marks, every)
+    needed = {local(entry["metadata-file"]) for entry in head.get("metadata-log", [])}
+    needed |= {local(location), *(local(stage.location) for stage in stages)}
+    for file in local(location).parent.glob("*.metadata.json"):
+        if file in needed:
+            file.write_text(json.dumps(moved(json.loads(file.read_text()), marks)))
+        else:
+            file.unlink()
+    shifted = moved(head, marks)
+    shifted["metadata-log"].append({"timestamp-ms": shifted["last-updated-ms"], "metadata-file": location})
+    new = local(location).with_name(f"{_version(location) + 1:05d}-{uuid.uuid4()}.metadata.json")
+    new.write_text(json.dumps(shifted))
+    stages.append(Stage(f"file://{new}", len(shifted["snapshots"])))
+    catalog.point(name, stages[0].location)
+    return stages
+
+
+def _stages(marks: Sequence[Mark], every: int) -> list[Stage]:
+    """The metadata file after each `every` commits, the newest left out."""
+    commits = [one for one in marks if one.snapshot_id is not None]
+    return [Stage(commits[n - 1].location, n) for n in range(every, len(commits), every)]
+
+
+class Catalog:
+    """The pointers of an SQL catalog in SQLite."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+
+    def location(self, name: str) -> str:
+        """Where `namespace.table` points."""
+        with closing(sqlite3.connect(self._database)) as connection:
+            [(location,)] = connection.execute(
+                "select metadata_location from iceberg_tables where table_namespace = ? and table_name = ?",
+                name.split("."),
+            )
+        return str(location)
+
+    def point(self, name: str, location: str) -> None:
+        """Point `namespace.table` at another metadata file."""
+        with closing(sqlite3.connect(self._database)) as connection, connection:
+            connection.execute(
+                "update iceberg_tables set metadata_location = ? where table_namespace = ? and table_name = ?",
+                (location, *name.split(".")),
+            )
 
 
 def local(location: str) -> Path:
     """`file:/x` and `file:///x` as a path."""
     return Path(urlparse(location).path)
-
-
-def _rewrite(file: Path, marks: Sequence[Mark]) -> None:
-    if file.exists():
-        file.write_text(json.dumps(moved(json.loads(file.read_text()), marks)))
 
 
 def _version(location: str) -> int:
