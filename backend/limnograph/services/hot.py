@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError, SourceError, SourceUnavailable
@@ -17,7 +18,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaHead, QueryEngine
 from limnograph.services import lake as lakes
 from limnograph.services.lake import Facts, Lake
-from limnograph.services.loading import load
+from limnograph.services.loading import HOT_COLUMNS, load
 
 HOUR = 3_600_000_000
 WINDOW = 48 * HOUR
@@ -44,6 +45,7 @@ class HotStore:
         self._engine, self._clock, self._window = engine, clock, window
         self._refreshing, self._swapping = threading.Lock(), threading.Lock()
         self._durable = Facts([], [])
+        self._groups: dict[str | None, Facts] = {}
         self._provisional = Facts([], [])
         self._cold: OrderedDict[tuple[MetaHead, int, tuple[str, ...]], Facts] = OrderedDict()
         self._reading = Reading(lakes.EMPTY, None, partial=False, head=_NOTHING, read_at=None)
@@ -87,24 +89,26 @@ class HotStore:
         durable = load(self._engine, floor) if head.snapshots or head.changes else Facts([], [])
         with self._swapping:
             self._durable, self._floor = durable, floor
-            self._provisional = _still_provisional(self._provisional, durable)
-            self._swap(Reading(lakes.EMPTY, None, partial=False, head=head, read_at=now))
+            self._groups = lakes.by_table(durable)
+            self._provisional = _within(_still_provisional(self._provisional, durable), floor)
+            lake = lakes.build(durable, self._provisional, floor)
+            self._reading = Reading(lake, None, partial=False, head=head, read_at=now)
         return True
-
-    def _swap(self, state: Reading) -> None:
-        floor = self._floor if self._floor is not None else self._clock.now() - self._window
-        self._reading = state._replace(lake=lakes.build(self._durable, self._provisional, floor))
 
     def apply(self, facts: Facts) -> None:
         """Lay facts of the watcher over the durable ones."""
         if not facts.snapshots and not facts.changes:
             return
+        touched = {row.table_uuid for row in facts.snapshots} | {change.table_uuid for change in facts.changes}
         with self._swapping:
-            merged = Facts(
-                [*self._provisional.snapshots, *facts.snapshots], [*self._provisional.changes, *facts.changes]
-            )
-            self._provisional = _still_provisional(_latest(merged), self._durable)
-            self._swap(self._reading)
+            others, own = _split(self._provisional, touched)
+            merged = _latest(Facts([*own.snapshots, *facts.snapshots], [*own.changes, *facts.changes]))
+            durable = _joined([self._groups.get(uuid, Facts([], [])) for uuid in touched])
+            fresh = _still_provisional(merged, durable)
+            self._provisional = _joined([others, fresh])
+            floor = self._floor if self._floor is not None else self._clock.now() - self._window
+            lake = lakes.patched(self._reading.lake, lakes.build(durable, fresh, floor), nameless=None in touched)
+            self._reading = self._reading._replace(lake=lake)
 
     def provisional_row(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
         """The watcher's whole row of a commit that is not durable yet."""
@@ -135,14 +139,38 @@ class HotStore:
 
     def _united(self, cold: Facts, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
         """Union by key: no overlap at the edge, no hole."""
-        newest = hot.facts
+        newest, fresh = hot.facts, self._provisional
         if table_uuids:
-            newest = Facts(
-                [row for row in newest.snapshots if row.table_uuid in table_uuids],
-                [change for change in newest.changes if change.table_uuid in table_uuids],
-            )
-        durable = Facts([*cold.snapshots, *newest.snapshots], [*cold.changes, *newest.changes])
-        return lakes.build(durable, self._provisional, start)
+            newest, fresh = (_split(facts, set(table_uuids))[1] for facts in (newest, fresh))
+        return lakes.build(_joined([cold, newest]), fresh, start)
+
+
+def _split(facts: Facts, table_uuids: Collection[str | None]) -> tuple[Facts, Facts]:
+    """Facts of other tables, and of these."""
+    parts = []
+    for inside in (False, True):
+        rows = [row for row in facts.snapshots if (row.table_uuid in table_uuids) == inside]
+        parts.append(Facts(rows, [c for c in facts.changes if (c.table_uuid in table_uuids) == inside]))
+    return parts[0], parts[1]
+
+
+def _joined(parts: Sequence[Facts]) -> Facts:
+    return Facts([row for part in parts for row in part.snapshots], [c for part in parts for c in part.changes])
+
+
+def _within(facts: Facts, floor: int) -> Facts:
+    """Without rows that left the window, but for the newest of them of every table: the state at its first instant."""
+    newest: dict[str, SnapshotFact] = {}
+    for row in facts.snapshots:
+        at, known = row.committed_at, newest.get(row.table_uuid)
+        if at is not None and at < floor and (known is None or at > (known.committed_at or 0)):
+            newest[row.table_uuid] = row
+    kept = [
+        row
+        for row in facts.snapshots
+        if row.committed_at is None or row.committed_at >= floor or newest.get(row.table_uuid) is row
+    ]
+    return Facts(kept, facts.changes)
 
 
 def _latest(facts: Facts) -> Facts:
@@ -152,12 +180,12 @@ def _latest(facts: Facts) -> Facts:
 
 
 def _still_provisional(provisional: Facts, durable: Facts) -> Facts:
-    """What no durable row completes yet. A row stays while it knows something that the durable one does not."""
+    """What no durable row completes yet. A row stays while it knows a hot column that the durable one does not."""
     known = {(row.table_uuid, row.snapshot_id): row for row in durable.snapshots}
     rows = []
     for row in provisional.snapshots:
         found = known.get((row.table_uuid, row.snapshot_id))
-        if found is None or lakes.completed(found, row) is not found:
+        if found is None or any(getattr(found, c) is None and getattr(row, c) is not None for c in HOT_COLUMNS):
             rows.append(row)
     have = {(c.table_uuid, c.kind, c.subject, c.to_value, c.at) for c in durable.changes}
     changes = [c for c in provisional.changes if (c.table_uuid, c.kind, c.subject, c.to_value, c.at) not in have]

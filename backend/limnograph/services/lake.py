@@ -68,10 +68,34 @@ def build(durable: Facts, provisional: Facts, floor: int) -> Lake:
         uuid: History(uuid, name, rows.get(uuid, {}), changes.get(uuid, ()), frozenset(fresh.get(uuid, ())))
         for uuid, name in _current_names(names, changes).items()
     }
-    observed = [fact.observed_at for facts in (durable, provisional) for fact in _all(facts) if fact.observed_at]
+    observed = [fact.observed_at for fact in _all(durable) if fact.observed_at]
     by_name = {name: uuid for name, uuid, _ in sorted(names, key=lambda entry: entry[2])}
     return Lake(
         histories, by_name, _damaged(changes.get(None, ()), by_name), floor, max(observed, default=None), durable
+    )
+
+
+def by_table(facts: Facts) -> dict[str | None, Facts]:
+    """Facts of each table; None holds those of names that were never readable."""
+    found: dict[str | None, Facts] = defaultdict(lambda: Facts([], []))
+    for row in facts.snapshots:
+        found[row.table_uuid].snapshots.append(row)
+    for change in facts.changes:
+        found[change.table_uuid].changes.append(change)
+    return dict(found)
+
+
+def patched(lake: Lake, newer: Lake, *, nameless: bool) -> Lake:
+    """A lake in which the tables of `newer` replace their older selves; all others are shared.
+
+    `nameless`: `newer` also has all that is known of names that were never readable.
+    """
+    names = {**lake.names, **newer.names}
+    damaged = newer.damaged if nameless else lake.damaged
+    return lake._replace(
+        histories={**lake.histories, **newer.histories},
+        names=names,
+        damaged={name: change for name, change in damaged.items() if name not in names},
     )
 
 

@@ -22,7 +22,7 @@ def size(value: float) -> str:
 
 def seconds(value: float) -> str:
     """`0.4 s`, `160 s`, `12 min`, `20 h`, `4 days`."""
-    for limit, unit, name in ((600, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
+    for limit, unit, name in ((300, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
         if value < limit:
             number = value / unit
             return f"{number:.1f} {name}" if number < 10 and number != round(number) else f"{number:.0f} {name}"
