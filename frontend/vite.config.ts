@@ -1,4 +1,5 @@
 // Build, dev server and tests of the dashboard. The build lands inside the Python package, which serves it.
+import { fileURLToPath } from 'node:url';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { playwright } from '@vitest/browser-playwright';
@@ -28,6 +29,9 @@ export default defineConfig({
       version: { name: process.env['LIMNOGRAPH_VERSION'] ?? 'dev' },
     }),
   ],
+  resolve: {
+    alias: { 'focus-trap': fileURLToPath(new URL('./src/lib/ui/focus-trap.ts', import.meta.url)) },
+  },
   server: { proxy: { '/api': api } },
   test: {
     expect: { requireAssertions: true },
