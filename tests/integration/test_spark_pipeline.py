@@ -104,8 +104,8 @@ def test_rows_equal_sparks_own_metadata_tables(world: World) -> None:
             " union all ".join(_as_spark_counts(table, snapshot_id) for snapshot_id in world.real_ids(table))
         )
         mine = world.sql(
-            "select snapshot_id, total_data_files, total_records, total_bytes, total_delete_files, total_position_deletes "
-            f"from {{m}}.snapshots where table = '{table}'"
+            "select snapshot_id, total_data_files, total_records, total_bytes, total_delete_files, "
+            f"total_position_deletes from {{m}}.snapshots where table = '{table}'"
         )
         assert {row[0]: tuple(row[1:]) for row in mine} == {row[0]: tuple(row[1:]) for row in theirs}
         told = f"select snapshot_id, parent_id, operation from {{t}}.{table}.snapshots"

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from limnograph.domain.errors import EnvironmentFault
@@ -16,7 +16,7 @@ REMEDY = (
     "Debian/Ubuntu: `apt-get install openjdk-17-jdk-headless`, Fedora: `dnf install java-17-openjdk-headless`, "
     "macOS: `brew install openjdk@17`"
 )
-_FOLDERS = (
+FOLDERS = (
     "/usr/lib/jvm/*17*",
     "/usr/java/*17*",
     "/opt/java/*",
@@ -26,10 +26,10 @@ _FOLDERS = (
 )
 
 
-def java_home(env: Mapping[str, str] = os.environ) -> str:
+def java_home(env: Mapping[str, str] = os.environ, folders: Sequence[str] = FOLDERS) -> str:
     """Folder of a JDK 17. Raises EnvironmentFault, one sentence with the command that installs one."""
     found: dict[str, int | None] = {}
-    for home in _homes(env):
+    for home in _homes(env, folders):
         if home not in found:
             found[home] = _version(home)
         if found[home] == WANTED:
@@ -40,7 +40,7 @@ def java_home(env: Mapping[str, str] = os.environ) -> str:
     )
 
 
-def _homes(env: Mapping[str, str]) -> Iterator[str]:
+def _homes(env: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]:
     if given := env.get("JAVA_HOME"):
         yield given
     if java := shutil.which("java", path=env.get("PATH")):
@@ -49,7 +49,7 @@ def _homes(env: Mapping[str, str]) -> Iterator[str]:
         asked = subprocess.run([str(tool), "-v", str(WANTED)], capture_output=True, text=True, check=False)
         if asked.returncode == 0:
             yield asked.stdout.strip()
-    for pattern in _FOLDERS:
+    for pattern in folders:
         yield from sorted(str(path) for path in Path("/").glob(pattern.lstrip("/")))
 
 

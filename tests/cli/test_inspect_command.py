@@ -1,0 +1,120 @@
+"""`limnograph inspect` as other programs call it: JSON of DESIGN §11, exit codes, sentences."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from lakes import Lake, path_of, rewrite_metadata, rows, strip_summaries
+from limnograph.cli.inspect import command
+from limnograph.domain.errors import InvalidInput
+
+TOTALS = {"data_files", "delete_files", "records", "bytes", "position_deletes", "equality_deletes", "dvs"}
+
+
+def inspect(*arguments: str) -> tuple[int, dict[str, Any]]:
+    result = CliRunner().invoke(command, [*arguments, "--json"], catch_exceptions=False)
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_the_document_has_the_contracts_shape_and_the_tables_numbers(lake: Lake) -> None:
+    table = lake.table()
+    table.append(rows("eu", "us"))
+    table.append(rows("eu"))
+    code, found = inspect(table.location())
+    assert code == 0
+    assert list(found) == ["table", "status", "problems", "snapshots", "current"]
+    head = table.metadata.current_snapshot_id
+    assert found["table"] == {
+        "format": "iceberg",
+        "format_version": 2,
+        "table_uuid": str(table.metadata.table_uuid),
+        "location": table.location(),
+        "metadata_location": table.metadata_location,
+        "current_schema_id": 0,
+        "default_spec_id": 0,
+        "refs": {"main": {"type": "branch", "snapshot_id": str(head)}},
+    }
+    last = found["snapshots"][-1]
+    assert set(last["totals"]) == TOTALS
+    assert (last["snapshot_id"], last["parent_id"]) == (str(head), found["snapshots"][0]["snapshot_id"])
+    assert last["added"] == {"data_files": 1, "delete_files": 0, "records": 1, "bytes": last["added"]["bytes"]}
+    assert last["committed_at"] == table.metadata.snapshots[-1].timestamp_ms
+    assert {k: v for k, v in found["current"].items() if k != "bytes"} == {
+        "snapshot_id": str(head),
+        "data_files": 3,
+        "delete_files": 0,
+        "records": 3,
+        "partitions": 2,
+    }
+
+
+def test_a_moved_table_is_read_through_a_path_map(lake: Lake, tmp_path: Path) -> None:
+    table = lake.table()
+    table.append(rows("eu"))
+    home = path_of(table.location())
+    moved = home.rename(tmp_path / "elsewhere")
+    code, found = inspect(str(moved), "--path-map", f"{table.location()}={moved}")
+    assert (code, found["status"], found["current"]["data_files"]) == (0, "ok", 1)
+    code, found = inspect(str(moved))
+    assert (code, found["status"]) == (0, "partial")
+    assert found["problems"][0]["code"] == "manifest_list_missing"
+    assert found["problems"][0]["snapshot_id"] == found["snapshots"][0]["snapshot_id"]
+
+
+def test_nothing_known_is_null_in_the_document(lake: Lake) -> None:
+    table = lake.table()
+    table.append(rows("eu"))
+    location = rewrite_metadata(table, strip_summaries)
+    path_of(table.metadata.snapshots[0].manifest_list).unlink()
+    _, found = inspect(location)
+    (snapshot,) = found["snapshots"]
+    values = [*snapshot["totals"].values(), *snapshot["added"].values(), *snapshot["removed"].values()]
+    assert values == [None] * len(values)
+
+
+def test_an_unreadable_table_still_prints_its_document_and_exits_3(tmp_path: Path) -> None:
+    cut = tmp_path / "v1.metadata.json"
+    cut.write_text('{"format-version": 2, "loc')
+    code, found = inspect(str(cut))
+    assert (code, found["status"], found["snapshots"], found["current"]) == (3, "unreadable", [], None)
+    assert found["problems"][0]["code"] == "metadata_unreadable"
+
+
+def test_a_table_without_a_snapshot_has_no_current(lake: Lake) -> None:
+    code, found = inspect(lake.table().metadata_location)
+    assert (code, found["status"], found["snapshots"], found["current"]) == (0, "ok", [], None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        (["/nowhere/at/all"], "LOCATION"),
+        (["/x", "--path-map", "a"], "--path-map"),
+        (["/x", "--format", "delta"], "--format"),
+    ],
+)
+def test_wrong_usage_names_the_option(arguments: list[str], field: str) -> None:
+    with pytest.raises(InvalidInput) as wrong:
+        CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert wrong.value.field == field
+
+
+def test_the_program_exits_2_with_one_sentence_and_needs_no_spark(lake: Lake) -> None:
+    table = lake.table()
+    table.append(rows("eu"))
+    program = "import sys; sys.modules['pyspark'] = None; from limnograph.cli import main; main()"
+    good = subprocess.run(
+        [sys.executable, "-c", program, "inspect", table.location()], capture_output=True, text=True, check=False
+    )
+    assert (good.returncode, str(table.metadata.current_snapshot_id) in good.stdout) == (0, True)
+    bad = subprocess.run(
+        [sys.executable, "-m", "limnograph", "inspect", "/no"], capture_output=True, text=True, check=False
+    )
+    assert (bad.returncode, bad.stdout, len(bad.stderr.splitlines())) == (2, "", 1)

@@ -1,0 +1,48 @@
+"""`limnograph pipeline` and `failpoints`: options are checked before anything heavy starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from limnograph.cli import failpoints, pipeline
+from limnograph.domain.errors import InvalidInput, SettingsError
+from limnograph.domain.failpoints import FAILPOINTS, FailpointReached, Failpoints
+
+
+def test_failpoints_are_printed_one_a_line() -> None:
+    result = CliRunner().invoke(failpoints.command)
+    assert result.stdout.splitlines() == list(FAILPOINTS)
+    assert {"before_append_snapshots", "after_append_snapshots"} <= set(FAILPOINTS)
+
+
+def test_a_failpoint_acts_at_its_nth_pass_only() -> None:
+    points = Failpoints("before_append_changes:2:raise")
+    points.reach("before_append_changes")
+    points.reach("after_append_changes")
+    with pytest.raises(FailpointReached):
+        points.reach("before_append_changes")
+    points.reach("before_append_changes")
+
+
+@pytest.mark.parametrize(
+    "setting", ["x:1:raise", "after_append_changes:1", "after_append_changes:a:kill", "after_append_changes:1:no"]
+)
+def test_a_wrong_failpoint_is_a_sentence(setting: str) -> None:
+    with pytest.raises(SettingsError, match="limnograph failpoints"):
+        Failpoints(setting)
+
+
+@pytest.mark.parametrize("trigger", ["0s", "1h", "soon", "-5s"])
+def test_a_wrong_trigger_names_the_option(trigger: str, tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text('[catalogs.lake]\ntype = "sql"\nuri = "sqlite:////nowhere/c.db"\n')
+    with pytest.raises(InvalidInput, match="--trigger"):
+        CliRunner().invoke(pipeline.command, ["--config", str(config), "--trigger", trigger], catch_exceptions=False)
+
+
+def test_a_missing_settings_file_names_the_option() -> None:
+    with pytest.raises(SettingsError, match="--config"):
+        CliRunner().invoke(pipeline.command, ["--once", "--config", "/no/such.toml"], catch_exceptions=False)
