@@ -114,3 +114,28 @@ def test_the_watermark_is_the_newest_observation_and_a_later_probe_moves_it() ->
     assert made.watermark == NOW - 500
     made.probed_at = NOW - 3
     assert made.watermark == NOW - 3
+
+
+def test_a_long_pass_is_known_up_to_its_beginning_and_not_to_its_end() -> None:
+    rows = [row(i, NOW - HOUR, run_id="r1", observed_at=NOW - 900 + i) for i in range(1, 5)]
+    made = store(lake([*rows, row(9, NOW - 2 * HOUR, run_id="r0", observed_at=NOW - 5_000)]))
+    assert made.watermark == NOW - 899
+
+
+def test_without_a_pipeline_rows_that_left_the_window_leave_memory_but_for_the_state_at_its_edge() -> None:
+    clock = FixedClock(NOW)
+    made = store(MemoryEngine(), clock)
+    made.apply(Facts([row(i, NOW - (40 - i) * HOUR, i) for i in range(1, 30)], []))
+    clock.micros = NOW + 24 * HOUR
+    made.refresh()
+    kept = [r.snapshot_id for r in made.reading.lake.find(NAME).ordered]
+    assert kept == list(range(15, 30)), kept
+
+
+def test_facts_of_one_table_leave_the_others_as_they_are() -> None:
+    made = store(lake([row(1, NOW - HOUR, 10), row(5, NOW - HOUR, 5, table_uuid="other", table="other")]))
+    before = made.reading.lake.histories["other"]
+    made.apply(Facts([row(2, NOW - 60, 11)], []))
+    assert made.reading.lake.histories["other"] is before
+    assert made.reading.lake.find(NAME).head.total_data_files == 11
+    assert [history.name.table for history in made.reading.lake.current()] == ["orders", "other"]

@@ -60,12 +60,11 @@ class HotStore:
 
     @property
     def watermark(self) -> int | None:
-        """Metadata is known up to here (epoch microseconds): newest probe of the watcher, else newest observation."""
-        found = [at for at in (self.probed_at, self._reading.lake.observed_at, self._written()) if at is not None]
+        """Metadata is known up to here (epoch microseconds): newest whole probe of the watcher, or the time at which
+        the newest pass looked at the lake; None when neither has happened.
+        """
+        found = [at for at in (self.probed_at, self._reading.lake.observed_at) if at is not None]
         return max(found, default=None)
-
-    def _written(self) -> int | None:
-        return self._reading.head.written_at
 
     def refresh(self) -> bool:
         """Read again if the meta tables moved or the window slid by an hour. True when the lake changed."""

@@ -68,11 +68,20 @@ def build(durable: Facts, provisional: Facts, floor: int) -> Lake:
         uuid: History(uuid, name, rows.get(uuid, {}), changes.get(uuid, ()), frozenset(fresh.get(uuid, ())))
         for uuid, name in _current_names(names, changes).items()
     }
-    observed = [fact.observed_at for fact in _all(durable) if fact.observed_at]
     by_name = {name: uuid for name, uuid, _ in sorted(names, key=lambda entry: entry[2])}
     return Lake(
-        histories, by_name, _damaged(changes.get(None, ()), by_name), floor, max(observed, default=None), durable
+        histories, by_name, _damaged(changes.get(None, ()), by_name), floor, read_until(durable), durable
     )
+
+
+def read_until(durable: Facts) -> int | None:
+    """When the newest pass looked at the lake: its earliest observation. Its later rows were read after that."""
+    passes: dict[str | int, int] = {}
+    for fact in _all(durable):
+        if fact.observed_at is not None:
+            key = fact.run_id or fact.observed_at
+            passes[key] = min(passes.get(key, fact.observed_at), fact.observed_at)
+    return max(passes.values(), default=None)
 
 
 def by_table(facts: Facts) -> dict[str | None, Facts]:
