@@ -120,8 +120,9 @@ def test_runs_before_and_after_are_medians_and_the_writer_is_found_by_its_applic
 
 def test_a_run_that_was_under_way_counts_for_neither_side() -> None:
     runs = [JobRun("churn", "reads", AT - MINUTE, AT + MINUTE, "ok")]
-    found = effects_of(runs, AT)[0]
-    assert (found.runs_before, found.runs_after, found.median_before_s) == (0, 0, None)
+    assert effects_of(runs, AT) == []
+    found = effects_of([JobRun("churn", "reads", AT - 9 * MINUTE, AT - 8 * MINUTE, "ok"), *runs], AT)[0]
+    assert (found.runs_before, found.runs_after, found.median_after_s) == (1, 0, None)
 
 
 def test_histories_are_kept_apart_by_uuid() -> None:

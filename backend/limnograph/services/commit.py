@@ -190,6 +190,8 @@ def effects_of(runs: list[JobRun], at: int) -> list[RunEffect]:
     for (job, role), known in sorted(by_job.items()):
         before = [run.seconds for run in known if run.ended_at is not None and run.ended_at <= at][-RUNS_KEPT:]
         after = [run.seconds for run in known if run.started_at >= at][:RUNS_KEPT]
+        if not before and not after:
+            continue
         found.append(
             RunEffect(
                 job=job,

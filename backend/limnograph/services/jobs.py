@@ -84,7 +84,7 @@ class Jobs:
             known = counts.get(key)
             counts[key] = known if runs is None else runs + (known or 0)
         return [
-            LinkedJob(name=job, role=role, source="metrics", runs_24h=None if count is None else round(count))
+            LinkedJob(name=job, role=role, source="metrics", runs_24h=_runs(count))
             for (job, role), count in counts.items()
             if job and role
         ]
@@ -121,6 +121,11 @@ class Jobs:
         step = max(15, -(-(end_ms - start_ms) // 2_000_000))
         query = RangeQuery(templates.finished_runs(matchers, step), start_ms, end_ms, step)
         return runs_of(await self.metrics.range(query))
+
+
+def _runs(increase: float | None) -> int | None:
+    """Whole runs. `increase` cannot see the first run of a new counter, so none counted means not known."""
+    return round(increase) or None if increase is not None and math.isfinite(increase) else None
 
 
 def runs_of(matrix: Matrix) -> list[JobRun]:
