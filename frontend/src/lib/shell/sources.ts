@@ -1,4 +1,5 @@
 // How a source of the status is called and how bad its state is. Pure.
+import { duration } from '#lib/format/duration.ts';
 import type { Schemas } from '#lib/api/client.ts';
 
 type SourceStatus = Schemas['SourceStatus'];
@@ -27,6 +28,13 @@ export function sourceName(source: SourceStatus): string {
 }
 
 export const sourceWord = (source: SourceStatus): string => WORDS[source.status];
+
+/** `12 s ago`; null when the source has no such instant (an inbox that is only written to). */
+export const lastSuccess = (source: SourceStatus): string | null =>
+  source.age_s === null ? null : `${sourceAge(source.age_s)} ago`;
+
+/** Whole seconds: an age under one changes faster than it can be read. */
+export const sourceAge = (seconds: number): string => duration(Math.round(seconds));
 
 export type Tone = 'ok' | 'warn' | 'crit' | 'unknown';
 
