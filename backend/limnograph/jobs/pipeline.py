@@ -93,7 +93,8 @@ def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
             except SourceError as error:
                 progress(f"pass failed, the next one tries again: {error}")
                 return
-            progress(msgspec.json.encode(report).decode())
+            if report.tables_changed or report.failed:
+                progress(msgspec.json.encode(report).decode())
 
     query = wiring.start_stream(settings, session, one_pass, trigger=f"{seconds} seconds", seconds=float(seconds))
     progress(f"pipeline runs every {seconds} s")

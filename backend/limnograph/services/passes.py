@@ -86,7 +86,8 @@ class Passes:
         listing = self._lake.listing()
         moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location]
         found = survey(self._lake, listing, moved)
-        self._progress(f"{len(listing.pointers)} tables listed, {len(moved)} to look at")
+        if moved:
+            self._progress(f"{len(listing.pointers)} tables listed, {len(moved)} to look at")
         report = self._append_news(found, heads, run_id)
         self._settle(found, report, heads)
         self._failpoints.reach("after_finish_pass")
@@ -106,7 +107,6 @@ class Passes:
         now = self._clock.now()
         ledger = Ledger(self._store.changes(heads[1]))
         tables = observed_tables(found, self._lake, ledger)
-        before = len(found.failed)
         sights = first_sights(tables, ledger, now)
         if sights:
             self._failpoints.reach("before_append_first_seen")
@@ -135,7 +135,8 @@ class Passes:
             self._failpoints.reach("before_append_changes")
             self._append_changes(changes, heads[1], run_id, now)
             self._failpoints.reach("after_append_changes")
-        self._progress(f"{appended} snapshots and {len(sights) + len(changes)} changes appended")
+        if appended or sights or changes:
+            self._progress(f"{appended} snapshots and {len(sights) + len(changes)} changes appended")
         self._failpoints.reach("before_finish_pass")
         return PassReport(
             run_id=run_id,
@@ -145,7 +146,7 @@ class Passes:
             gaps=sum(row.kind == "gap" for row in changes),
             unreadable=len(found.damaged),
             seconds=0.0,
-            pending=more or bool(found.failed) or len(found.failed) > before or got < asked,
+            pending=more or bool(found.failed) or got < asked,
         )
 
     def _append_snapshots(self, rows: pa.Table, head: int | None, wanted: Sequence[Candidates], run_id: str) -> int:

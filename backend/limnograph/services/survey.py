@@ -161,8 +161,13 @@ def _is_new(table: Observed, snapshot: Snapshot, known: Known, ledger: Ledger) -
 
 
 def _one_name_each(tables: list[Observed]) -> list[Observed]:
-    """A series that is registered under two names is extracted once."""
-    return list({table.uuid: table for table in reversed(tables)}.values())[::-1]
+    """A series that is registered under two names is extracted once, from its newer metadata."""
+    newest: dict[str, Observed] = {}
+    for table in tables:
+        other = newest.get(table.uuid)
+        if other is None or (table.metadata.last_updated_ms or 0) > (other.metadata.last_updated_ms or 0):
+            newest[table.uuid] = table
+    return list(newest.values())
 
 
 def _due(table: Observed, ids: list[int], seen: dict[int, bool], run_id: str) -> DueTable:

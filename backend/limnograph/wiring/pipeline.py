@@ -58,7 +58,8 @@ def access(settings: Settings) -> Access:
     """What workers need to reach storage."""
     from limnograph.adapters.spark.source import Access
 
-    return Access(dict(settings.catalogs), dict(settings.path_map))
+    own = f"{settings.meta_catalog}.{settings.meta.namespace}."
+    return Access(dict(settings.catalogs), dict(settings.path_map), own)
 
 
 def start_stream(

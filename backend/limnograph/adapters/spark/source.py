@@ -22,8 +22,9 @@ from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.adapters.iceberg.storage import IcebergStorage
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.errors import MetadataError, SettingsError, SourceError
 from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
+from limnograph.ports.catalog import Catalog
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
 
@@ -35,10 +36,13 @@ Extract = Callable[[DueTable, TableReader, Clock], list[SnapshotFact]]
 
 
 class Access(msgspec.Struct, frozen=True):
-    """How workers reach storage: properties by catalog name, and location prefixes to map."""
+    """How workers reach storage: properties by catalog name, location prefixes to map, and where our own tables are
+    (`catalog.namespace.`), whose moves are no news.
+    """
 
     catalogs: dict[str, dict[str, str]]
     path_map: dict[str, str] = {}
+    meta_prefix: str = ""
 
     def reader(self, catalog: str) -> TableReader:
         """Reader with that catalog's credentials; a table without a catalog has none."""
@@ -96,6 +100,7 @@ class TicksReader(DataSourceStreamReader):
         self._access = msgspec.json.decode(options["access"], type=Access)
         self._seconds = float(options.get("seconds", "60"))
         self._tick, self._print, self._last = 0, "", 0.0
+        self._catalogs: dict[str, Catalog] = {}
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         return {"tick": 0}
@@ -115,17 +120,24 @@ class TicksReader(DataSourceStreamReader):
         yield pa.RecordBatch.from_pydict({"tick": pa.array([partition.value], pa.int64())})
 
     def _fingerprint(self) -> str:
-        """Hash over all pointers; a catalog that does not answer leaves it to the clock."""
+        """Hash over all pointers but our own; a catalog that does not answer leaves it to the clock."""
+        found = hashlib.sha256()
+        for name in sorted(self._access.catalogs):
+            try:
+                pointers = self._catalog(name).pointers()
+            except (SourceError, SettingsError):
+                continue
+            own = self._access.meta_prefix
+            found.update(repr([p.location for p in pointers if not own or not str(p.name).startswith(own)]).encode())
+        return found.hexdigest()
+
+    def _catalog(self, name: str) -> Catalog:
+        """Kept open: Spark asks one process for all offsets of a query."""
         from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
 
-        found = hashlib.sha256()
-        for name, properties in sorted(self._access.catalogs.items()):
-            try:
-                pointers = IcebergCatalog(open_catalog(name, properties)).pointers()
-            except SourceError:
-                continue
-            found.update(repr([pointer.location for pointer in pointers]).encode())
-        return found.hexdigest()
+        if name not in self._catalogs:
+            self._catalogs[name] = IcebergCatalog(open_catalog(name, self._access.catalogs[name]))
+        return self._catalogs[name]
 
 
 class LimnographSource(DataSource):

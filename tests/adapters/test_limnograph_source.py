@@ -1,0 +1,68 @@
+"""The DataSource's parts without a JVM: what a task yields, and when the stream says that a pass is due."""
+
+from __future__ import annotations
+
+import msgspec
+import pyarrow as pa
+
+from lakes import Lake, rows
+from limnograph.adapters.iceberg.schema import arrow_schema
+from limnograph.adapters.spark.source import Access, SnapshotsReader, TicksReader
+from limnograph.domain.due import DueTable
+from limnograph.domain.facts import SNAPSHOTS
+from limnograph.services.extract import extract
+
+
+def due(lake: Lake, name: str = "sales.orders") -> DueTable:
+    table = lake.load(name)
+    return DueTable(
+        catalog="lake",
+        namespace="sales",
+        table="orders",
+        table_uuid="u",
+        metadata_location=table.metadata_location,
+        snapshot_ids=[s.snapshot_id for s in table.snapshots()],
+    )
+
+
+def read(lake: Lake, *tables: DueTable) -> pa.Table:
+    access = msgspec.json.encode(Access({"lake": lake.properties})).decode()
+    options = {"access": access, "due": msgspec.json.encode(list(tables)).decode(), "tasks": "4"}
+    reader = SnapshotsReader(options, extract)
+    batches = [batch for partition in reader.partitions() for batch in reader.read(partition)]
+    return pa.Table.from_batches(batches, arrow_schema(SNAPSHOTS))
+
+
+def test_tasks_yield_the_rows_of_their_tables(lake: Lake) -> None:
+    lake.table().append(rows("eu"))
+    lake.table("sales.items").append(rows("eu"))
+    found = read(lake, due(lake), due(lake, "sales.items"))
+    assert found.num_rows == 2
+    assert set(found.column("total_data_files").to_pylist()) == {1}
+
+
+def test_a_table_that_cannot_be_read_now_yields_nothing_and_stops_no_other(lake: Lake) -> None:
+    lake.table().append(rows("eu"))
+    gone = msgspec.structs.replace(due(lake), metadata_location="s3://nobody/none.metadata.json")
+    cut = msgspec.structs.replace(due(lake), metadata_location=f"file://{lake.folder}/catalog.db")
+    assert read(lake, cut, gone, due(lake)).num_rows == 1
+
+
+def test_the_stream_ticks_when_a_pointer_moves_and_not_when_only_our_own_tables_do(lake: Lake) -> None:
+    lake.table().append(rows("eu"))
+    lake.table("limnograph.changes").append(rows("eu"))
+    access = Access({"lake": lake.properties}, {}, "lake.limnograph.")
+    reader = TicksReader({"access": msgspec.json.encode(access).decode(), "seconds": "1000"})
+    assert reader.initialOffset() == {"tick": 0}
+    first = reader.latestOffset()
+    assert first["tick"] > 0
+    lake.load("limnograph.changes").append(rows("us"))
+    assert reader.latestOffset() == first
+    lake.load().append(rows("us"))
+    assert reader.latestOffset()["tick"] > first["tick"]
+
+
+def test_the_stream_ticks_after_a_while_even_when_nothing_moved(lake: Lake) -> None:
+    options = {"access": msgspec.json.encode(Access({"lake": lake.properties})).decode(), "seconds": "0"}
+    reader = TicksReader(options)
+    assert reader.latestOffset()["tick"] < reader.latestOffset()["tick"]
