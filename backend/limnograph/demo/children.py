@@ -73,8 +73,8 @@ class Child:
 class Children:
     """All that was started; leaving the block ends them, the last one first."""
 
-    def __init__(self, logs: Path, progress: Progress) -> None:
-        self._logs, self._progress = logs, progress
+    def __init__(self, logs: Path, progress: Progress, stop_seconds: float = STOP_SECONDS) -> None:
+        self._logs, self._progress, self._stop_seconds = logs, progress, stop_seconds
         self._running: list[Child] = []
 
     def __enter__(self) -> Self:
@@ -83,7 +83,7 @@ class Children:
     def __exit__(self, *_: object) -> None:
         for child in reversed(self._running):
             child.ask_to_stop()
-        deadline = time.monotonic() + STOP_SECONDS
+        deadline = time.monotonic() + self._stop_seconds
         for child in reversed(self._running):
             child.end(deadline - time.monotonic())
         self._running.clear()

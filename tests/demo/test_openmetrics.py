@@ -1,0 +1,94 @@
+"""The past as OpenMetrics text, and what promtool makes of it."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from limnograph.demo.backfill import job_families, write_blocks
+from limnograph.demo.calendar import HOUR, Calendar
+from limnograph.demo.openmetrics import Family, Series, text
+from limnograph.demo.plan import tables
+from limnograph.demo.signals import runs
+from limnograph.demo.tools import tool
+from limnograph.domain.errors import EnvironmentFault
+
+CALENDAR = Calendar.at(1_795_270_000_000)
+
+
+def test_a_counter_is_declared_without_its_suffix_and_the_text_ends_with_eof() -> None:
+    family = Family("runs_total", "counter", "Runs.", [Series({"job_name": "a"}, [(1, 2.0)])])
+    assert text([family], 0, 9).splitlines() == [
+        "# HELP runs Runs.",
+        "# TYPE runs counter",
+        'runs_total{job_name="a"} 2 1',
+        "# EOF",
+    ]
+
+
+def test_label_values_are_escaped() -> None:
+    family = Family("x", "gauge", "X.", [Series({"a": 'q"\\\n'}, [(1, 0.5)])])
+    assert 'x{a="q\\"\\\\\\n"} 0.5 1' in text([family], 0, 9)
+
+
+def test_only_samples_of_the_window_are_written() -> None:
+    family = Family("x", "gauge", "X.", [Series({}, [(1, 1.0), (2, 2.0), (3, 3.0)])])
+    lines = text([family], 2, 3).splitlines()
+    assert [line for line in lines if not line.startswith("#")] == ["x{} 2 2"]
+
+
+def test_the_duration_rises_when_the_first_slow_run_has_finished() -> None:
+    families = {family.name: family for family in job_families(CALENDAR, runs(CALENDAR, tables(CALENDAR)))}
+    series = next(
+        one
+        for one in families["spark_job_duration_seconds"].series
+        if one.labels["job_name"] == "rollup_customer_events"
+    )
+    values = dict(series.samples)
+    assert max(v for at, v in values.items() if at * 1000 < CALENDAR.slow_from) < 65
+    assert min(v for at, v in values.items() if CALENDAR.slow_from + 200_000 < at * 1000 < CALENDAR.repair) > 130
+
+
+def test_no_label_is_one_that_prometheus_overwrites() -> None:
+    for family in job_families(CALENDAR, runs(CALENDAR, tables(CALENDAR))):
+        assert not {"job", "namespace", "instance"} & {key for series in family.series for key in series.labels}
+
+
+@pytest.mark.prometheus
+def test_promtool_makes_blocks_that_hold_every_sample(tmp_path: Path) -> None:
+    short = Calendar(CALENDAR.midnight, CALENDAR.start + 7 * HOUR)
+    samples = [(at, float(at % 97)) for at in range(short.start // 1000, short.until // 1000, 300)]
+    family = Family("limno_level", "gauge", "Level.", [Series({"table": "t"}, samples)])
+    assert write_blocks(tool("promtool"), tmp_path, tmp_path / "data", short, [family]) == len(samples)
+    (tmp_path / "data" / "wal").mkdir()  # promtool opens a whole TSDB
+    listed = subprocess.run(
+        [tool("promtool"), "tsdb", "dump", str(tmp_path / "data")], capture_output=True, text=True, check=True
+    )
+    read = [line.split() for line in listed.stdout.splitlines() if "limno_level" in line]
+    assert sorted((int(at) // 1000, float(value)) for *_, value, at in read) == samples
+    assert not list(tmp_path.glob("*.om"))
+
+
+@pytest.mark.prometheus
+def test_a_past_that_promtool_refuses_is_one_sentence(tmp_path: Path) -> None:
+    broken = Family("not a name", "gauge", "X.", [Series({}, [(CALENDAR.start // 1000, 1.0)])])
+    with pytest.raises(EnvironmentFault, match="promtool could not write"):
+        write_blocks(tool("promtool"), tmp_path, tmp_path / "data", CALENDAR, [broken])
+
+
+def test_the_story_file_has_text_ids_and_reads_back(tmp_path: Path) -> None:
+    from limnograph.demo.commits import Mark
+    from limnograph.demo.story import read, tell, write
+
+    plans = tables(CALENDAR)
+    marks = {p.name: [Mark(s.at, 5_184_430_069_070_270_604 + n, 0, "") for n, s in enumerate(p.steps)] for p in plans}
+    told = tell(CALENDAR, plans, marks)
+    write(told, tmp_path / "story.json")
+    assert read(tmp_path / "story.json") == told
+    document = json.loads((tmp_path / "story.json").read_text())
+    assert len(document["burst"]["snapshot_id"]) == 19
+    assert document["files_after"] - document["files_before"] == 50_000
+    (tmp_path / "story.json").write_text("{}")
+    with pytest.raises(EnvironmentFault, match="--fresh"):
+        read(tmp_path / "story.json")
