@@ -33,17 +33,27 @@ test('old data stay when a newer question fails, and the problem goes with the n
   expect(resource.problem).toBeUndefined();
 });
 
-test('a skeleton is due only after 150 ms, and only while there is nothing to show', async () => {
-  const resource = new Resource<string>();
-  const first = resource.ask(async () => (await late(260), 'x'));
-  await late(60);
+test('a skeleton is due when patience is over, and only while there is nothing to show', async () => {
+  const resource = new Resource<string>(0);
+  let answer: (text: string) => void = () => {};
+  const first = resource.ask(() => new Promise<string>((done) => (answer = done)));
   expect(resource.slow).toBe(false);
-  await late(140);
-  expect(resource.slow).toBe(true);
+  await expect.poll(() => resource.slow).toBe(true);
+  answer('x');
   await first;
   expect(resource.slow).toBe(false);
-  const again = resource.ask(async () => (await late(220), 'y'));
-  await late(200);
+  const again = resource.ask(() => new Promise<string>((done) => (answer = done)));
+  await late(20);
   expect(resource.slow).toBe(false);
+  answer('y');
   await again;
+  expect(resource.data).toBe('y');
+});
+
+test('an answer within patience shows no skeleton', async () => {
+  const resource = new Resource<string>(60_000);
+  const asked = resource.ask(async () => (await late(20), 'x'));
+  await late(5);
+  expect(resource.slow).toBe(false);
+  await asked;
 });

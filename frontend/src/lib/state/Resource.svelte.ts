@@ -15,6 +15,11 @@ export class Resource<T> {
   slow = $state(false);
 
   #running: AbortController | undefined;
+  readonly #patienceMs: number;
+
+  constructor(patienceMs = PATIENCE_MS) {
+    this.#patienceMs = patienceMs;
+  }
 
   /** Asks; an older question still under way is aborted. Resolves when answered, failed or overtaken. */
   async ask(question: (signal: AbortSignal) => Promise<T>): Promise<void> {
@@ -22,7 +27,7 @@ export class Resource<T> {
     const mine = new AbortController();
     this.#running = mine;
     this.pending = true;
-    const patience = setTimeout(() => (this.slow = this.data === undefined), PATIENCE_MS);
+    const patience = setTimeout(() => (this.slow = this.data === undefined), this.#patienceMs);
     try {
       const data = await question(mine.signal);
       if (this.#running === mine) [this.data, this.problem] = [data, undefined];
