@@ -47,7 +47,7 @@ export function parseInstant(text: string): number | null {
 }
 
 /** Epoch ms of a bound. The end of a range rounds up: `now/d` to `now/d` is today, whole. */
-export function resolveBound(bound: Bound, now: number, end: boolean): number {
+function resolveBound(bound: Bound, now: number, end: boolean): number {
   if (bound.kind === 'absolute') return bound.at;
   const at = now + bound.offsetMs;
   if (!bound.roundTo) return at;

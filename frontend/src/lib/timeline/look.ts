@@ -4,7 +4,7 @@ import { compact, count, ratio } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import type { Lane } from './lane.ts';
 
-export type Tone = 'job' | 'files' | 'deletes' | 'bytes' | 'fresh' | 'base';
+type Tone = 'job' | 'files' | 'deletes' | 'bytes' | 'fresh' | 'base';
 
 export interface Look {
   readonly title: string;

@@ -3,7 +3,7 @@
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { clock, dayMonth } from '#lib/format/instant.ts';
 
-export interface TimeTick {
+interface TimeTick {
   readonly at: number;
   readonly px: number;
   readonly label: string;
@@ -56,7 +56,7 @@ function timeTicks(
   }));
 }
 
-export interface ValueTick {
+interface ValueTick {
   readonly value: number;
   readonly y: number;
 }

@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Cursor } from '#lib/state/Cursor.svelte.ts';
+import { BURST, DAY, NOW, story } from './fixtures/story.ts';
+import { commitsOf } from './lane.ts';
+import { Navigation } from './navigation.ts';
+import { timeScale } from './scale.ts';
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const span = { from: DAY, to: NOW, step: 30 };
+const scale = timeScale(DAY, NOW, 720);
+
+let cursor: Cursor;
+let ranges: [from: number, to: number][];
+let navigation: Navigation;
+beforeEach(() => {
+  cursor = new Cursor();
+  ranges = [];
+  const stage = () => ({
+    span,
+    scale,
+    now: NOW,
+    resting: cursor.at ?? NOW,
+    newest: NOW,
+    pin: cursor.pin,
+    commits: commitsOf(story()),
+  });
+  navigation = new Navigation(cursor, stage, {
+    range: (from, to) => ranges.push([from, to]),
+    commit: () => undefined,
+  });
+});
+
+describe('range', () => {
+  test('never narrower than a minute, around the same middle', () => {
+    navigation.show(BURST, BURST + 2000, false);
+    expect(ranges).toEqual([[BURST + 1000 - MINUTE / 2, BURST + 1000 + MINUTE / 2]]);
+  });
+  test('never into the future: zooming out at the right edge goes back in time', () => {
+    navigation.zoomAround(NOW, 2, false);
+    expect(ranges).toEqual([[DAY - 6 * HOUR, NOW]]);
+    navigation.act({ do: 'pan', by: 0.5 });
+    expect(ranges[1]).toEqual([DAY, NOW]);
+  });
+  test('a cluster opens with air around it', () => {
+    const [first, second] = commitsOf(story());
+    if (first && second) navigation.expand([first, second]);
+    const [from, to] = ranges[0] ?? [0, 0];
+    expect([from < (first?.t ?? 0), to > (second?.t ?? 0)]).toEqual([true, true]);
+  });
+});
+
+describe('touch', () => {
+  const tap = (px: number) => {
+    navigation.press(px);
+    navigation.release(px, true);
+  };
+  test('tap and tap select, a third tap starts anew', () => {
+    tap(120);
+    expect([cursor.pin, cursor.selection]).toEqual([DAY + HOUR, null]);
+    tap(240);
+    expect(cursor.selection).toEqual([DAY + HOUR, DAY + 2 * HOUR]);
+    tap(360);
+    expect([cursor.pin, cursor.selection]).toEqual([DAY + 3 * HOUR, null]);
+  });
+});
+
+test('a cancelled drag leaves the selection as it was', () => {
+  cursor.selection = [DAY, DAY + HOUR];
+  navigation.press(400);
+  navigation.drag(600);
+  expect(cursor.selection).not.toEqual([DAY, DAY + HOUR]);
+  navigation.cancel();
+  expect(cursor.selection).toEqual([DAY, DAY + HOUR]);
+});
+test('Escape clears the selection first, then the pin', () => {
+  [cursor.selection, cursor.pin] = [[DAY, DAY + HOUR], DAY];
+  navigation.act({ do: 'clear' });
+  expect([cursor.selection, cursor.pin]).toEqual([null, DAY]);
+  navigation.act({ do: 'clear' });
+  expect(cursor.pin).toBeNull();
+});
+test('past the last commit the cursor stays', () => {
+  cursor.at = NOW;
+  navigation.act({ do: 'next' });
+  expect(cursor.at).toBe(NOW);
+});
