@@ -250,3 +250,23 @@ def test_percentiles_lie_in_the_bin_of_the_exact_value() -> None:
         exact = sizes[round(share * len(sizes))]
         assert abs(size_bin(histogram_percentile(histogram, share) or 0) - size_bin(exact)) <= 1
     assert histogram_percentile([0] * 21, 0.5) is None
+
+
+def test_format_v1_is_counted_without_sequence_numbers(lake: Lake) -> None:
+    table = lake.table(**{"format-version": "1"})
+    table.append(rows("eu", "us"))
+    table.delete(EqualTo("region", "us"))
+    found = facts(table.metadata_location)
+    assert [(f.format_version, f.total_data_files, f.status) for f in found] == [(1, 2, "ok"), (1, 1, "ok")]
+    assert found[-1].removed_data_files == 1
+
+
+def test_a_merged_manifest_counts_old_files_as_existing(lake: Lake) -> None:
+    table = lake.table(**{"commit.manifest-merge.enabled": "true", "commit.manifest.min-count-to-merge": "2"})
+    for _ in range(4):
+        table.append(rows("eu"))
+    found = facts(table.metadata_location)
+    assert [fact.added_data_files for fact in found] == [1, 1, 1, 1]
+    assert [fact.total_data_files for fact in found] == [1, 2, 3, 4]
+    assert min(fact.manifests or 9 for fact in found[1:]) == 1
+    assert [fact.summary_mismatch for fact in found] == [[]] * 4

@@ -6,13 +6,11 @@ import click
 
 from limnograph.domain.failpoints import FAILPOINTS
 
+_EXAMPLES = "\b\nExample:\n  LIMNOGRAPH_FAILPOINT=before_append_snapshots:1:kill limnograph pipeline --once"
 
-@click.command("failpoints")
+
+@click.command("failpoints", epilog=_EXAMPLES)
 def command() -> None:
-    r"""Print the names of the pipeline's failpoints.
-
-    \b
-    Example:  LIMNOGRAPH_FAILPOINT=before_append_snapshots:1:kill limnograph pipeline --once
-    """
+    """Print the names of the pipeline's failpoints."""
     for name in FAILPOINTS:
         click.echo(name)

@@ -16,7 +16,13 @@ UNREADABLE = 3
 _COLUMNS = ("operation", "files", "+", "-", "deletes", "records", "bytes", "status")
 
 
-@click.command("inspect")
+_EXAMPLES = (
+    "\b\nExamples:\n  limnograph inspect file:///warehouse/sales/orders --json\n"
+    "  limnograph inspect ./orders --path-map s3://lake/sales/orders=./orders"
+)
+
+
+@click.command("inspect", epilog=_EXAMPLES)
 @click.argument("location")
 @click.option(
     "--format", "table_format", type=click.Choice(["iceberg", "delta", "hudi"]), help="Default: by the folder."
@@ -24,12 +30,7 @@ _COLUMNS = ("operation", "files", "+", "-", "deletes", "records", "bytes", "stat
 @click.option("--path-map", multiple=True, metavar="A=B", help="Read prefix A of locations from B. May be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="The whole document as JSON.")
 def command(location: str, table_format: str | None, path_map: tuple[str, ...], *, as_json: bool) -> None:
-    r"""Read one table from storage: LOCATION is its folder or one of its metadata files. No catalog is needed.
-
-    \b
-    Example:  limnograph inspect file:///warehouse/sales/orders --json
-              limnograph inspect ./orders --path-map s3://lake/sales/orders=./orders
-    """
+    """Read one table from storage: LOCATION is its folder or one of its metadata files. No catalog is needed."""
     from limnograph.wiring.inspect import inspect_location
 
     found = inspect_location(location, table_format, dict(map(_mapping, path_map)))

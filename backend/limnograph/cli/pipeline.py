@@ -14,7 +14,10 @@ from limnograph.settings import load
 _TRIGGER = re.compile(r"(\d+)\s*(s|m)")
 
 
-@click.command("pipeline")
+_EXAMPLES = "\b\nExamples:\n  limnograph pipeline --config limnograph.toml --once\n  limnograph pipeline --trigger 10s"
+
+
+@click.command("pipeline", epilog=_EXAMPLES)
 @click.option(
     "--config", type=click.Path(dir_okay=False, path_type=Path), help="Settings file; default LIMNOGRAPH_CONFIG."
 )
@@ -22,11 +25,7 @@ _TRIGGER = re.compile(r"(\d+)\s*(s|m)")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines only on stdout (they are always the last ones).")
 @click.option("--trigger", default="60s", show_default=True, help="Time between two passes of the stream: 10s, 5m.")
 def command(config: Path | None, *, once: bool, as_json: bool, trigger: str) -> None:
-    r"""Extract the history of every observed table into the meta tables.
-
-    \b
-    Example:  limnograph pipeline --config limnograph.toml --once
-    """
+    """Extract the history of every observed table into the meta tables."""
     settings = load(config)
     interval = _seconds(trigger)
     from limnograph.jobs.pipeline import run_once, run_stream
