@@ -139,3 +139,30 @@ def test_facts_of_one_table_leave_the_others_as_they_are() -> None:
     assert made.reading.lake.histories["other"] is before
     assert made.reading.lake.find(NAME).head.total_data_files == 11
     assert [history.name.table for history in made.reading.lake.current()] == ["orders", "other"]
+
+
+def test_a_name_belongs_to_who_got_it_last_whichever_table_moves() -> None:
+    old = [change("named", NOW - 9 * HOUR, subject="lake.sales.orders")]
+    new = [change("named", NOW - HOUR, subject="lake.sales.orders", table_uuid="new")]
+    made = store(lake([row(1, NOW - 9 * HOUR, 1), row(2, NOW - HOUR, 2, table_uuid="new")], [*old, *new]))
+    assert made.reading.lake.find(NAME).uuid == "new"
+    made.apply(Facts([row(3, NOW - 60, 3)], []))
+    assert made.reading.lake.find(NAME).uuid == "new"
+
+
+def test_rows_that_were_deleted_from_the_meta_tables_leave_at_the_next_refresh() -> None:
+    engine = lake([row(1, NOW - 2 * HOUR, 10), row(2, NOW - HOUR, 11)])
+    made = store(engine)
+    engine._snapshots = engine._snapshots[:1]
+    engine.append([], [change("property", NOW, "x", subject="write.a")])
+    made.refresh()
+    assert [r.snapshot_id for r in made.reading.lake.find(NAME).ordered] == [1]
+
+
+def test_a_row_that_was_extracted_again_replaces_the_one_in_memory() -> None:
+    engine = lake([row(1, NOW - HOUR, None, observed_at=NOW - 50, run_id="a")])
+    made = store(engine)
+    engine._snapshots = []
+    engine.append([row(1, NOW - HOUR, 10, observed_at=NOW - 5, run_id="b")], [])
+    made.refresh()
+    assert made.reading.lake.find(NAME).head.total_data_files == 10

@@ -85,12 +85,16 @@ class HotStore:
         if same:
             self._reading = self._reading._replace(error=None, read_at=now)
             return False
-        durable = load(self._engine, floor) if head.snapshots or head.changes else Facts([], [])
+        durable = load(self._engine, floor, known=self._durable) if head.snapshots or head.changes else Facts([], [])
         with self._swapping:
-            self._durable, self._floor = durable, floor
-            self._groups = lakes.by_table(durable)
+            groups = lakes.by_table(durable)
+            touched = _differing(self._groups, groups) | _tables_of(self._provisional)
+            self._durable, self._floor, self._groups = durable, floor, groups
             self._provisional = _within(_still_provisional(self._provisional, durable), floor)
-            lake = lakes.build(durable, self._provisional, floor)
+            fresh = _split(self._provisional, touched)[1]
+            newer = lakes.build(_joined([groups.get(uuid, Facts([], [])) for uuid in touched]), fresh, floor)
+            lake = lakes.patched(self._reading.lake, newer, gone=touched, nameless=None in touched)
+            lake = lake._replace(floor=floor, observed_at=lakes.read_until(durable), facts=durable)
             self._reading = Reading(lake, None, partial=False, head=head, read_at=now)
         return True
 
@@ -98,7 +102,7 @@ class HotStore:
         """Lay facts of the watcher over the durable ones."""
         if not facts.snapshots and not facts.changes:
             return
-        touched = {row.table_uuid for row in facts.snapshots} | {change.table_uuid for change in facts.changes}
+        touched = _tables_of(facts)
         with self._swapping:
             others, own = _split(self._provisional, touched)
             merged = _latest(Facts([*own.snapshots, *facts.snapshots], [*own.changes, *facts.changes]))
@@ -106,7 +110,9 @@ class HotStore:
             fresh = _still_provisional(merged, durable)
             self._provisional = _joined([others, fresh])
             floor = self._floor if self._floor is not None else self._clock.now() - self._window
-            lake = lakes.patched(self._reading.lake, lakes.build(durable, fresh, floor), nameless=None in touched)
+            lake = lakes.patched(
+                self._reading.lake, lakes.build(durable, fresh, floor), gone=touched, nameless=None in touched
+            )
             self._reading = self._reading._replace(lake=lake)
 
     def provisional_row(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
@@ -151,6 +157,21 @@ def _split(facts: Facts, table_uuids: Collection[str | None]) -> tuple[Facts, Fa
         rows = [row for row in facts.snapshots if (row.table_uuid in table_uuids) == inside]
         parts.append(Facts(rows, [c for c in facts.changes if (c.table_uuid in table_uuids) == inside]))
     return parts[0], parts[1]
+
+
+def _tables_of(facts: Facts) -> set[str | None]:
+    return {row.table_uuid for row in facts.snapshots} | {change.table_uuid for change in facts.changes}
+
+
+def _differing(old: dict[str | None, Facts], new: dict[str | None, Facts]) -> set[str | None]:
+    """Tables whose facts are not the same objects as before."""
+    nothing = Facts([], [])
+    return {uuid for uuid in old.keys() | new.keys() if not _same(old.get(uuid, nothing), new.get(uuid, nothing))}
+
+
+def _same(one: Facts, other: Facts) -> bool:
+    pairs = ((one.snapshots, other.snapshots), (one.changes, other.changes))
+    return all(len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True)) for a, b in pairs)
 
 
 def _joined(parts: Sequence[Facts]) -> Facts:

@@ -6,7 +6,7 @@ Built from facts; provisional facts of the watcher are laid over durable ones wi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -25,7 +25,10 @@ class Facts(NamedTuple):
 
 
 class Lake(NamedTuple):
-    """`floor`: nothing older than this instant is complete, but carry-in. `damaged`: names never readable."""
+    """`floor`: nothing older than this instant is complete, but carry-in. `damaged`: names never readable.
+
+    `names`: who had a name last, `since` that instant.
+    """
 
     histories: dict[str, History]
     names: dict[TableName, str]
@@ -33,6 +36,7 @@ class Lake(NamedTuple):
     floor: int
     observed_at: int | None
     facts: Facts
+    since: dict[TableName, int]
 
     def find(self, name: TableName) -> History | None:
         """History under a name, current or former; None for a name that was never readable. Raises NotFound."""
@@ -48,7 +52,7 @@ class Lake(NamedTuple):
         return sorted((h for h in self.histories.values() if not h.dropped), key=lambda history: history.name)
 
 
-EMPTY = Lake({}, {}, {}, 0, None, Facts([], []))
+EMPTY = Lake({}, {}, {}, 0, None, Facts([], []), {})
 
 
 def build(durable: Facts, provisional: Facts, floor: int) -> Lake:
@@ -68,10 +72,11 @@ def build(durable: Facts, provisional: Facts, floor: int) -> Lake:
         uuid: History(uuid, name, rows.get(uuid, {}), changes.get(uuid, ()), frozenset(fresh.get(uuid, ())))
         for uuid, name in _current_names(names, changes).items()
     }
-    by_name = {name: uuid for name, uuid, _ in sorted(names, key=lambda entry: entry[2])}
-    return Lake(
-        histories, by_name, _damaged(changes.get(None, ()), by_name), floor, read_until(durable), durable
-    )
+    ordered = sorted(names, key=lambda entry: entry[2])
+    by_name = {name: uuid for name, uuid, _ in ordered}
+    since = {name: at for name, _, at in ordered}
+    damaged = _damaged(changes.get(None, ()), by_name)
+    return Lake(histories, by_name, damaged, floor, read_until(durable), durable, since)
 
 
 def read_until(durable: Facts) -> int | None:
@@ -94,16 +99,24 @@ def by_table(facts: Facts) -> dict[str | None, Facts]:
     return dict(found)
 
 
-def patched(lake: Lake, newer: Lake, *, nameless: bool) -> Lake:
-    """A lake in which the tables of `newer` replace their older selves; all others are shared.
+def patched(lake: Lake, newer: Lake, *, gone: Collection[str | None], nameless: bool) -> Lake:
+    """A lake in which the tables of `newer` replace their older selves, the tables `gone`; all others are shared.
 
     `nameless`: `newer` also has all that is known of names that were never readable.
     """
-    names = {**lake.names, **newer.names}
+    names = {name: uuid for name, uuid in lake.names.items() if uuid not in gone}
+    for name, uuid in newer.names.items():
+        # A table that was dropped and made again: the name belongs to who got it last.
+        if name not in names or newer.since[name] >= lake.since[name]:
+            names[name] = uuid
     damaged = newer.damaged if nameless else lake.damaged
     return lake._replace(
-        histories={**lake.histories, **newer.histories},
+        histories={uuid: h for uuid, h in lake.histories.items() if uuid not in gone} | newer.histories,
         names=names,
+        since={
+            name: newer.since[name] if newer.names.get(name) == uuid else lake.since[name]
+            for name, uuid in names.items()
+        },
         damaged={name: change for name, change in damaged.items() if name not in names},
     )
 

@@ -7,7 +7,9 @@ that the state is known at the span's first instant.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, TypeVar
 
 import msgspec
 import polars as pl
@@ -22,11 +24,19 @@ HOT_COLUMNS = tuple(column.name for column in SNAPSHOTS.columns if column.name n
 """What pages and lanes need; the rest comes by id when a commit is opened."""
 
 
-def load(engine: QueryEngine, start: int, table_uuids: tuple[str, ...] = ()) -> Facts:
-    """Facts from `start` (epoch microseconds) on, of all tables or some. Raises SourceError."""
-    changes = _changes(engine, start, table_uuids)
+def load(
+    engine: QueryEngine,
+    start: int,
+    table_uuids: tuple[str, ...] = (),
+    known: Facts = Facts([], []),  # noqa: B008
+) -> Facts:
+    """Facts from `start` (epoch microseconds) on, of all tables or some. Raises SourceError.
+
+    A fact that is among the `known` ones comes back as the same object, which saves making it again.
+    """
+    changes = _changes(engine, start, table_uuids, {_change_key(change): change for change in known.changes})
     recent = MetaQuery(table="snapshots", columns=HOT_COLUMNS, table_uuids=table_uuids, start=start)
-    rows = snapshot_facts(engine.select(recent))
+    rows = _reused(engine.select(recent), _ROW_KEY, {_row_key(row): row for row in known.snapshots}, snapshot_facts)
     have = {(row.table_uuid, row.snapshot_id) for row in rows}
     missing = {(uuid, found) for uuid, found in _pointed_at(changes, start) if (uuid, found) not in have}
     return Facts([*_by_id(engine, missing), *_oldest_resort(engine, start, table_uuids, changes), *rows], changes)
@@ -59,14 +69,33 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def _changes(engine: QueryEngine, start: int, table_uuids: tuple[str, ...]) -> list[ChangeFact]:
+_ROW_KEY = ("table_uuid", "snapshot_id", "observed_at", "run_id")
+_CHANGE_KEY = ("table_uuid", "catalog", "namespace", "table", "kind", "subject", "to_value", "at", "observed_at")
+_row_key, _change_key = attrgetter(*_ROW_KEY), attrgetter(*_CHANGE_KEY)
+_F = TypeVar("_F", SnapshotFact, ChangeFact)
+
+
+def _reused(
+    frame: pl.DataFrame, key: tuple[str, ...], known: dict[Any, _F], make: Callable[[pl.DataFrame], list[_F]]
+) -> list[_F]:
+    """Facts of a frame in its order; those with a known key are the known objects."""
+    keys = list(frame.select(key).iter_rows())
+    new = [index for index, found in enumerate(keys) if found not in known]
+    made = dict(zip(new, make(frame[new]), strict=True))
+    return [made[index] if index in made else known[found] for index, found in enumerate(keys)]
+
+
+def _changes(
+    engine: QueryEngine, start: int, table_uuids: tuple[str, ...], known: dict[Any, ChangeFact]
+) -> list[ChangeFact]:
     """All changes of the span; before it every state but main's log, of which only the newest entry a table."""
     states = tuple(kind for kind in CHANGE_KINDS if kind != "ref")
     before = engine.select(MetaQuery(table="changes", table_uuids=table_uuids, kinds=states, end=start))
     log = engine.select(MetaQuery(table="changes", table_uuids=table_uuids, kinds=("ref",), end=start))
     newest = log.group_by("table_uuid", "subject", maintain_order=True).last().select(log.columns)
     after = engine.select(MetaQuery(table="changes", table_uuids=table_uuids, start=start))
-    return [*change_facts(before), *change_facts(newest), *change_facts(after)]
+    frames = (before, newest, after)
+    return [change for frame in frames for change in _reused(frame, _CHANGE_KEY, known, change_facts)]
 
 
 def _pointed_at(changes: list[ChangeFact], start: int) -> set[tuple[str, int]]:

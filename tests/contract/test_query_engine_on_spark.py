@@ -1,0 +1,49 @@
+"""The embedded engine over meta tables that Spark wrote: day partitions, maps and structs, planned by PyIceberg."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+
+from lakes import Lake
+from limnograph.adapters.embedded.engine import EmbeddedEngine
+from limnograph.adapters.iceberg.catalog import open_catalog
+from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.spark.store import SparkMetaStore
+from limnograph.domain.facts import CHANGES, SNAPSHOTS, PartitionFact
+from limnograph.ports.query_engine import MetaQuery
+from limnograph.services.loading import change_facts, load, snapshot_facts
+from serving_kit import BIG, HOUR, NOW, UUID, moved, row
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ROWS = [
+    row(1, NOW - 50 * HOUR, None, partitions=[PartitionFact(partition="day=1", data_files=3)], file_size_histogram=[1]),
+    row(7, NOW - 2 * HOUR, 3, table_uuid="other", table="other"),
+    row(BIG, NOW - HOUR, 12, summary={"operation": "append", "x": "ü"}, refs=["main"], skew_cv=0.25, parent_id=1),
+]
+LOG = [moved(1, NOW - 50 * HOUR), moved(BIG, NOW - HOUR)]
+
+
+def test_facts_that_spark_wrote_come_back_through_polars(spark: SparkSession, shared_lake: Lake) -> None:
+    namespace = f"meta_{uuid4().hex[:8]}"
+    engine = EmbeddedEngine(lambda: open_catalog("shared", shared_lake.properties), (namespace,))
+    assert engine.head().snapshots is None
+    store = SparkMetaStore(spark, lambda: open_catalog("shared", shared_lake.properties), namespace)
+    store.ensure()
+    assert engine.select(MetaQuery(table="snapshots")).is_empty()
+    store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, ROWS[:1]), store.head(SNAPSHOTS), "run-1")
+    store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, ROWS[1:]), store.head(SNAPSHOTS), "run-2")
+    store.append(CHANGES, arrow_table(CHANGES, LOG), store.head(CHANGES), "run-2")
+    assert engine.head().snapshots == store.head(SNAPSHOTS)
+    assert engine.head().run_id == "run-2"
+    assert snapshot_facts(engine.select(MetaQuery(table="snapshots"))) == ROWS
+    assert change_facts(engine.select(MetaQuery(table="changes"))) == LOG
+    recent = engine.select(MetaQuery(table="snapshots", start=NOW - 24 * HOUR, table_uuids=(UUID,)))
+    assert recent["snapshot_id"].to_list() == [BIG]
+    assert {fact.snapshot_id for fact in load(engine, NOW - 48 * HOUR).snapshots} == {1, 7, BIG}
