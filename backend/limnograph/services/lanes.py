@@ -145,7 +145,7 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
         age_s=state.age_s,
         problem=state.problem,
         resolution="raw",
-        query=_sql(history, span, "committed_at"),
+        query=_sql(history, span, "snapshot_id"),
         v=_until(seconds, at, state.known_until),
     )
 

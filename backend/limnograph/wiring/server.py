@@ -18,7 +18,7 @@ from limnograph.adapters.system_clock import SystemClock
 from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain.answers import CommitDetail, CommitsPage
 from limnograph.domain.asked import CommitsQuery
-from limnograph.domain.errors import LimnographError
+from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
 from limnograph.ports.clock import Clock
@@ -43,6 +43,7 @@ from limnograph.settings import Settings
 from limnograph.wiring.observe import SettingsLake
 
 REFRESH_S = 2.0
+ASK_S = 30.0
 _log = logging.getLogger("limnograph.server")
 
 
@@ -107,6 +108,8 @@ class Parts:
     async def around(self) -> AsyncGenerator[None]:
         """What runs beside the routes: refresh of the hot store, the watcher."""
         tasks = [asyncio.create_task(self._refresh())]
+        if self._metrics:
+            tasks.append(asyncio.create_task(_keep_asking(self._metrics)))
         if self.watcher:
             tasks.append(asyncio.create_task(self.watcher.run()))
         try:
@@ -135,6 +138,14 @@ class Parts:
         except LimnographError as error:
             self._inbox_error = str(error)
             _log.warning("%s", error)
+
+
+async def _keep_asking(metrics: Metrics) -> None:
+    """Ask the metrics source for nothing every half minute, so that status knows whether it answers."""
+    while True:
+        with contextlib.suppress(SourceError):
+            await metrics.instant("vector(1)", SystemClock().now() // 1000)
+        await asyncio.sleep(ASK_S)
 
 
 def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
