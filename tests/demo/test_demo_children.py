@@ -92,6 +92,39 @@ def test_a_killed_parent_takes_its_children_along(tmp_path: Path) -> None:
     assert gone(pid)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_every_stop_signal_ends_parent_and_children_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    script = textwrap.dedent(f"""
+        import time
+        from pathlib import Path
+        from limnograph.demo.children import Children, Program
+        from limnograph.demo.progress import Progress
+        from limnograph.demo.supervisor import stop_on_signals
+        stop_on_signals()
+        try:
+            with Children(Path({str(tmp_path)!r}), Progress()) as children:
+                child = children.start(Program("child", {SLEEPER!r}))
+                children.wait_until(child, lambda: "here" in child.log.read_text(), 20)
+                print(child._process.pid, flush=True)
+                time.sleep(600)
+        except KeyboardInterrupt:
+            raise SystemExit(7)
+    """)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        # As a shell starts what runs in the background.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # noqa: PLW1509
+    )
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    parent.send_signal(number)
+    parent.send_signal(number)
+    assert parent.wait(timeout=20) == 7
+    assert gone(pid)
+
+
 def test_two_demos_do_not_share_a_folder(tmp_path: Path) -> None:
     with Folder(tmp_path).held(), pytest.raises(Conflict, match="a demo already runs in"), Folder(tmp_path).held():
         pass

@@ -93,12 +93,17 @@ def watch(children: Children, progress: Progress) -> None:
 
 
 def stop_on_signals() -> None:
-    """SIGTERM and SIGHUP end the demo as Ctrl-C does."""
+    """SIGTERM and SIGHUP end the demo as Ctrl-C does, also where a shell ignores Ctrl-C. The first one counts: a second
+    one must not interrupt the ending of the children.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def interrupt(*_: object) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in numbers:
         signal.signal(number, interrupt)
 
 

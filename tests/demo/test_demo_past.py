@@ -92,3 +92,23 @@ def test_the_story_file_has_text_ids_and_reads_back(tmp_path: Path) -> None:
     (tmp_path / "story.json").write_text("{}")
     with pytest.raises(EnvironmentFault, match="--fresh"):
         read(tmp_path / "story.json")
+
+
+@pytest.mark.parametrize(("hours", "offered"), [(19, False), (20, False), (21, True)])
+def test_a_start_more_than_twenty_hours_later_offers_a_fresh_lake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], hours: int, offered: bool
+) -> None:
+    from limnograph.demo.building import VERSION, ensure
+    from limnograph.demo.commits import Mark
+    from limnograph.demo.folder import Folder
+    from limnograph.demo.progress import Progress
+    from limnograph.demo.story import tell, write
+
+    plans = tables(CALENDAR)
+    folder = Folder(tmp_path)
+    folder.make()
+    told = tell(CALENDAR, plans, {p.name: [Mark(s.at, n, 0, "") for n, s in enumerate(p.steps)] for p in plans})
+    write(told, folder.story)
+    folder.mark_built({"version": VERSION})
+    assert ensure(folder, CALENDAR.until + hours * HOUR, Progress()) == told
+    assert ("--fresh builds one of today" in capsys.readouterr().err) is offered
