@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { writeUrl } from '#lib/time/url.ts';
+import { TimelineView } from './TimelineView.svelte.ts';
+
+const FROM = Date.UTC(2026, 10, 21);
+const HOUR = 3_600_000;
+const read = (text: string) => {
+  const view = new TimelineView();
+  view.read(new URLSearchParams(text));
+  return view;
+};
+
+test('without a word in the URL it shows the last 24 hours, and the URL stays empty', () => {
+  const view = read('');
+  expect([view.range.text, view.range.range.relative]).toEqual([{ from: 'now-24h', to: 'now' }, true]);
+  expect(writeUrl(view.url, new URLSearchParams())).toBe('');
+});
+test('what the URL says is shown and written again', () => {
+  const text = `?from=${FROM}&to=${FROM + 6 * HOUR}&at=${FROM + HOUR}&a=${FROM}&sel=${FROM}..${FROM + HOUR}&c=5184430069070270604&job=churn`;
+  const view = read(text);
+  expect(view.commit).toBe('5184430069070270604');
+  expect(view.range.span).toEqual({ from: FROM, to: FROM + 6 * HOUR, step: 30 });
+  expect(writeUrl(view.url, new URLSearchParams())).toBe(text);
+});
+test('what cannot be read is named', () => expect(read('from=soon&c=abc').unread).toEqual(['from', 'c']));
+test('zooms are undone one by one, a glide at once', () => {
+  const view = read(`from=${FROM}&to=${FROM + 6 * HOUR}`);
+  view.zoom(FROM + HOUR, FROM + 2 * HOUR, false);
+  for (const by of [1, 2, 3]) view.zoom(FROM + HOUR + by, FROM + 2 * HOUR - by, true);
+  expect(view.back()).toBe(true);
+  expect(view.range.span.from).toBe(FROM + HOUR);
+  expect(view.back()).toBe(true);
+  expect(view.range.span.from).toBe(FROM);
+  expect(view.back()).toBe(false);
+});
+test('the span is the same object until it moves by a step', () => {
+  const view = read('from=now-6h');
+  view.range.tick(FROM + 1000);
+  const before = view.range.span;
+  view.range.tick(FROM + 2000);
+  expect(view.range.span).toBe(before);
+  view.range.tick(FROM + 62_000);
+  expect(view.range.span).not.toBe(before);
+});

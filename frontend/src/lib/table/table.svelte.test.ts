@@ -1,0 +1,123 @@
+import '../../app.css';
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import type { Schemas } from '#lib/api/client.ts';
+import { ApiProblem } from '#lib/api/problem.ts';
+import { BURST, BURST_ID, story } from '#lib/timeline/fixtures/story.ts';
+import { commitsOf } from '#lib/timeline/lane.ts';
+import { axeFindings } from '../../test/axe.ts';
+import CommitPanel from './CommitPanel.svelte';
+import HintLine from './HintLine.svelte';
+import TableFacts from './TableFacts.svelte';
+
+const blank = {
+  records: null,
+  bytes: null,
+  file_size_p50: null,
+  manifests: null,
+  live_snapshots: null,
+  commits: 0,
+  last_committed_at: null,
+  job_duration_seconds: null,
+};
+
+function detail(more: Partial<Schemas['TableDetail']> = {}): Schemas['TableDetail'] {
+  return {
+    catalog: 'lake',
+    namespace: 'sales',
+    table: 'customer_events',
+    table_uuid: 'u',
+    format: 'iceberg',
+    format_version: 2,
+    location: null,
+    status: 'ok',
+    unreadable_code: null,
+    unreadable_detail: null,
+    reason: {
+      code: 'file_burst',
+      severity: 'critical',
+      sentence: '50,000 files in one append at 03:04',
+      magnitude: 41,
+      snapshot_id: BURST_ID,
+      at: BURST,
+    },
+    schema_id: 13,
+    fields: [],
+    spec_id: 2,
+    partition_fields: [],
+    refs: [],
+    values: { ...blank, data_files: 51_202, small_files: 50_000, delete_files: 19 },
+    freshness: { last_committed_at: null, age_s: 240, usual_interval_s: 1200 },
+    jobs: [],
+    first_seen_at: null,
+    watermark: null,
+    hints: [],
+    ...more,
+  };
+}
+
+const panel = (more: object = {}) => ({
+  snapshotId: null,
+  detail: undefined,
+  problem: undefined,
+  pending: false,
+  commits: commitsOf(story()),
+  hrefOf: (id: string) => `?c=${id}`,
+  pageHref: null,
+  onopen: () => undefined,
+  onclose: () => undefined,
+  onretry: () => undefined,
+  ...more,
+});
+
+test('the facts line says the reason with its number and leads to its moment', async () => {
+  const moments: number[] = [];
+  const screen = await render(TableFacts, { detail: detail(), onmoment: (at: number) => moments.push(at) });
+  await expect.element(screen.getByText('50,000 files in one append at 03:04.')).toBeVisible();
+  await expect.element(screen.getByText('98 %')).toBeVisible();
+  await screen.getByRole('button', { name: /Show/ }).click();
+  expect(moments).toEqual([BURST]);
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('numbers that are not known are said, never zero', async () => {
+  const unknown = { ...blank, data_files: null, small_files: null, delete_files: null };
+  const freshness = { last_committed_at: null, age_s: null, usual_interval_s: null };
+  await render(TableFacts, { detail: detail({ values: unknown, freshness }), onmoment: () => undefined });
+  const numbers = [...document.querySelectorAll('dd.num')].map((each) => each.textContent);
+  expect(numbers).toEqual(['not read', 'not read', 'not read', 'not read']);
+});
+
+test('a hint is one line whose snippet unfolds', async () => {
+  const snippet = '[prometheus.main]\nurl = "http://127.0.0.1:9090"';
+  const screen = await render(HintLine, {
+    hint: { code: 'no_prometheus', title: 'No Prometheus is configured', detail: 'Add it.', snippet },
+  });
+  await expect.element(screen.getByText(/prometheus\.main/)).not.toBeVisible();
+  await screen.getByText(/Add it/).click();
+  await expect.element(screen.getByText(/prometheus\.main/)).toBeVisible();
+  await expect.element(screen.getByRole('button', { name: /^Copy Snippet/ })).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('without an open commit the panel offers the largest in range, largest first', async () => {
+  const opened: string[] = [];
+  const screen = await render(CommitPanel, panel({ onopen: (id: string) => opened.push(id) }));
+  const first = screen.getByRole('listitem').first().getByRole('button');
+  await expect.element(first).toMatchTextContent(/\+50,000/);
+  await first.click();
+  expect(opened).toEqual([BURST_ID]);
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('a commit that cannot be fetched says why beside Retry', async () => {
+  let retries = 0;
+  const problem = new ApiProblem('not-found', 404, 'No such commit', 'It was expired before it was read.');
+  const screen = await render(
+    CommitPanel,
+    panel({ snapshotId: BURST_ID, problem, pageHref: '/x', onretry: () => (retries += 1) }),
+  );
+  await expect.element(screen.getByText(/It was expired before it was read/)).toBeVisible();
+  await screen.getByRole('button', { name: 'Retry' }).click();
+  expect(retries).toBe(1);
+});

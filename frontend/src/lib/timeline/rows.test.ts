@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
+import { frameOf } from './frame.ts';
+import { ROWS_A_PAGE, columnsOf, pagesOf, rowsOf } from './rows.ts';
+import { timeScale } from './scale.ts';
+
+const answer = story({ step: 60 });
+const frame = frameOf(answer, timeScale(DAY, NOW, 700), NOW);
+const all = Array.from({ length: pagesOf(answer) }, (_, page) => rowsOf(answer, frame, page)).flat();
+
+test('every step has a row, 25 a page', () => {
+  expect(all.map((row) => row.at)).toEqual(answer.t);
+  expect(rowsOf(answer, frame, 0)).toHaveLength(ROWS_A_PAGE);
+  expect(rowsOf(answer, frame, pagesOf(answer) - 1).length).toBeLessThanOrEqual(ROWS_A_PAGE);
+});
+test('every commit stands in exactly one row, its id as text with all digits', () => {
+  const listed = all.flatMap((row) => row.commits);
+  const lane = answer.lanes.find((each) => each.kind === 'events');
+  expect(listed).toHaveLength(lane?.kind === 'events' ? lane.events.length : NaN);
+  expect(listed.filter((text) => text.includes(BURST_ID))).toEqual([`Append 03:04:12 +50,000 ${BURST_ID}`]);
+});
+test('after the watermark metadata reads "not read", and absent lanes have no column', () => {
+  const titles = columnsOf(answer).map((lane) => lane.id);
+  expect(titles).toEqual(['job_duration', 'data_files', 'file_size', 'delete_files', 'freshness']);
+  expect(all.at(-1)?.cells.slice(1)).toEqual(Array(4).fill('not read'));
+});
