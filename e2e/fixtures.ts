@@ -1,0 +1,110 @@
+// What every scenario starts with: the story's ids and times, and a page whose console must stay silent.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { test as base } from '@playwright/test';
+
+export { expect } from '@playwright/test';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
+
+export interface Story {
+  table: string;
+  files_before: number;
+  files_after: number;
+  burst: { at: number; snapshot_id: string; added_data_files: number };
+  slowdown: { job_name: string; start: number; end: number };
+  repair: { at: number; snapshot_id: string };
+}
+
+interface Fixtures {
+  /** Errors and warnings of the console and uncaught errors so far; a scenario that expects some empties it. */
+  complaints: string[];
+  /** Absolute range around the story, as a query. */
+  around: string;
+}
+interface WorkerFixtures {
+  story: Story;
+}
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  story: [
+    // eslint-disable-next-line no-empty-pattern -- Playwright demands the pattern
+    async ({}, use) => use(JSON.parse(readFileSync(join(folder, 'story.json'), 'utf8')) as Story),
+    { scope: 'worker' },
+  ],
+  complaints: [
+    async ({ page }, use) => {
+      const seen: string[] = [];
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) seen.push(message.text());
+      });
+      page.on('pageerror', (error) => seen.push(String(error)));
+      await use(seen);
+      if (seen.length) throw new Error(`the console complained:\n${seen.join('\n')}`);
+    },
+    { auto: true },
+  ],
+  around: async ({ story }, use) => {
+    const hour = 3_600_000;
+    await use(`from=${story.burst.at - 3 * hour}&to=${story.burst.at + 3 * hour}`);
+  },
+});
+
+/** URL path of the story's table page. */
+export const tablePath = (story: Story): string => `/t/${story.table.split('.').join('/')}`;
+
+/** A server of its own on the demo's lake; `change` edits the demo's settings before it starts. */
+export async function serve(change: (toml: string) => string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const place = mkdtempSync(join(tmpdir(), 'limnograph-e2e-'));
+  const settings = join(place, 'limnograph.toml');
+  writeFileSync(settings, change(readFileSync(join(folder, 'limnograph.toml'), 'utf8')));
+  const child = spawn(join(root, '.venv/bin/limnograph'), ['serve', '--config', settings, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await address(child);
+  const gone = new Promise<void>((done) => child.once('exit', () => done()));
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+async function address(child: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const found = /http:\/\/\S+?(?=\/?(\s|$))/.exec(line);
+    if (found) return found[0];
+  }
+  throw new Error('the server ended before it was ready');
+}
+
+/** A gate in front of a TCP service that can be shut: connections are refused, as if the service had been stopped. */
+export async function gate(target: URL): Promise<{ url: string; shut: () => Promise<void> }> {
+  const open = new Set<Socket>();
+  const server: Server = createServer((client) => {
+    const upstream = createConnection(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => open.delete(socket));
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    shut: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        for (const socket of open) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,65 @@
+// From the fleet to the commit that added 50,000 files, with the mouse and with the keyboard.
+import { expect, tablePath, test } from '../fixtures.ts';
+import { TimelinePage } from '../timeline.ts';
+
+test('fleet to table: the story stands there with its number and leads to its timeline', async ({ page, story }) => {
+  await page.goto('/');
+  const row = page.getByRole('row').filter({ hasText: 'customer_events' });
+  await expect(row).toBeVisible();
+  await expect(page.getByText(/50,000 files in one append at .*03:04/)).toBeVisible();
+  await row.getByRole('link').first().click();
+  await expect(page).toHaveURL(new RegExp(tablePath(story)));
+  await new TimelinePage(page).drawn();
+});
+
+test('at most three clicks, no typing, from the fleet to the commit page that says 50,000', async ({ page, story }) => {
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Open timeline of sales.customer_events' }).click();
+  await page.getByRole('button', { name: /03:04:12.*50,000/ }).click();
+  await page.getByRole('link', { name: /open commit/i }).click();
+  await expect(page).toHaveURL(new RegExp(`/commits/${story.burst.snapshot_id}(\\?|$)`));
+  await expect(page.getByRole('main')).toContainText('50,000');
+  await expect(page.getByRole('row', { name: /Data files/ })).toContainText(/1,202\s*51,202\s*\+50,000/);
+});
+
+test('all 19 digits of an id stay in page, URL and API', async ({ page, story, request }) => {
+  const id = story.burst.snapshot_id;
+  expect(id).toMatch(/^\d{18,19}$/);
+  await page.goto(`${tablePath(story)}/commits/${id}`);
+  await expect(page.getByText(id, { exact: true }).first()).toBeVisible();
+  expect(page.url()).toContain(id);
+  const answer = await request.get(`/api/v1/tables${tablePath(story).slice(2)}/commits/${id}`);
+  expect(((await answer.json()) as { commit: { snapshot_id: string } }).commit.snapshot_id).toBe(id);
+});
+
+test('the lane of data files rises by exactly 50,000 where the job slows down', async ({ page, story, around }) => {
+  await page.goto(`${tablePath(story)}?${around}`);
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  const told = async () => (await timeline.slider.getAttribute('aria-valuetext')) ?? '';
+  await timeline.slider.focus();
+  await page.keyboard.press('Home');
+  await expect.poll(told).toContain('data files 1,');
+  for (let i = 0; i < 400 && !(await told()).includes('data files 51,'); i += 1) await page.keyboard.press(']');
+  await expect.poll(told).toMatch(/03:04:12 UTC.*data files 51,202/);
+});
+
+test('a commit is found with Tab, ] and Enter only; letters on the body do nothing', async ({ page, story, around }) => {
+  await page.goto(`${tablePath(story)}?${around}`);
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  await page.locator('body').press(']');
+  await page.locator('body').press('z');
+  await expect(page).not.toHaveURL(/c=/);
+  for (let i = 0; i < 40; i += 1) {
+    if (await timeline.slider.evaluate((element) => element === document.activeElement)) break;
+    await page.keyboard.press('Tab');
+  }
+  await page.keyboard.press('Home');
+  for (let i = 0; i < 400; i += 1) {
+    if (((await timeline.slider.getAttribute('aria-valuetext')) ?? '').includes('03:04:12')) break;
+    await page.keyboard.press(']');
+  }
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(`c=${story.burst.snapshot_id}`));
+});

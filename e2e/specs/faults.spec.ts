@@ -1,0 +1,52 @@
+// A source that fails is a lane that says so; what is not set up is a line that says what to add.
+import { expect, gate, serve, tablePath, test } from '../fixtures.ts';
+import { TimelinePage } from '../timeline.ts';
+
+const prometheusUrl = (toml: string): string => /\[prometheus\.main\]\s*url = "(.*?)"/.exec(toml)?.[1] ?? '';
+
+test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is there', async ({ page, story, around }) => {
+  let door: Awaited<ReturnType<typeof gate>> | undefined;
+  let original = '';
+  const probe = await serve((toml) => {
+    original = prometheusUrl(toml);
+    return toml;
+  });
+  await probe.stop();
+  door = await gate(new URL(original));
+  const server = await serve((toml) => toml.replace(original, door.url));
+  try {
+    const timeline = new TimelinePage(page);
+    await page.goto(`${server.url}${tablePath(story)}?${around}`);
+    await timeline.drawn();
+    await expect(timeline.drawing('Job')).not.toHaveCount(0);
+    await door.shut();
+    await page.reload();
+    await timeline.drawn();
+    await expect(timeline.panel.getByRole('button', { name: /Retry/ }).first()).toBeVisible();
+    await expect(timeline.panel.getByRole('group', { name: /failed/ }).first()).toContainText(/main|prometheus/i);
+    await expect(timeline.panel.getByText('Other lanes are complete.').first()).toBeVisible();
+    await expect(timeline.drawing('Delete files')).toBeVisible();
+  } finally {
+    await server.stop();
+  }
+});
+
+test('no Prometheus and no pipeline yet: the pages say what to add', async ({ page, story }) => {
+  const server = await serve((toml) =>
+    toml
+      .replace(/\[prometheus\.main\]\s*url = ".*?"/, '')
+      .replace(/namespace = "limnograph"/, 'namespace = "not_yet_written"'),
+  );
+  try {
+    await page.goto(`${server.url}/`);
+    await expect(page.getByText('No pipeline has run yet').first()).toBeVisible();
+    await expect(page.getByText('limnograph pipeline --config').first()).toBeVisible();
+    // The watcher reads the last 48 hours itself, so the story is there all the same.
+    await expect(page.getByRole('row').filter({ hasText: 'customer_events' })).toBeVisible({ timeout: 40_000 });
+    await page.goto(`${server.url}${tablePath(story)}`);
+    await expect(page.getByText('No Prometheus is configured').first()).toBeVisible();
+    await expect(new TimelinePage(page).drawing('Data files')).toBeVisible();
+  } finally {
+    await server.stop();
+  }
+});

@@ -1,0 +1,89 @@
+"""The settings of docker-compose.yml, run natively: PostgreSQL catalog and inbox, pipeline, server."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import postgres
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField
+
+ROOT = Path(__file__).parents[2]
+LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
+PASSWORD = "only-in-this-test"
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.skipif(postgres.program("initdb") is None, reason="PostgreSQL is not installed (make system)"),
+]
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Environment of the services, with a lake of one table behind it."""
+    folder = tmp_path_factory.mktemp("team")
+    shutil.copy(ROOT / "deploy" / "compose" / "limnograph.toml", folder)
+    with postgres.running(folder / "postgres", "limnograph", PASSWORD, "lake") as address:
+        warehouse = f"file://{folder}/warehouse"
+        lake = SqlCatalog(
+            "lake", uri=f"postgresql+psycopg2://limnograph:{PASSWORD}@{address}/lake", warehouse=warehouse
+        )
+        lake.create_namespace("sales")
+        orders = lake.create_table("sales.orders", Schema(NestedField(1, "id", LongType())))
+        for start in (0, 10):
+            orders.append(pa.table({"id": list(range(start, start + 10))}))
+        yield {
+            **os.environ,
+            "LIMNOGRAPH_CONFIG": str(folder / "limnograph.toml"),
+            "LIMNOGRAPH_CATALOG_HOST": address,
+            "LIMNOGRAPH_CATALOG_PASSWORD": PASSWORD,
+            "LIMNOGRAPH_PROMETHEUS_URL": "http://127.0.0.1:1",
+            "LIMNOGRAPH_STATE": str(folder / "state"),
+            "LIMNOGRAPH_WAREHOUSE": warehouse,
+        }
+
+
+def passed(env: dict[str, str]) -> dict[str, int]:
+    command = [LIMNOGRAPH, "pipeline", "--once", "--json"]
+    found = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=180, cwd=ROOT)
+    assert found.returncode == 0, found.stderr[-3000:]
+    assert PASSWORD not in found.stdout + found.stderr
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def test_the_pipeline_reads_and_keeps_everything_in_postgresql(team: dict[str, str]) -> None:
+    assert passed(team)["snapshots_appended"] == 2
+    assert passed(team)["snapshots_appended"] == 0
+
+
+def test_the_server_serves_it_and_keeps_runs_in_postgresql(team: dict[str, str]) -> None:
+    port = postgres.free_port()
+    command = [LIMNOGRAPH, "serve", "--host", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(command, env=team, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
+        try:
+            assert server.stdout is not None
+            assert str(port) in server.stdout.readline()
+            base = f"http://127.0.0.1:{port}/api/v1"
+            with urllib.request.urlopen(f"{base}/tables") as answer:
+                rows = json.load(answer)["rows"]
+            assert [(row["table"], row["values"]["data_files"]) for row in rows] == [("orders", 2)]
+            run = {"run_id": "r1", "job_name": "churn", "status": "ok", "started_at": 1, "ended_at": 2}
+            request = urllib.request.Request(
+                f"{base}/runs", json.dumps(run).encode(), {"content-type": "application/json"}, method="POST"
+            )
+            with urllib.request.urlopen(request) as answer:
+                assert (answer.status, json.load(answer)["accepted"]) == (202, 1)
+            with urllib.request.urlopen(request) as answer:
+                assert json.load(answer)["duplicates"] == 1
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(15)
