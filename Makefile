@@ -31,7 +31,7 @@ test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 m
 
 ##@ Stages of CI
 .PHONY: check
-check: setup ## Format, lint, types, layers, drift: under a minute
+check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift: under a minute
 	ruff format --check .
 	ruff check .
 	mypy
@@ -39,6 +39,7 @@ check: setup ## Format, lint, types, layers, drift: under a minute
 	python -m limnograph.api.openapi | diff - frontend/src/lib/api/openapi.json
 	python -m limnograph.domain.reference | diff - docs/meta-tables.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check
+	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
 .PHONY: e2e
 e2e: setup e2e/node_modules/.stamp ## Playwright in the system's Chromium, against the demo (CHROMIUM_PATH to choose another)
@@ -75,10 +76,11 @@ types: setup ## Regenerate the OpenAPI document, the TypeScript types and docs/m
 	python -m limnograph.domain.reference > docs/meta-tables.md
 
 .PHONY: format
-format: setup ## Format all code
+format: setup e2e/node_modules/.stamp ## Format all code
 	ruff format .
 	ruff check --fix .
 	cd frontend && npm run format
+	cd e2e && ../frontend/node_modules/.bin/prettier --write .
 
 .PHONY: lock
 lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm: `npm install` in frontend and e2e)

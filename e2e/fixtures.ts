@@ -34,7 +34,7 @@ interface WorkerFixtures {
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
   story: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright demands the pattern
+    // Playwright demands the empty pattern
     async ({}, use) => use(JSON.parse(readFileSync(join(folder, 'story.json'), 'utf8')) as Story),
     { scope: 'worker' },
   ],
@@ -60,7 +60,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 export const tablePath = (story: Story): string => `/t/${story.table.split('.').join('/')}`;
 
 /** A server of its own on the demo's lake; `change` edits the demo's settings before it starts. */
-export async function serve(change: (toml: string) => string): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function serve(
+  change: (toml: string) => string,
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const place = mkdtempSync(join(tmpdir(), 'limnograph-e2e-'));
   const settings = join(place, 'limnograph.toml');
   writeFileSync(settings, change(readFileSync(join(folder, 'limnograph.toml'), 'utf8')));

@@ -10,7 +10,9 @@ const given = process.env['LIMNOGRAPH_DEMO_URL'];
 const url = given ?? 'http://127.0.0.1:8797';
 const chromium =
   process.env['CHROMIUM_PATH'] ??
-  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+    existsSync(path),
+  );
 if (!chromium) throw new Error('no Chromium found: run `make system`, or set CHROMIUM_PATH');
 
 export default defineConfig({

@@ -2,7 +2,10 @@
 import { expect, tablePath, test } from '../fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
-test('fleet to table: the story stands there with its number and leads to its timeline', async ({ page, story }) => {
+test('fleet to table: the story stands there with its number and leads to its timeline', async ({
+  page,
+  story,
+}) => {
   await page.goto('/');
   const row = page.getByRole('row').filter({ hasText: 'customer_events' });
   await expect(row).toBeVisible();
@@ -12,7 +15,10 @@ test('fleet to table: the story stands there with its number and leads to its ti
   await new TimelinePage(page).drawn();
 });
 
-test('at most three clicks, no typing, from the fleet to the commit page that says 50,000', async ({ page, story }) => {
+test('at most three clicks, no typing, from the fleet to the commit page that says 50,000', async ({
+  page,
+  story,
+}) => {
   await page.goto('/');
   await page.getByRole('link', { name: 'Open timeline of sales.customer_events' }).click();
   await page.getByRole('button', { name: /03:04:12.*50,000/ }).click();
@@ -32,7 +38,11 @@ test('all 19 digits of an id stay in page, URL and API', async ({ page, story, r
   expect(((await answer.json()) as { commit: { snapshot_id: string } }).commit.snapshot_id).toBe(id);
 });
 
-test('the lane of data files rises by exactly 50,000 where the job slows down', async ({ page, story, around }) => {
+test('the lane of data files rises by exactly 50,000 where the job slows down', async ({
+  page,
+  story,
+  around,
+}) => {
   await page.goto(`${tablePath(story)}?${around}`);
   const timeline = new TimelinePage(page);
   await timeline.drawn();
@@ -40,11 +50,16 @@ test('the lane of data files rises by exactly 50,000 where the job slows down', 
   await timeline.slider.focus();
   await page.keyboard.press('Home');
   await expect.poll(told).toContain('data files 1,');
-  for (let i = 0; i < 400 && !(await told()).includes('data files 51,'); i += 1) await page.keyboard.press(']');
+  for (let i = 0; i < 400 && !(await told()).includes('data files 51,'); i += 1)
+    await page.keyboard.press(']');
   await expect.poll(told).toMatch(/03:04:12 UTC.*data files 51,202/);
 });
 
-test('a commit is found with Tab, ] and Enter only; letters on the body do nothing', async ({ page, story, around }) => {
+test('a commit is found with Tab, ] and Enter only; letters on the body do nothing', async ({
+  page,
+  story,
+  around,
+}) => {
   await page.goto(`${tablePath(story)}?${around}`);
   const timeline = new TimelinePage(page);
   await timeline.drawn();

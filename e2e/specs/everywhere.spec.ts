@@ -55,7 +55,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
 for (const width of [320, 390, 768, 1440]) {
   test(`nothing scrolls sideways at ${width} px`, async ({ page, story, around }) => {
     await page.setViewportSize({ width, height: 844 });
-    for (const path of ['/', `${tablePath(story)}?${around}`, `${tablePath(story)}/commits/${story.burst.snapshot_id}`, '/status']) {
+    for (const path of [
+      '/',
+      `${tablePath(story)}?${around}`,
+      `${tablePath(story)}/commits/${story.burst.snapshot_id}`,
+      '/status',
+    ]) {
       await page.goto(path);
       await expect(page.getByRole('main')).toContainText(/\d/);
       const overflow = await page.evaluate(

@@ -4,7 +4,11 @@ import { TimelinePage } from '../timeline.ts';
 
 const prometheusUrl = (toml: string): string => /\[prometheus\.main\]\s*url = "(.*?)"/.exec(toml)?.[1] ?? '';
 
-test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is there', async ({ page, story, around }) => {
+test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is there', async ({
+  page,
+  story,
+  around,
+}) => {
   let door: Awaited<ReturnType<typeof gate>> | undefined;
   let original = '';
   const probe = await serve((toml) => {
@@ -23,7 +27,9 @@ test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is 
     await page.reload();
     await timeline.drawn();
     await expect(timeline.panel.getByRole('button', { name: /Retry/ }).first()).toBeVisible();
-    await expect(timeline.panel.getByRole('group', { name: /failed/ }).first()).toContainText(/main|prometheus/i);
+    await expect(timeline.panel.getByRole('group', { name: /failed/ }).first()).toContainText(
+      /main|prometheus/i,
+    );
     await expect(timeline.panel.getByText('Other lanes are complete.').first()).toBeVisible();
     await expect(timeline.drawing('Delete files')).toBeVisible();
   } finally {
@@ -42,7 +48,9 @@ test('no Prometheus and no pipeline yet: the pages say what to add', async ({ pa
     await expect(page.getByText('No pipeline has run yet').first()).toBeVisible();
     await expect(page.getByText('limnograph pipeline --config').first()).toBeVisible();
     // The watcher reads the last 48 hours itself, so the story is there all the same.
-    await expect(page.getByRole('row').filter({ hasText: 'customer_events' })).toBeVisible({ timeout: 40_000 });
+    await expect(page.getByRole('row').filter({ hasText: 'customer_events' })).toBeVisible({
+      timeout: 40_000,
+    });
     await page.goto(`${server.url}${tablePath(story)}`);
     await expect(page.getByText('No Prometheus is configured').first()).toBeVisible();
     await expect(new TimelinePage(page).drawing('Data files')).toBeVisible();

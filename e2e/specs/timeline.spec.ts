@@ -4,7 +4,11 @@ import { TimelinePage } from '../timeline.ts';
 
 const HOUR = 3_600_000;
 
-test('the crosshair stands at the same x in every lane and the gutter shows values', async ({ page, story, around }) => {
+test('the crosshair stands at the same x in every lane and the gutter shows values', async ({
+  page,
+  story,
+  around,
+}) => {
   await page.goto(`${tablePath(story)}?${around}`);
   const timeline = new TimelinePage(page);
   await timeline.drawn();
@@ -28,7 +32,9 @@ test('dragging selects, Z zooms, reload keeps it, Back restores', async ({ page,
   await expect(page.getByRole('toolbar', { name: 'Selection' })).toBeVisible();
   await expect(page).toHaveURL(/sel=/);
   await page.keyboard.press('z');
-  await expect.poll(async () => (await timeline.range())[1] - (await timeline.range())[0]).toBeLessThan(1.5 * HOUR);
+  await expect
+    .poll(async () => (await timeline.range())[1] - (await timeline.range())[0])
+    .toBeLessThan(1.5 * HOUR);
   const zoomed = await timeline.range();
   await expect(page).toHaveURL(new RegExp(`from=${zoomed[0]}.*to=${zoomed[1]}`));
   await page.reload();

@@ -50,7 +50,7 @@ def _program() -> None:
     Try:  limnograph demo
           limnograph inspect /warehouse/sales/orders
           limnograph serve --config limnograph.toml
-    """
+    """  # noqa: D301 - click wants the character, not two
 
 
 def main() -> None:
