@@ -32,7 +32,7 @@ def test_a_meta_row_deleted_on_purpose_makes_the_check_fail(lake: Lake, spark: "
         table = lake.table(name)
         for regions in (("eu",), ("eu", "us"), ("us",)):
             table.append(rows(*regions))
-    # `demo --check` wants a catalog named `lake`. Not in a newSession(): Spark refuses a second DataSource of a name there.
+    # `demo --check` wants a catalog named `lake`. No newSession(): Spark refuses a second DataSource of a name there.
     for key, value in spark_catalog("lake", lake.properties).items():
         spark.conf.set(key, value)
     passes(lake.settings(), spark).run()
