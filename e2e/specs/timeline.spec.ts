@@ -20,7 +20,7 @@ test('the crosshair stands at the same x in every lane and the gutter shows valu
   expect(new Set(places.map((x) => x.toFixed(2))).size).toBe(1);
   const box = await timeline.drawing('Data files').boundingBox();
   expect(Math.abs((places[0] ?? 0) - ((box?.x ?? 0) + (box?.width ?? 0) * 0.6))).toBeLessThan(2);
-  await expect(timeline.panel.getByText('51,202').first()).toBeVisible();
+  await expect(timeline.panel.getByText(/^51,2\d\d$/).first()).toBeVisible();
 });
 
 test('dragging selects, Z zooms, reload keeps it, Back restores', async ({ page, story, around }) => {

@@ -1,7 +1,7 @@
 // Rows of the before-and-after table: names of metrics and numbers in their unit. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 import { bytes } from '#lib/format/bytes.ts';
-import { count, signed } from '#lib/format/count.ts';
+import { brief, count, signed } from '#lib/format/count.ts';
 
 type Diff = Schemas['Diff'];
 
@@ -10,6 +10,13 @@ export function metricName(metric: string): string {
   const plain = metric.replace(/^total_/, '').replaceAll('_', ' ');
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
+
+const PRINT: Partial<Record<Diff['unit'], (value: number | null) => string>> = {
+  bytes,
+  bytes_per_file: bytes,
+  // three columns of ten digits would not fit a phone
+  rows: brief,
+};
 
 export interface DiffRow {
   name: string;
@@ -21,7 +28,7 @@ export interface DiffRow {
 }
 
 export function diffRow(diff: Diff): DiffRow {
-  const print = diff.unit === 'bytes' || diff.unit === 'bytes_per_file' ? bytes : count;
+  const print = PRINT[diff.unit] ?? count;
   return {
     name: metricName(diff.metric),
     before: print(diff.before),

@@ -30,6 +30,13 @@ export function compact(value: number): string {
   return `${sign}${Number(size.toFixed(size < 10 ? 1 : 0))}`;
 }
 
+/** `304.96 M`: a count of which the first digits matter; below ten million it stays whole. */
+export function brief(value: number | null | undefined): string {
+  if (value === null || value === undefined || Math.abs(value) < 1e7) return count(value);
+  const [size, unit] = Math.abs(value) >= 1e9 ? [1e9, 'bn'] : [1e6, 'M'];
+  return `${value < 0 ? MINUS : ''}${(Math.abs(value) / size).toFixed(2)} ${unit}`;
+}
+
 /** `3.1×`: a ratio. */
 export function ratio(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOT_READ;
@@ -40,6 +47,7 @@ export function ratio(value: number | null | undefined): string {
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return NOT_READ;
   const hundred = share * 100;
-  const digits = Math.abs(hundred) < 10 && hundred % 1 !== 0 ? 1 : 0;
+  // 9.96 rounds to 10: it has the digits of what is printed
+  const digits = Math.abs(hundred) < 9.95 && hundred % 1 !== 0 ? 1 : 0;
   return `${hundred < 0 ? MINUS : ''}${Math.abs(hundred).toFixed(digits)} %`;
 }

@@ -1,8 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { bytes } from './bytes.ts';
-import { compact, count, percent, ratio, signed } from './count.ts';
+import { brief, compact, count, percent, ratio, signed } from './count.ts';
 import { duration, seconds } from './duration.ts';
 import { clockSeconds, instant, iso, span, weekday } from './instant.ts';
+
+test('a large count keeps its first digits, a small one all of them', () => {
+  expect([brief(9_999_999), brief(304_961_155), brief(-1_327_846_770), brief(null)]).toEqual([
+    '9,999,999',
+    '304.96 M',
+    '\u22121.33 bn',
+    'not read',
+  ]);
+});
+
+test('a share just under ten percent is not printed as 10.0', () => {
+  expect([percent(0.0996), percent(0.0994)]).toEqual(['10 %', '9.9 %']);
+});
 
 describe('counts', () => {
   test('thousands are separated as in en-GB', () => expect(count(51202)).toBe('51,202'));

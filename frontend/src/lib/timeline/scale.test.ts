@@ -57,3 +57,11 @@ describe('value scale', () => {
     expect(scale.y(0)).toBeLessThanOrEqual(90);
   });
 });
+
+test('a lane of zeros has an axis from 0 to 1, not two ticks that both say 0', () => {
+  const ticks = valueScale({ extent: [0, 0], height: 52, top: 10, bottom: 8 }).ticks.map(
+    (tick) => tick.value,
+  );
+  expect(ticks[0]).toBe(0);
+  expect(ticks.at(-1)).toBe(1);
+});

@@ -89,7 +89,7 @@ function linearScale({ extent, height, top, bottom, unit = 1 }: ValueScaleOption
   const room = height - top - bottom;
   const count = room > 120 ? 4 : 2;
   const low = Math.min(0, least) / unit;
-  const high = Math.max(most / unit, low + Number.EPSILON) || 1;
+  const high = most / unit > low ? most / unit : low + 1;
   const nice = scaleLinear()
     .domain([low, high])
     .nice(count + 1);
