@@ -29,7 +29,7 @@ export interface Look {
 
 const NEEDS_PROMETHEUS = 'No measurement of a job on this table. Add [prometheus] and a job to the settings.';
 const NEEDS_RUNS = 'No run of a job on this table is known. Measure the job with limnograph.spark_metrics.';
-const NEEDS_ALERTS = 'No alerts are received. Add [alertmanager] to the settings.';
+const NEEDS_ALERTS = 'Alerts are not received in this version.';
 const NEEDS_ENTRIES = 'Not computed yet for this table.';
 const byThousands = (value: number) => (value < 1000 ? bytes(value) : bytes(value).replace('.0', ''));
 const MINUTE = 60;
