@@ -261,7 +261,7 @@ test('a failed source is a cause and Retry in its lane; others are untouched', a
 
 test('an absent lane says in one line what to add', async () => {
   const { screen } = await show();
-  await expect.element(screen.getByText(/Add \[alertmanager\] to the settings/)).toBeVisible();
+  await expect.element(screen.getByText(/Alerts are not received in this version/)).toBeVisible();
 });
 
 test('only metadata is hatched right of the watermark', async () => {
