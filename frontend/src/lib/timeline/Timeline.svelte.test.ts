@@ -259,7 +259,7 @@ test('a failed source is a cause and Retry in its lane; others are untouched', a
   expect(told.retries).toBe(1);
 });
 
-test('an absent lane says in one line what to add', async () => {
+test('an absent lane says in one line why', async () => {
   const { screen } = await show();
   await expect.element(screen.getByText(/Alerts are not received in this version/)).toBeVisible();
 });
