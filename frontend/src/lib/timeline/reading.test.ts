@@ -79,7 +79,9 @@ describe('summary', () => {
     expect(summaryOf(empty, lookOf(empty), answer.t)).toBe('Data files: no value in this range.');
   });
   test('of an absent lane says what to add; of a failed one, why', () => {
-    expect(summaryOf(lane('alerts'), lookOf(lane('alerts')), answer.t)).toContain('not received in this version');
+    expect(summaryOf(lane('alerts'), lookOf(lane('alerts')), answer.t)).toContain(
+      'not received in this version',
+    );
     const problem = {
       type: 'source-timeout',
       title: 'Prometheus is slow',
