@@ -46,6 +46,9 @@ def main() -> int:
 def _resolve() -> list[Path]:
     from pyspark.sql import SparkSession
 
+    from limnograph.adapters.spark.session import prepare_environment
+
+    prepare_environment()  # the same search for a JDK 17 as the pipeline's
     ivy = ROOT / ".tools" / "ivy"
     session = (
         SparkSession.builder.master("local[1]")

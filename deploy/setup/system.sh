@@ -10,7 +10,7 @@ need() { # need WHY DEBIAN FEDORA MACOS
 }
 
 java17() {
-  for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17* "$(/usr/libexec/java_home -v 17 2>/dev/null || true)" \
+  for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17* /opt/homebrew/opt/openjdk@17 /usr/local/opt/openjdk@17 "$(/usr/libexec/java_home -v 17 2>/dev/null || true)" \
     "$(dirname "$(dirname "$(readlink -f "$(command -v java || echo /none/bin/java)")")")"; do
     [ -x "$home/bin/java" ] && "$home/bin/java" -version 2>&1 | grep -q 'version "17' && return 0
   done
@@ -21,7 +21,13 @@ chromium() {
   for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return 0; done
   [ -d "/Applications/Google Chrome.app" ]
 }
-postgres() { command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
+postgres() {
+  command -v initdb >/dev/null && return 0
+  for program in /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql@*/bin/initdb /usr/local/opt/postgresql@*/bin/initdb; do
+    [ -x "$program" ] && return 0
+  done
+  return 1
+}
 
 java17 || need "Spark 4.1 runs on Java 17" openjdk-17-jre-headless java-17-openjdk-headless openjdk@17
 python3 -c 'import ensurepip, venv' 2>/dev/null || need "the virtual environment" python3-venv python3 python@3.13

@@ -38,6 +38,21 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await axe(page);
     });
 
+    test('what opens: range, lanes, sources, help', async ({ page, story, around }) => {
+      await page.goto(`${tablePath(story)}?${around}`);
+      await new TimelinePage(page).drawn();
+      for (const name of [/UTC.*h/, 'Lanes', /^Prometheus/]) {
+        await page.getByRole('button', { name }).first().click();
+        await expect(page.getByRole('dialog').first()).toBeVisible();
+        await axe(page);
+        await page.keyboard.press('Escape');
+        await expect(page.getByRole('dialog')).toHaveCount(0);
+      }
+      await page.keyboard.press('?');
+      await expect(page.getByRole('dialog', { name: /shortcuts|keyboard/i })).toBeVisible();
+      await axe(page);
+    });
+
     test('commit page, list of commits, status', async ({ page, story }) => {
       await page.goto(`${tablePath(story)}/commits/${story.burst.snapshot_id}`);
       await expect(page.getByText('51,202').first()).toBeVisible();

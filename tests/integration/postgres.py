@@ -12,9 +12,10 @@ from pathlib import Path
 
 
 def program(name: str) -> str | None:
-    """Path of a PostgreSQL server program: on PATH, else where Debian keeps it."""
-    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    return shutil.which(name) or (str(found[-1]) if found else None)
+    """Path of a PostgreSQL server program: on PATH, else where Debian and Homebrew keep it."""
+    places = ("/usr/lib/postgresql/*", "/opt/homebrew/opt/postgresql@*", "/usr/local/opt/postgresql@*")
+    found = sorted(str(path) for place in places for path in Path("/").glob(f"{place[1:]}/bin/{name}"))
+    return shutil.which(name) or (found[-1] if found else None)
 
 
 def free_port() -> int:

@@ -10,7 +10,7 @@ from limnograph.demo.signals import Schedule
 
 
 def limnograph_toml(place: Place, prometheus_port: int, server_port: int, jobs: Sequence[Schedule]) -> str:
-    """Settings as a team would write them (README documents every key)."""
+    """Settings as a team would write them (`settings.py` documents every key)."""
     linked = "".join(
         f"\n[[jobs]]\nname = {json.dumps(job.job_name)}\n"
         f"reads = {_names(job, 'reads')}\nwrites = {_names(job, 'writes')}\n"
