@@ -112,7 +112,7 @@ def test_nothing_observed_means_no_watermark() -> None:
 def test_the_watermark_is_the_newest_observation_and_a_later_probe_moves_it() -> None:
     made = store(lake([msgspec.structs.replace(row(1, NOW - HOUR), observed_at=NOW - 500)]))
     assert made.watermark == NOW - 500
-    made.probed_at = NOW - 3
+    made.probed(NOW - 3, ["lake"], [])
     assert made.watermark == NOW - 3
 
 
@@ -166,3 +166,40 @@ def test_a_row_that_was_extracted_again_replaces_the_one_in_memory() -> None:
     engine.append([row(1, NOW - HOUR, 10, observed_at=NOW - 5, run_id="b")], [])
     made.refresh()
     assert made.reading.lake.find(NAME).head.total_data_files == 10
+
+
+def test_a_table_that_cannot_be_read_falls_behind_alone() -> None:
+    made, other = store(MemoryEngine()), TableName("lake", "sales", "broken")
+    made.probed(NOW - 9, ["lake"], [])
+    made.probed(NOW - 6, ["lake"], ["lake.sales.broken"])
+    made.probed(NOW - 3, ["lake"], ["lake.sales.broken"])
+    assert (made.known_until(other), made.known_until(NAME), made.watermark) == (NOW - 9, NOW - 3, NOW - 3)
+    made.probed(NOW - 1, ["lake"], [])
+    assert made.known_until(other) == NOW - 1
+
+
+def test_a_table_that_was_never_read_is_known_up_to_nothing() -> None:
+    made = store(MemoryEngine())
+    made.probed(NOW - 3, ["lake"], [str(NAME)])
+    assert made.known_until(NAME) is None
+
+
+def test_tables_of_a_catalog_that_does_not_answer_fall_behind_and_others_do_not() -> None:
+    made = store(MemoryEngine())
+    made.probed(NOW - 9, ["lake", "pond"], [])
+    made.probed(NOW - 3, ["pond"], [])
+    assert made.known_until(NAME) == NOW - 9
+    assert made.known_until(TableName("pond", "a", "b")) == NOW - 3
+
+
+class Bug(MemoryEngine):
+    """An engine that breaks in a way that no port knows."""
+
+    def head(self):
+        raise ZeroDivisionError
+
+
+def test_an_unexpected_error_of_a_refresh_is_told_on_the_pages() -> None:
+    made = store(Bug())
+    assert made.attempted
+    assert made.reading.error.source == "meta"

@@ -229,3 +229,17 @@ def test_a_commit_of_the_watcher_is_marked_provisional() -> None:
     made.store.apply(Facts([row(7, NOW - 30 * SECOND, 51_300, parent_id=BIG)], [moved(7, NOW - 30 * SECOND)]))
     events = ask(made)["lanes"]["commits"]["events"]
     assert [(e["snapshot_id"], e["provisional"]) for e in events] == [(str(BIG), False), ("7", True)]
+
+
+def test_one_table_that_cannot_be_read_hatches_its_own_lanes_only() -> None:
+    other = {"table_uuid": "other", "table": "broken"}
+    made = parts(lake([row(1, NOW - 8 * HOUR, 10), row(2, NOW - 8 * HOUR, 20, **other)]))
+    made.store.probed(NOW - HOUR, ["lake"], [])
+    made.store.probed(NOW, ["lake"], ["lake.sales.broken"])
+    assert at(ask(made)["lanes"]["data_files"]["v"], NOW - MINUTE) == 10
+    broken = asyncio.run(
+        made.backend.timelines.answer(TableName("lake", "sales", "broken"), SPAN, ("data_files",), None, None)
+    )
+    assert broken.watermark == (NOW - HOUR) // 1000
+    assert at(broken.lanes[0].v, NOW - 90 * MINUTE) == 20
+    assert at(broken.lanes[0].v, NOW - MINUTE) is None

@@ -26,6 +26,7 @@ class Observed:
     """A lake with one table, and the settings that observe it."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         properties = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": f"file://{folder}/wh"}
         self.catalog = SqlCatalog("lake", **properties)
         self.catalog.create_namespace("sales")
@@ -107,7 +108,7 @@ def test_meta_tables_that_are_away_are_a_trouble_and_the_next_round_tells_all(ob
     watcher = observed.watcher(engine)
     first = list(watcher.round())
     assert [t.source for t in first[0].troubles] == ["meta"]
-    assert not first[0].complete
+    assert first[0].read == []
     engine.failure = None
     assert len(facts(watcher).snapshots) == 1
 
@@ -120,3 +121,40 @@ def test_a_dropped_table_leaves(observed) -> None:
     observed.catalog.drop_table("sales.orders")
     made.store.apply(facts(watcher))
     assert made.store.reading.lake.current() == []
+
+
+class Refusing(SettingsLake):
+    """A lake whose storage refuses one table."""
+
+    def reader(self, catalog):
+        return _Refuses(super().reader(catalog))
+
+
+class _Refuses:
+    def __init__(self, reader) -> None:
+        self._reader = reader
+
+    def __getattr__(self, name):
+        return getattr(self._reader, name)
+
+    def metadata(self, location):
+        if "/away/" in location:
+            raise SourceUnavailable("storage", "403")
+        return self._reader.metadata(location)
+
+
+def test_a_table_that_storage_refuses_is_named_and_its_catalog_was_read(observed) -> None:
+    observed.table.append(ROWS)
+    observed.catalog.create_table("sales.away", ROWS.schema)
+    watcher = Watcher(Refusing(observed.settings), MemoryEngine(), SystemClock(), WINDOW)
+    last = list(watcher.round())[-1]
+    assert (last.read, last.failed) == (["files", "lake"], ["lake.sales.away"])
+
+
+def test_a_table_of_a_path_that_is_not_there_is_named(observed) -> None:
+    path = {"format": "iceberg", "name": "landing.events", "location": f"file://{observed.folder}/nowhere"}
+    observe = {"paths": [path]}
+    catalogs = {name: dict(properties) for name, properties in observed.settings.catalogs.items()}
+    settings = parse({"catalogs": catalogs, "observe": observe}, observed.folder, {})
+    last = list(Watcher(SettingsLake(settings), MemoryEngine(), SystemClock(), WINDOW).round())[-1]
+    assert last.failed == ["files.landing.events"]

@@ -22,7 +22,11 @@ class TableGauge(NamedTuple):
 
 
 class TableCounter(NamedTuple):
-    """Sum of `column` over commits of every operation but `replace` since the server's history of the table began."""
+    """Sum of `column` over commits of every operation but `replace` since the server first saw the table.
+
+    It begins at 0: commits that were known at first sight are not counted, so that the reset of a restart is one to 0
+    and not to a sum of the past, which `increase` would take for new commits.
+    """
 
     name: str
     column: str

@@ -27,7 +27,9 @@ class Trouble(msgspec.Struct, frozen=True):
 class Probed(msgspec.Struct, frozen=True, tag="probed"):
     """A round over all catalogs: pointers read at `at` (epoch microseconds), tables listed, facts of those that moved.
 
-    A round with much to tell comes in parts; `last` marks the one after which nothing of it is missing.
+    A round with much to tell comes in parts; `last` marks the one after which nothing of it is missing. It alone says
+    how far the round reached: `read` are the catalogs whose pointers were read, so that their tables are known up to
+    `at`, but for `failed` ones (`catalog.namespace.table`).
     """
 
     at: int
@@ -36,11 +38,8 @@ class Probed(msgspec.Struct, frozen=True, tag="probed"):
     changes: list[ChangeFact] = []
     troubles: list[Trouble] = []
     last: bool = True
-
-    @property
-    def complete(self) -> bool:
-        """Whether everything was read, so that metadata is known up to `at`."""
-        return self.last and not self.troubles
+    read: list[str] = []
+    failed: list[str] = []
 
 
 def encode(message: Probed) -> bytes:

@@ -1,7 +1,7 @@
 """Numbers of every table for `/metrics`: gauges at main's snapshot, counters that never decrease.
 
-A counter counts the commits that this process has seen since its history of the table began; it is resumed from the
-facts in memory at start, so a restart is an ordinary counter reset.
+A counter begins at 0 when this process first sees the table and counts the commits that come after: a restart is an
+ordinary reset to 0, and `increase` never counts a commit twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class TableGauges:
 
     def __init__(self, store: HotStore) -> None:
         self._store = store
-        self._lake: Lake | None = None
+        self._shown: tuple[Lake, bool] | None = None
         self._version = 0
         self._numbers: list[TableNumbers] = []
         self._counted: dict[str, set[int]] = {}
@@ -36,17 +36,22 @@ class TableGauges:
 
     def numbers(self) -> tuple[int, list[TableNumbers]]:
         """A version that changes with the numbers, and the numbers of every listed table."""
-        lake = self._store.reading.lake
-        if lake is not self._lake:
-            self._lake, self._version = lake, self._version + 1
+        lake, known = self._store.reading.lake, self._store.watermark is not None
+        if self._shown is None or lake is not self._shown[0] or known != self._shown[1]:
+            self._shown, self._version = (lake, known), self._version + 1
+            # Before the first whole round of the watcher a history is in pieces: the rest of it is no new commit.
             self._numbers = [
-                TableNumbers(h.name, _gauges(h), dict(self._count(h))) for h in lake.current() if h.head is not None
+                TableNumbers(h.name, _gauges(h), dict(self._count(h)) if known else {})
+                for h in lake.current()
+                if h.head is not None
             ]
         return self._version, self._numbers
 
     def _count(self, history: History) -> dict[str, float]:
-        counted = self._counted.setdefault(history.uuid, set())
-        totals = self._totals.setdefault(history.uuid, {counter.name: 0.0 for counter in TABLE_COUNTERS})
+        if history.uuid not in self._counted:
+            self._counted[history.uuid] = set(history.snapshots)
+            self._totals[history.uuid] = {counter.name: 0.0 for counter in TABLE_COUNTERS}
+        counted, totals = self._counted[history.uuid], self._totals[history.uuid]
         for _, snapshot_id in history.main:
             row = history.snapshots.get(snapshot_id)
             if row is None or snapshot_id in counted:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError, SourceError, SourceUnavailable
 from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaHead, QueryEngine
 from limnograph.services import lake as lakes
@@ -43,7 +44,7 @@ class HotStore:
 
     def __init__(self, engine: QueryEngine, clock: Clock, window: int = WINDOW) -> None:
         self._engine, self._clock, self._window = engine, clock, window
-        self._refreshing, self._swapping = threading.Lock(), threading.Lock()
+        self._refreshing, self._swapping, self._reading_cold = threading.Lock(), threading.Lock(), threading.Lock()
         self._durable = Facts([], [])
         self._groups: dict[str | None, Facts] = {}
         self._provisional = Facts([], [])
@@ -51,7 +52,8 @@ class HotStore:
         self._reading = Reading(lakes.EMPTY, None, partial=False, head=_NOTHING, read_at=None)
         self._floor: int | None = None
         self.attempted = False
-        self.probed_at: int | None = None
+        self._probed: dict[str, int] = {}
+        self._behind: dict[str, int | None] = {}
 
     @property
     def reading(self) -> Reading:
@@ -60,11 +62,22 @@ class HotStore:
 
     @property
     def watermark(self) -> int | None:
-        """Metadata is known up to here (epoch microseconds): newest whole probe of the watcher, or the time at which
-        the newest pass looked at the lake; None when neither has happened.
+        """Metadata is known up to here (epoch microseconds): newest probe of the watcher that read a catalog, or the
+        time at which the newest pass looked at the lake; None when neither has happened.
         """
-        found = [at for at in (self.probed_at, self._reading.lake.observed_at) if at is not None]
-        return max(found, default=None)
+        return _newest(*self._probed.values(), self._reading.lake.observed_at)
+
+    def known_until(self, name: TableName) -> int | None:
+        """The watermark of one table: older than that of the lake while its catalog or its metadata cannot be read."""
+        text = str(name)
+        probed = self._behind[text] if text in self._behind else self._probed.get(name.catalog)
+        return _newest(probed, self._reading.lake.observed_at)
+
+    def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
+        """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
+        behind = {name: self._behind.get(name, self._probed.get(name.split(".", 1)[0])) for name in failed}
+        self._probed = {**self._probed, **dict.fromkeys(read, at)}
+        self._behind = behind
 
     def refresh(self) -> bool:
         """Read again if the meta tables moved or the window slid by an hour. True when the lake changed."""
@@ -75,6 +88,11 @@ class HotStore:
             except SourceError as error:
                 _log.warning("meta tables: %s", error)
                 self._reading = self._reading._replace(error=error)
+                return False
+            except Exception as error:  # noqa: BLE001  # whatever it was, the pages say that the numbers are old
+                _log.exception("meta tables: reading failed")
+                failed = SourceUnavailable("meta", f"reading failed ({type(error).__name__}); the log has the trace")
+                self._reading = self._reading._replace(error=failed)
                 return False
             finally:
                 self.attempted = True
@@ -136,11 +154,12 @@ class HotStore:
 
     def _cold_facts(self, head: MetaHead, start: int, table_uuids: tuple[str, ...]) -> Facts:
         key = (head, start, table_uuids)
-        if key not in self._cold:
-            self._cold[key] = load(self._engine, start, table_uuids)
-            while len(self._cold) > _COLD_KEPT:
-                self._cold.popitem(last=False)
-        return self._cold[key]
+        with self._reading_cold:
+            if key not in self._cold:
+                self._cold[key] = load(self._engine, start, table_uuids)
+                while len(self._cold) > _COLD_KEPT:
+                    self._cold.popitem(last=False)
+            return self._cold[key]
 
     def _united(self, cold: Facts, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
         """Union by key: no overlap at the edge, no hole."""
@@ -148,6 +167,10 @@ class HotStore:
         if table_uuids:
             newest, fresh = (_split(facts, set(table_uuids))[1] for facts in (newest, fresh))
         return lakes.build(_joined([cold, newest]), fresh, start)
+
+
+def _newest(*instants: int | None) -> int | None:
+    return max((at for at in instants if at is not None), default=None)
 
 
 def _split(facts: Facts, table_uuids: Collection[str | None]) -> tuple[Facts, Facts]:

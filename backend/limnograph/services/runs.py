@@ -6,17 +6,22 @@ A run is known by its `run_id`; its transitions (`running`, `ok`, `failed`) may 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import msgspec
 
+from limnograph.domain.errors import SourceError
 from limnograph.domain.facts import RunFact
 from limnograph.domain.ids import TableName
 from limnograph.ports.inbox import Inbox, InboxItem
 
 KIND = "run"
 _decoder = msgspec.json.Decoder(RunFact)
+_log = logging.getLogger("limnograph.inbox")
 
 
 class JobRun(NamedTuple):
@@ -42,20 +47,37 @@ class Runs:
         self._inbox = inbox
         self._lock = threading.Lock()
         self._runs: dict[str, RunFact] = {}
+        self.error: str | None = None
+        """Why the inbox failed when it was last asked; None when it answered."""
 
     async def accept(self, runs: list[RunFact]) -> int:
         """Store durably, then show; returns how many were new. Raises SourceError."""
         items = [InboxItem(KIND, _key(run), msgspec.json.encode(run), run.observed_at or 0) for run in runs]
-        new = await asyncio.to_thread(self._inbox.put, items)
+        with self._health():
+            new = await asyncio.to_thread(self._inbox.put, items)
         if new:
             for run in runs:
                 self._show(run)
         return new
 
     def restore(self) -> None:
-        """Read the inbox. Raises SourceError."""
-        for item in self._inbox.items(KIND):
-            self._show(_decoder.decode(item.payload))
+        """Read the inbox; an item that is no run is logged and left out. Raises SourceError."""
+        with self._health():
+            items = self._inbox.items(KIND)
+        for item in items:
+            try:
+                self._show(_decoder.decode(item.payload))
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                _log.warning("inbox: item %s is no run: %s", item.key, error)
+
+    @contextmanager
+    def _health(self) -> Iterator[None]:
+        try:
+            yield
+        except SourceError as error:
+            self.error = str(error)
+            raise
+        self.error = None
 
     def _show(self, run: RunFact) -> None:
         """A finished transition replaces `running`; `running` never replaces a finished one."""

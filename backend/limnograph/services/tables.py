@@ -48,7 +48,7 @@ class TableService:
         head, named, damage = history.head, _details(history.latest("named")), history.unreadable
         schema, spec = history.latest("schema"), history.latest("spec")
         first = next(iter(history.of_kind("first_seen")), None)
-        watermark = self._store.watermark
+        watermark = self._store.known_until(name)
         return TableDetail(
             catalog=name.catalog,
             namespace=name.namespace,

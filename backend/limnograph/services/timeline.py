@@ -45,7 +45,7 @@ class TimelineService:
         found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *_alerts(asked)]}
         ordered = [found[lane] for lane in asked]
         _raise_if_nothing(ordered)
-        watermark = self._store.watermark
+        watermark = self._store.known_until(name)
         return Timeline(
             range=Range(start=span.start, end=span.end, step=span.step),
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
@@ -61,7 +61,7 @@ class TimelineService:
 
     async def _history(self, name: TableName, span: TimeRange) -> _Meta:
         hot = self._store.reading
-        state = self._state(hot)
+        state = self._state(hot, name)
         if state.status == "error":
             return _Meta(None, state)
         known = hot.lake.find(name)
@@ -71,10 +71,10 @@ class TimelineService:
         if start >= hot.lake.floor:
             return _Meta(known, state)
         reading = await asyncio.to_thread(self._store.since, start, (known.uuid,))
-        return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading))
+        return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading, name))
 
-    def _state(self, reading: Reading) -> lanes.MetaState:
-        now, watermark = self._clock.now(), self._store.watermark
+    def _state(self, reading: Reading, name: TableName) -> lanes.MetaState:
+        now, watermark = self._clock.now(), self._store.known_until(name)
         known_until = now if watermark is None else min(now, watermark)
         age = None if watermark is None else max(0.0, (now - watermark) / 1_000_000)
         problem = job_lanes.problem_of(reading.error) if reading.error else None

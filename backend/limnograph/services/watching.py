@@ -54,15 +54,14 @@ class Watcher:
         changes = self._stamped([*first_sights(tables, ledger, at), *other_changes(found, tables, ledger, (), at)], at)
         if changes:
             yield Probed(at, len(listing.pointers), changes=changes, last=False)
-        troubles = _troubles(listing, found)
         for table in tables:
-            try:
+            with found.isolated(table.name):
                 yield from self._snapshots(table, at, len(listing.pointers))
-            except LimnographError as error:
-                troubles.append(Trouble(str(table.name), str(error)))
-                found.failed[table.name] = str(error)
         self._settled.update({p.name: p.location for p in moved if p.name not in found.failed})
-        yield Probed(at, len(listing.pointers), troubles=troubles)
+        troubles = _troubles(listing, found)
+        failed = [str(name) for name in found.failed] + _unlocated(listing)
+        read = sorted(listing.complete)
+        yield Probed(at, len(listing.pointers), troubles=troubles, read=read, failed=failed)
 
     def _start(self, at: int) -> Ledger:
         """What the meta tables hold, read once. Raises SourceError."""
@@ -110,3 +109,10 @@ class Watcher:
 def _troubles(listing: Listing, found: Survey) -> list[Trouble]:
     failed = [Trouble("catalog", sentence) for sentence in listing.failed]
     return [*failed, *(Trouble(str(name), reason) for name, reason in sorted(found.failed.items()))]
+
+
+def _unlocated(listing: Listing) -> list[str]:
+    """Listed tables without a pointer while something failed: among them those whose metadata was not found."""
+    if not listing.failed:
+        return []
+    return sorted(listing.listed.difference(str(pointer.name) for pointer in listing.pointers))

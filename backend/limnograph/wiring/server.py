@@ -80,7 +80,6 @@ class Parts:
         self._source = source
         self._metrics = Metrics(source, clock) if source else None
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
-        self._inbox_error: str | None = None
         jobs = Jobs(configured, self.runs, self._metrics)
         fleet = FleetService(self.store, jobs, clock)
         self.gauges = TableGauges(self.store)
@@ -92,7 +91,7 @@ class Parts:
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, engine, jobs, clock)),
             runs=self.runs,
             status=StatusService(
-                self.store, fleet, self._metrics, clock, watch=self._watch_state, inbox_error=lambda: self._inbox_error
+                self.store, fleet, self._metrics, clock, watch=self._watch_state, inbox_error=lambda: self.runs.error
             ),
         )
 
@@ -101,8 +100,8 @@ class Parts:
 
     async def _probed(self, probed: Probed) -> None:
         await asyncio.to_thread(self.store.apply, Facts(probed.snapshots, probed.changes))
-        if probed.complete:
-            self.store.probed_at = probed.at
+        if probed.last:
+            self.store.probed(probed.at, probed.read, probed.failed)
 
     @asynccontextmanager
     async def around(self) -> AsyncGenerator[None]:
@@ -126,17 +125,13 @@ class Parts:
     async def _refresh(self) -> None:
         await asyncio.to_thread(self._restore)
         while True:
-            try:
-                await asyncio.to_thread(self.store.refresh)
-            except Exception:  # noqa: BLE001  # the next round tries again; the log has it
-                _log.exception("refreshing the hot store failed")
+            await asyncio.to_thread(self.store.refresh)
             await asyncio.sleep(REFRESH_S)
 
     def _restore(self) -> None:
         try:
             self.runs.restore()
         except LimnographError as error:
-            self._inbox_error = str(error)
             _log.warning("%s", error)
 
 

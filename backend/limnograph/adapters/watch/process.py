@@ -28,30 +28,38 @@ class WatchProcess:
 
     def __init__(self, command: Sequence[str], on_probe: Callable[[watch.Probed], Awaitable[None]]) -> None:
         self._command, self._on_probe = command, on_probe
-        self._status: Literal["ok", "error"] = "ok"
+        self._status: Literal["ok", "stale", "error"] = "ok"
         self._detail: str | None = "starting"
         self._message_at: int | None = None
         self.pid: int | None = None
 
     def state(self) -> WatchState:
-        """As last seen; silence for a minute is stale."""
+        """As last seen; a round with troubles is stale, and so is silence for a minute."""
         if self._status == "error":
             return WatchState("error", self._message_at, self._detail)
         silent = self._message_at is not None and time.time() - self._message_at / 1e6 > _SILENT_S
-        return WatchState("stale" if silent else "ok", self._message_at, self._detail)
+        return WatchState("stale" if silent else self._status, self._message_at, self._detail)
 
     async def run(self) -> None:
         """Keep one child alive."""
         delay = _FIRST_DELAY_S
         while True:
             started = time.monotonic()
-            code = await self._once()
+            ended = await self._ended()
             if time.monotonic() - started > _STEADY_S:
                 delay = _FIRST_DELAY_S
-            self._status, self._detail = "error", f"ended with {code}; starts again in {delay:.0f} s"
+            self._status, self._detail = "error", f"{ended}; starts again in {delay:.0f} s"
             _log.warning("the watcher %s", self._detail)
             await asyncio.sleep(delay)
             delay = min(2 * delay, _LONGEST_DELAY_S)
+
+    async def _ended(self) -> str:
+        """Run one child to its end and say how it was. When its messages cannot be taken in, a new child tells all."""
+        try:
+            return f"ended with {await self._once()}"
+        except Exception as error:  # noqa: BLE001  # the log has it; the server goes on
+            _log.exception("reading the watcher failed")
+            return f"failed: {type(error).__name__}"
 
     async def _once(self) -> int | None:
         child = await asyncio.create_subprocess_exec(
@@ -74,10 +82,11 @@ class WatchProcess:
             except msgspec.MsgspecError as error:
                 _log.warning("the watcher said something else: %s", error)
                 continue
-            self._message_at = probed.at
-            self._status = "ok"
-            self._detail = "; ".join(f"{t.source}: {t.detail}" for t in probed.troubles[:3]) or None
             await self._on_probe(probed)
+            self._message_at = probed.at
+            if probed.last:
+                self._status = "stale" if probed.troubles else "ok"
+                self._detail = "; ".join(f"{t.source}: {t.detail}" for t in probed.troubles[:3]) or None
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:
