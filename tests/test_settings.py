@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from limnograph.domain.errors import SettingsError
-from limnograph.settings import Settings, load, parse
+from limnograph.settings import Settings, load, parse, unused
 
 LEAST = {"catalogs": {"lake": {"type": "sql", "uri": "sqlite:////lake.db", "warehouse": "file:///w"}}}
 
@@ -34,6 +34,10 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"catalogs": {}}, "catalogs"),
         ({"catalogs": {"a": {}, "b": {}}}, "meta.catalog"),
         ({"observe": {"paths": [{"format": "parquet", "name": "x", "location": "/x"}]}}, "observe.paths[0].format"),
+        ({"observe": {"paths": [{"format": "delta", "name": "x", "location": "/x"}]}}, "observe.paths[0].format"),
+        ({"prometheus": {"main": {"url": "http://[::1"}}}, "prometheus.main.url"),
+        ({"prometheus": {"main": {"url": "localhost:9090"}}}, "prometheus.main.url"),
+        ({"prometheus": {"main": {"url": "http://p:port"}}}, "prometheus.main.url"),
         ({"base": "/tmp"}, "base"),
     ],
 )
@@ -78,3 +82,14 @@ def test_a_file_that_is_not_toml_says_so(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(SettingsError, match="not valid TOML"):
         load(file)
+
+
+def test_what_this_version_does_not_use_is_named() -> None:
+    assert unused(parsed()) == []
+    more = {
+        "trino": {"url": "http://t", "catalog": "c"},
+        "alertmanager": {"url": "http://a"},
+        "cache": {"dir": "/c"},
+        "jobs": [{"name": "a"}, {"name": "b", "template": "mine"}],
+    }
+    assert unused(parsed(more)) == ["alertmanager", "trino", "cache.dir", "jobs[1].template"]

@@ -12,12 +12,14 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
 from limnograph.domain.errors import SettingsError
 
 CONFIG_ENV = "LIMNOGRAPH_CONFIG"
+DEFAULT_PORT = 8787
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -94,10 +96,13 @@ class CacheSettings(Frozen, frozen=True, kw_only=True):
 
 
 class ServerSettings(Frozen, frozen=True, kw_only=True):
-    """Where the server listens. Any host but loopback needs `insecure = true` until auth is configured."""
+    """Where the server listens. Any host but loopback needs `insecure = true` until auth is configured.
+
+    `port`: default DEFAULT_PORT, or a free one when that is taken; a port that is given must be free.
+    """
 
     host: str = "127.0.0.1"
-    port: int = 8787
+    port: int | None = None
     insecure: bool = False
 
 
@@ -181,9 +186,34 @@ def _checked(settings: Settings) -> Settings:
         raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
     if not settings.meta.catalog and len(settings.catalogs) > 1:
         raise SettingsError("meta.catalog", f"name one of {', '.join(settings.catalogs)}")
-    if not 0 <= settings.server.port <= 65535:
+    if not 0 <= (settings.server.port or 0) <= 65535:
         raise SettingsError("server.port", "must be between 0 and 65535")
+    for i, path in enumerate(settings.observe.paths):
+        if path.format != "iceberg":
+            field = f"observe.paths[{i}].format"
+            raise SettingsError(field, f"{path.format} is not read yet; this version reads iceberg")
+    for name, prometheus in settings.prometheus.items():
+        _check_http(f"prometheus.{name}.url", prometheus.url)
     return settings
+
+
+def unused(settings: Settings) -> list[str]:
+    """Keys that are set and that nothing in this version reads."""
+    found = [key for key in ("alertmanager", "trino") if getattr(settings, key) is not None]
+    if settings.cache.dir:
+        found.append("cache.dir")
+    default = JobSettings(name="").template
+    return found + [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]
+
+
+def _check_http(field: str, url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise SettingsError(field, "is not a URL; write http://host:port")
 
 
 def _resolve(value: Any, where: str, base: Path, env: Mapping[str, str]) -> Any:

@@ -74,6 +74,12 @@ def test_more_series_than_the_cap_are_cut_and_marked() -> None:
             answer(b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"x"]]}]}}'),
             SourceRejected,
         ),
+        (
+            answer(
+                b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1e308,"1"]]}]}}'
+            ),
+            SourceRejected,
+        ),
         (answer(b"\xff\xfe\x00"), SourceRejected),
         (answer(b" " * 3_000_000), SourceRejected),
     ],

@@ -52,6 +52,8 @@ def post(path, body, made=None, headers=None):
         ("step=x", "step"),
         (f"from={NOW_MS - 86_400_000}&to={NOW_MS}&step=1", "step"),
         ("lanes=data_files,nonsense", "lanes"),
+        ("lanes=,", "lanes"),
+        ("ref=main", "ref"),
         ("cmp=60", "cmp"),
     ],
 )
@@ -73,6 +75,10 @@ def test_a_malformed_timeline_question_is_a_problem_that_names_the_parameter(que
         ("/api/v1/tables?dir=up", "dir"),
         ("/api/v1/tables?cursor=%21%21", "cursor"),
         ("/api/v1/commits?cursor=AAAA", "cursor"),
+        ("/api/v1/tables?grew=50&within=5m", "grew"),
+        ("/api/v1/status?now=1", "now"),
+        (f"{TABLE}?from=1", "from"),
+        (f"{TABLE}/commits/{BIG}?ref=main", "ref"),
         ("/api/v1/commits?schema_changed=maybe", "schema_changed"),
         ("/api/v1/commits?min_added_data_files=many", "min_added_data_files"),
         (f"{TABLE}/commits/12x", "snapshot_id"),
@@ -252,7 +258,7 @@ def test_gauges_of_a_table_are_exposed_and_unknown_ones_are_not() -> None:
     text = get("/metrics").text
     assert 'lakehouse_table_data_files{catalog="lake",table_namespace="sales",table="orders"} 51202' in text
     assert "lakehouse_table_delete_files{" not in text
-    assert 'lakehouse_table_added_data_files_total{catalog="lake",table_namespace="sales",table="orders"} 50000' in text
+    assert "lakehouse_table_commits_total{" not in text
     assert "process_resident_memory_bytes" in text
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.memory.inbox import MemoryInbox
-from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.ports.inbox import InboxItem
 
 
@@ -53,3 +53,9 @@ def test_an_inbox_that_cannot_store_says_so(tmp_path) -> None:
         SqlInbox(f"sqlite:///{tmp_path}/inbox.db").put([item("a")])
     with pytest.raises(sqlite3.DatabaseError):
         sqlite3.connect(tmp_path / "inbox.db").execute("select * from inbox")
+
+
+@pytest.mark.parametrize("url", ["nonsense", "nosuchdb://host/inbox", "postgresql://host:port/inbox"])
+def test_a_url_of_no_database_names_its_key(url) -> None:
+    with pytest.raises(SettingsError, match=r"^inbox\.url: is not a database URL"):
+        SqlInbox(url)

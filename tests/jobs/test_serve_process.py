@@ -145,6 +145,19 @@ def test_a_given_port_that_is_taken_is_one_sentence(lake, tmp_path) -> None:
     assert "--port" in found.stderr
 
 
+def test_a_port_of_the_settings_that_is_taken_is_an_error_too_and_unused_keys_are_told(lake, tmp_path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with (tmp_path / "limnograph.toml").open("a") as settings:
+            settings.write(f'\n[server]\nport = {port}\n[cache]\ndir = "/c"\n')
+        found = run(tmp_path)
+    assert found.returncode == 2
+    assert str(port) in found.stderr
+    assert "cache.dir is not used by this version" in found.stderr
+
+
 def test_another_address_than_loopback_is_refused(lake, tmp_path) -> None:
     found = run(tmp_path, "--host", "0.0.0.0")
     assert found.returncode == 2

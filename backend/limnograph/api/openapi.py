@@ -16,7 +16,7 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import system, tables, views
+from limnograph.api import parameters, system, tables, views
 from limnograph.domain import answers, timeline
 from limnograph.services.backend import Backend
 
@@ -37,7 +37,7 @@ _WIRE = (
 def routes() -> list[Any]:
     """Every documented handler; `api/app.py` serves the same ones."""
     inside: list[Any] = [*tables.HANDLERS, *system.API_HANDLERS]
-    return [Router("/api/v1", route_handlers=inside), *system.ROOT_HANDLERS]
+    return [Router("/api/v1", route_handlers=inside, guards=[parameters.only_known]), *system.ROOT_HANDLERS]
 
 
 def document() -> dict[str, Any]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, get_type_hints
 
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
 from litestar.params import PathParameter, QueryParameter
 
 from limnograph.domain.asked import MAX_LIMIT, Direction, FleetSort
@@ -45,6 +49,24 @@ SchemaChanged = Annotated[
 ]
 
 
+def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Guard of every route of the API: a query parameter that the route does not have is a mistake, not a decoration.
+
+    Raises InvalidInput.
+    """
+    known = _query_names(handler.fn)
+    if unknown := connection.query_params.keys() - known:
+        offered = f"one of {', '.join(sorted(known))}" if known else "without parameters"
+        raise InvalidInput(min(unknown), f"is not a parameter of this route; ask {offered}")
+
+
+@cache
+def _query_names(function: Callable[..., Any]) -> frozenset[str]:
+    hints = get_type_hints(function, include_extras=True).values()
+    marks = (mark for hint in hints for mark in getattr(hint, "__metadata__", ()))
+    return frozenset(mark.name for mark in marks if isinstance(mark, QueryParameter) and mark.name)
+
+
 def table_name(catalog: str, namespace: str, table: str) -> TableName:
     """From path segments; `~s` is a slash, all else is the escaped text that facts carry."""
     return TableName(_segment(catalog), _segment(namespace), _segment(table).replace(".", "~d"))
@@ -61,6 +83,8 @@ def lane_names(text: str | None) -> tuple[str, ...]:
     asked = {part.strip() for part in text.split(",") if part.strip()}
     if unknown := asked.difference(LANES):
         raise InvalidInput("lanes", f"{min(unknown)!r} is not a lane; choose of {', '.join(LANES)}")
+    if not asked:
+        raise InvalidInput("lanes", f"names no lane; choose of {', '.join(LANES)}, or leave it out")
     return tuple(lane for lane in LANES if lane in asked)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 import os
 from pathlib import Path
 
 import click
 
 from limnograph.domain.errors import SettingsError
-from limnograph.settings import CONFIG_ENV, Settings, load
+from limnograph.settings import CONFIG_ENV, DEFAULT_PORT, Settings, load, unused
 
+_log = logging.getLogger("limnograph.server")
 _EPILOG = "Example:  limnograph serve --config limnograph.toml --port 8787"
 
 
@@ -32,9 +34,12 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
 
     settings = load(config)
     configure(log_format)
+    for key in unused(settings):
+        _log.warning("%s is not used by this version", key)
     address = host or settings.server.host
     _check_host(address, settings)
-    chosen = free_port(address, settings.server.port if port is None else port, given=port is not None)
+    given = settings.server.port if port is None else port
+    chosen = free_port(address, DEFAULT_PORT if given is None else given, given=given is not None)
     parts = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
     exposition = Exposition(parts.gauges.numbers, lambda: parts.store.watermark)
     app = create_app(parts.backend, spa.load(), exposition, parts.around)

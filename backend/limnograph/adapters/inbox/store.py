@@ -6,9 +6,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
-from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.ports.inbox import InboxItem
 
 _METADATA = sa.MetaData()
@@ -23,13 +23,19 @@ _ITEMS = sa.Table(
 
 
 class SqlInbox:
-    """Opens lazily and creates its one table. Thread-safe; calls block."""
+    """Opens lazily and creates its one table. Thread-safe; calls block. Raises SettingsError on a wrong URL."""
 
     def __init__(self, url: str) -> None:
-        parsed = make_url(url)
+        try:
+            parsed = make_url(url)
+            self._engine = sa.create_engine(parsed, pool_pre_ping=True)
+        except (ArgumentError, ImportError, ValueError) as error:
+            detail = (
+                "is not a database URL of this installation; write sqlite:////path/inbox.db or postgresql://…"
+            )
+            raise SettingsError("inbox.url", detail) from error
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-        self._engine = sa.create_engine(parsed, pool_pre_ping=True)
         if parsed.get_backend_name() == "sqlite":
             sa.event.listen(self._engine, "connect", _durable)
         self._ready = False

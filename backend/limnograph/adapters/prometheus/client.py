@@ -110,7 +110,7 @@ class PrometheusClient:
             raise SourceRejected(self.name, answer.error or "the answer is not a matrix")
         try:
             series = [_series(result) for result in answer.data.result[: self._max_series]]
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise SourceRejected(self.name, "a sample is not a number") from error
         return Matrix(series, truncated=len(answer.data.result) > self._max_series)
 
