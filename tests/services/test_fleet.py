@@ -230,3 +230,16 @@ def test_a_fixed_clock_is_the_end_of_every_range() -> None:
     made = parts(burst(), clock=FixedClock(NOW))
     later = msgspec.structs.replace(page(made).rows[0])
     assert page(made, end=(NOW + DAY) // 1000).rows[0].values == later.values
+
+
+def test_the_page_of_a_table_gives_the_reason_that_the_fleet_gives() -> None:
+    made = parts(lake([row(1, NOW - HOUR)]), slow_source(160.0))
+    detail = asyncio.run(made.backend.tables.detail(TableName("lake", "sales", "orders")))
+    assert detail.reason == only(made).reason
+    assert detail.reason.code == "job_slower"
+
+
+def test_files_before_a_burst_that_nobody_counted_are_not_told() -> None:
+    orphan = row(BIG, BURST, 51_202, added_data_files=50_000, parent_id=77)
+    found = only(parts(lake([orphan], [moved(BIG, BURST)]))).reason
+    assert found.sentence == "50,000 files in one append at 03:04"

@@ -44,3 +44,18 @@ def test_a_log_that_begins_late_is_completed_by_older_ancestors() -> None:
 def test_a_snapshot_that_left_the_store_is_unknown_and_not_what_stood_before() -> None:
     rows = [row(1, NOW - 3 * HOUR, 10)]
     assert history(rows, [moved(1, NOW - 3 * HOUR), moved(2, NOW - HOUR)]).column("total_data_files") == [10, None]
+
+
+def test_moves_of_one_millisecond_stand_in_the_order_of_their_chain() -> None:
+    rows = [row(9, NOW - 2 * HOUR, 10), row(5, NOW - HOUR, 20), row(3, NOW - HOUR, 30), row(7, NOW - HOUR, 40)]
+    log = [moved(9, NOW - 2 * HOUR)]
+    pairs = [("3", 7), ("9", 5), ("5", 3)]
+    found = history(rows, [*log, *(moved(to, NOW - HOUR, from_value=before) for before, to in pairs)])
+    assert [snapshot_id for _, snapshot_id in found.main] == [9, 5, 3, 7]
+    assert found.head.snapshot_id == 7
+
+
+def test_a_move_there_and_back_in_one_millisecond_ends_where_it_began() -> None:
+    there, back = moved(2, NOW, from_value="1"), moved(1, NOW, from_value="2")
+    found = history([row(1, NOW - HOUR), row(2, NOW)], [moved(1, NOW - HOUR), back, there])
+    assert found.head.snapshot_id == 1

@@ -243,3 +243,63 @@ def test_one_table_that_cannot_be_read_hatches_its_own_lanes_only() -> None:
     assert broken.watermark == (NOW - HOUR) // 1000
     assert at(broken.lanes[0].v, NOW - 90 * MINUTE) == 20
     assert at(broken.lanes[0].v, NOW - MINUTE) is None
+
+
+def test_the_sql_to_copy_names_the_meta_tables_of_the_settings() -> None:
+    sql = ask(parts(story(), meta="pond.observed"))["lanes"]["data_files"]["query"]["sql"]
+    assert " FROM pond.observed.snapshots WHERE " in sql
+
+
+def test_a_job_that_nothing_links_to_the_table_is_absent() -> None:
+    lanes = ask(parts(story(), MemoryMetrics("main", {})), job="nobody")["lanes"]
+    assert (lanes["job_duration"]["status"], lanes["job_runs"]["status"]) == ("absent", "absent")
+
+
+def seen_runs() -> MemoryMetrics:
+    """Two runs of `churn` in the metrics, an hour and half an hour ago, of 52 s each."""
+    matchers = templates.table_matchers(NAME)
+    query = templates.finished_runs(matchers, 15)
+    labels = {"job_name": "churn", "application_id": "app-1", "role": "reads"}
+    ends = [NOW - HOUR + 52 * SECOND, NOW - 30 * MINUTE]
+    times = [end // 1000 + 5_000 for end in ends]
+    return MemoryMetrics(
+        "main",
+        {
+            query: [
+                Series({**labels, templates.STAT: "finished"}, times, [end / SECOND for end in ends]),
+                Series({**labels, templates.STAT: "duration"}, times, [52.0, 52.0]),
+            ]
+        },
+    )
+
+
+def pushed(made) -> None:
+    from limnograph.domain.facts import RunFact, RunTable
+
+    run = RunFact(
+        run_id="r1",
+        job_name="churn",
+        status="ok",
+        application_id="app-1",
+        started_at=NOW - HOUR,
+        ended_at=NOW - HOUR + 52 * SECOND + 400,
+        tables=[RunTable(catalog="lake", namespace="sales", table="orders", role="reads")],
+        observed_at=NOW,
+    )
+    asyncio.run(made.runs.accept([run]))
+
+
+def test_one_pushed_run_does_not_hide_those_that_metrics_saw() -> None:
+    made = parts(story(), seen_runs())
+    pushed(made)
+    found = asyncio.run(made.jobs.runs_between(NAME, None, SPAN.start, SPAN.end))
+    assert [run.ended_at for run in found] == [NOW - HOUR + 52 * SECOND + 400, NOW - 30 * MINUTE]
+
+
+def test_pushed_runs_stand_when_metrics_are_down_and_the_lane_is_partial() -> None:
+    source = seen_runs()
+    made = parts(story(), source)
+    pushed(made)
+    source.failure = SourceTimeout("main", "late")
+    lane = ask(made)["lanes"]["job_runs"]
+    assert (lane["status"], len(lane["bars"])) == ("partial", 1)

@@ -8,21 +8,18 @@ from typing import Any, NamedTuple
 
 from limnograph.domain.answers import Hint, TableDeltas, TableRow, TablesPage, TableValues
 from limnograph.domain.asked import FleetQuery
-from limnograph.domain.errors import SourceError
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
-from limnograph.services import cursors, hints, numbers, reasons, templates
+from limnograph.services import cursors, hints, numbers, reasons
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
 from limnograph.services.jobs import Jobs
 from limnograph.services.lake import Lake
+from limnograph.services.paces import slowest_readers
 from limnograph.services.reasons import JobPace, Thresholds
 
-_LEAST_WINDOW_S = 300
-_MOST_WINDOW_S = 3_600
 _SAME_MS = 10_000
 
 
@@ -67,7 +64,7 @@ class FleetService:
     async def _rows(self, query: FleetQuery, reading: Reading) -> list[TableRow]:
         now_ms = self._clock.now() // MICROS_PER_MS
         end = min(query.end, max(now_ms, query.start + 1))
-        paces = await self._paces(query.start, end)
+        paces = await slowest_readers(self._jobs.metrics, query.start, end)
         kept = self._computed
         if kept is None or not kept.answers(reading.lake, query.start, end, paces):
             rows = await asyncio.to_thread(self._all_rows, reading.lake, query.start, end, paces)
@@ -95,20 +92,6 @@ class FleetService:
             spark=numbers.spark(history, first, last),
         )
 
-    async def _paces(self, start_ms: int, end_ms: int) -> dict[TableName, JobPace]:
-        """Slowest reader of every table, by one query with two instants. A failing source measures nothing."""
-        if self._jobs.metrics is None:
-            return {}
-        width_s = (end_ms - start_ms) // 1000
-        window = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
-        step = max(1, width_s - window)
-        promql = templates.median_duration_by_table(window)
-        first = end_ms - step * 1000
-        try:
-            return _slowest(await self._jobs.metrics.range(RangeQuery(promql, first, end_ms, step)))
-        except SourceError:
-            return {}
-
 
 class _Computed(NamedTuple):
     """Rows of all tables for one range; good for another one that ends within the same ten seconds."""
@@ -123,23 +106,6 @@ class _Computed(NamedTuple):
         """Whether these rows are the answer."""
         near = abs(self.start - start) < _SAME_MS and abs(self.end - end) < _SAME_MS
         return self.lake is lake and near and self.paces == paces
-
-
-def _slowest(matrix: Matrix) -> dict[TableName, JobPace]:
-    found: dict[TableName, JobPace] = {}
-    for series in matrix.series:
-        if (
-            len(series.values) != 2
-            or not 0 < series.values[0] < float("inf")
-            or not 0 <= series.values[1] < float("inf")
-        ):
-            continue
-        label = series.labels.get
-        name = TableName(label("catalog", ""), label("table_namespace", ""), label("table", ""))
-        pace = JobPace(label("job_name", ""), series.values[0], series.values[1])
-        if name not in found or pace.ratio > found[name].ratio:
-            found[name] = pace
-    return found
 
 
 def _damaged(name: TableName, change: ChangeFact) -> TableRow:

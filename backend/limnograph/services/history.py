@@ -6,6 +6,7 @@ log has no entry, rows that were ancestors of main stand in by their commit time
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -36,7 +37,7 @@ class History:
     @cached_property
     def main(self) -> list[tuple[int, int]]:
         """`(instant, snapshot id)` of every move of main, in time order."""
-        log = sorted(main_log(self.changes))
+        log = main_log(self.changes)
         first = log[0][0] if log else None
         logged = {snapshot_id for _, snapshot_id in log}
         before = sorted(
@@ -130,10 +131,30 @@ def standing_names(changes: Iterable[ChangeFact]) -> dict[str, ChangeFact]:
     return found
 
 
-def main_log(changes: Iterable[ChangeFact]) -> Iterable[tuple[int, int]]:
-    """`(at, snapshot id)` of main's log entries; entries without a decimal id are left out."""
-    for change in changes:
-        if change.kind == "ref" and change.subject == "main" and change.to_value:
-            text = change.to_value
-            if text.lstrip("-").isdecimal():
-                yield change.at, int(text)
+def main_log(changes: Iterable[ChangeFact]) -> list[tuple[int, int]]:
+    """`(at, snapshot id)` of main's log entries in the order of main's moves; those without a decimal id are left out.
+
+    Moves of one instant stand in the order of their chain: each begins where the one before it ended.
+    """
+    moves = [c for c in changes if c.kind == "ref" and c.subject == "main" and _is_id(c.to_value)]
+    found: list[ChangeFact] = []
+    for _, group in itertools.groupby(sorted(moves, key=lambda move: move.at), key=lambda move: move.at):
+        found += _chained(list(group), found[-1].to_value if found else None)
+    return [(move.at, int(move.to_value or 0)) for move in found]
+
+
+def _chained(moves: list[ChangeFact], start: str | None) -> list[ChangeFact]:
+    """Moves of one instant, from `start` on where they continue it, else from the one that no other leads to."""
+    left, ordered = list(moves), []
+    while left:
+        reached = {move.to_value for move in left}
+        following = next((m for m in left if m.from_value == start), None)
+        following = following or next((m for m in left if m.from_value not in reached), left[0])
+        left.remove(following)
+        ordered.append(following)
+        start = following.to_value
+    return ordered
+
+
+def _is_id(text: str | None) -> bool:
+    return text is not None and text.lstrip("-").isdecimal()

@@ -1,4 +1,4 @@
-"""Lanes of jobs: how long a reader takes (metrics) and when its runs were (pushed runs, else metrics)."""
+"""Lanes of jobs: how long a reader takes (metrics) and when its runs were (pushed runs and metrics)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ TITLES = {
 
 
 class Chosen(NamedTuple):
-    """The job whose lanes are drawn."""
+    """The job whose lanes are drawn. `linked`: whether anything says that it reads or writes the table."""
 
     name: str
     role: Role
+    linked: bool = True
 
 
 def problem_of(error: SourceError) -> LaneProblem:
@@ -37,8 +38,8 @@ def problem_of(error: SourceError) -> LaneProblem:
 def choose(linked: list[LinkedJob], asked: str | None) -> Chosen | None:
     """The job asked for by name, else the reader with most runs (they come in that order)."""
     if asked is not None:
-        role: Role = next((job.role for job in linked if job.name == asked), "reads")
-        return Chosen(asked, role)
+        role: Role | None = next((job.role for job in linked if job.name == asked), None)
+        return Chosen(asked, role or "reads", linked=role is not None)
     return next((Chosen(job.name, job.role) for job in linked if job.role == "reads"), None)
 
 
@@ -73,7 +74,7 @@ async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRa
         id="job_duration",
         source="prometheus",
         unit="seconds",
-        status="partial" if matrix.truncated else "ok",
+        status="partial" if matrix.truncated else "ok" if matrix.series or job.linked else "absent",
         label=job.name,
         age_s=jobs.metrics.age_s(),
         resolution=f"{span.step} s",
@@ -161,12 +162,13 @@ async def runs(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange)
         if run.started_at < span.end * MICROS_PER_MS
         and (run.ended_at is None or run.ended_at >= span.start * MICROS_PER_MS)
     ]
-    known = bool(bars) or (jobs.metrics is not None and job is not None)
+    known = bool(bars) or (jobs.metrics is not None and job is not None and job.linked)
+    cut = pushed and jobs.metrics is not None and jobs.metrics.last_error is not None
     return BarsLane(
         id="job_runs",
         source="runs" if pushed else "prometheus",
         unit="runs",
-        status="ok" if known else "absent",
+        status="partial" if cut else "ok" if known else "absent",
         label=label,
         bars=bars,
     )

@@ -19,6 +19,7 @@ from limnograph.services.metrics import Metrics
 from limnograph.services.runs import JobRun, Runs
 
 DAY_S = 86_400
+_SAME_END = 2_000_000
 Role = Literal["reads", "writes"]
 _ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
 
@@ -55,7 +56,7 @@ class Jobs:
             measured = []
         for job in [*self._from_runs(name, at_ms), *measured]:
             known = found.get((job.name, job.role))
-            if known is None or known.runs_24h is None:
+            if known is None or known.runs_24h is None or known.runs_24h < (job.runs_24h or 0):
                 found[job.name, job.role] = job
         return sorted(found.values(), key=lambda job: (job.role, -(job.runs_24h or 0), job.name))
 
@@ -110,17 +111,36 @@ class Jobs:
         return configured.promql if configured else ""
 
     async def runs_between(self, name: TableName, job: str | None, start_ms: int, end_ms: int) -> list[JobRun]:
-        """Runs on a table (of one job, or of all): pushed ones, else those seen in metrics. Raises SourceError."""
+        """Runs on a table (of one job, or of all): pushed ones, and those that only metrics saw.
+
+        Raises SourceError when metrics do not answer and none was pushed.
+        """
         pushed = self.runs.of_table(name, start_ms * MICROS_PER_MS, end_ms * MICROS_PER_MS)
         pushed = [run for run in pushed if job is None or run.job == job]
-        if pushed or self.metrics is None:
+        if self.metrics is None:
             return pushed
         matchers = templates.table_matchers(name) if job is None else self.matchers(name, job, "reads")
         if job is not None:
             matchers.pop("role")
         step = max(15, -(-(end_ms - start_ms) // 2_000_000))
         query = RangeQuery(templates.finished_runs(matchers, step), start_ms, end_ms, step)
-        return runs_of(await self.metrics.range(query))
+        try:
+            seen = runs_of(await self.metrics.range(query))
+        except SourceError:
+            if pushed:
+                return pushed
+            raise
+        only_seen = [run for run in seen if not any(_same_run(run, known) for known in pushed)]
+        return sorted([*pushed, *only_seen], key=lambda run: run.started_at)
+
+
+def _same_run(seen: JobRun, pushed: JobRun) -> bool:
+    """Whether a run of the metrics is one that was pushed too: its end was rounded on the way."""
+    if seen.ended_at is None or pushed.ended_at is None:
+        return False
+    who = (seen.job, seen.role, seen.application_id or None)
+    same = who == (pushed.job, pushed.role, pushed.application_id or None)
+    return same and abs(seen.ended_at - pushed.ended_at) < _SAME_END
 
 
 def _runs(increase: float | None) -> int | None:

@@ -44,12 +44,15 @@ META_LANES = ("commits", "schema", "file_size", "freshness", *STEP_COLUMNS)
 
 
 class MetaState(NamedTuple):
-    """Status that all lanes of the metadata share. `known_until` epoch microseconds."""
+    """Status that all lanes of the metadata share. `known_until` epoch microseconds; `meta`: catalog and namespace of
+    the meta tables, for the SQL that people copy.
+    """
 
     status: LaneStatus
     age_s: float | None
     problem: LaneProblem | None
     known_until: int
+    meta: str = "limnograph"
 
 
 def draw(lane: str, history: History, span: TimeRange, state: MetaState) -> Lane:
@@ -103,7 +106,7 @@ def _step(lane: str, history: History, span: TimeRange, state: MetaState) -> Ste
         age_s=state.age_s,
         problem=state.problem,
         resolution="raw",
-        query=_sql(history, span, column),
+        query=_sql(history, span, state, column),
         v=shown,
         min=_until(extremes.low, at, state.known_until) if extremes.varies else None,
         max=_until(extremes.high, at, state.known_until) if extremes.varies else None,
@@ -125,7 +128,7 @@ def _file_size(history: History, span: TimeRange, state: MetaState) -> BandLane:
         age_s=state.age_s,
         problem=state.problem,
         resolution="raw",
-        query=_sql(history, span, "file_size_p10, file_size_p50, file_size_p90"),
+        query=_sql(history, span, state, "file_size_p10, file_size_p50, file_size_p90"),
         lo=shown("file_size_p10"),
         mid=shown("file_size_p50"),
         hi=shown("file_size_p90"),
@@ -145,7 +148,7 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
         age_s=state.age_s,
         problem=state.problem,
         resolution="raw",
-        query=_sql(history, span, "snapshot_id"),
+        query=_sql(history, span, state, "snapshot_id"),
         v=_until(seconds, at, state.known_until),
     )
 
@@ -161,7 +164,7 @@ def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
         age_s=state.age_s,
         problem=state.problem,
         resolution="raw",
-        query=_sql(history, span, "snapshot_id, operation, added_data_files, removed_data_files"),
+        query=_sql(history, span, state, "snapshot_id, operation, added_data_files, removed_data_files"),
         events=[_event(history, row) for row in rows],
     )
 
@@ -209,7 +212,7 @@ def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
         status=state.status,
         age_s=state.age_s,
         problem=state.problem,
-        query=_sql(history, span, "schema_id, spec_id"),
+        query=_sql(history, span, state, "schema_id, spec_id"),
         bars=shown,
     )
 
@@ -231,12 +234,12 @@ def _what(before: ChangeFact | None, change: ChangeFact) -> str | None:
     return schemas.spec_difference(before.detail, change.detail)
 
 
-def _sql(history: History, span: TimeRange, columns: str) -> LaneQuery:
+def _sql(history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
     """The question as SQL over the meta tables, for people to copy; it is never run."""
     start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
     uuid = history.uuid.replace("'", "''")
     text = (
-        f"SELECT committed_at, {columns} FROM limnograph.snapshots WHERE table_uuid = '{uuid}' "  # noqa: S608
+        f"SELECT committed_at, {columns} FROM {state.meta}.snapshots WHERE table_uuid = '{uuid}' "  # noqa: S608
         f"AND committed_at >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
         f"AND committed_at < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY committed_at"
     )

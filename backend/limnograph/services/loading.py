@@ -106,7 +106,7 @@ def _pointed_at(changes: list[ChangeFact], start: int) -> set[tuple[str, int]]:
             logs[change.table_uuid].append(change)
     found: set[tuple[str, int]] = set()
     for uuid, group in logs.items():
-        log = sorted(main_log(group))
+        log = main_log(group)
         earlier = [entry for entry in log if entry[0] < start][-1:]
         found.update((uuid, snapshot_id) for _, snapshot_id in [*earlier, *(e for e in log if e[0] >= start)])
     return found

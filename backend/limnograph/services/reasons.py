@@ -143,11 +143,18 @@ def _file_burst(seen: View) -> Reason | None:
     usual = median([row.added_data_files or 0 for row in added if row is not biggest]) or 0
     if files < max(limits.burst_files, limits.burst_over_usual * usual) or not _small(biggest, limits):
         return None
-    total = biggest.total_data_files
-    before = None if total is None else total - files + (biggest.removed_data_files or 0)
+    before = _files_before(seen.history, biggest, files)
     if before is not None and files < limits.burst_share * before:
         return None
     return _burst(seen, biggest, files, before)
+
+
+def _files_before(history: History, row: SnapshotFact, added: int) -> int | None:
+    """Data files of the state that the commit changed: by its own count, else its parent's, else None."""
+    if row.total_data_files is not None and row.removed_data_files is not None:
+        return row.total_data_files - added + row.removed_data_files
+    parent = history.snapshots.get(row.parent_id) if row.parent_id is not None else None
+    return parent.total_data_files if parent else None
 
 
 def _small(row: SnapshotFact, limits: Thresholds) -> bool:

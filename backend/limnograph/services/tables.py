@@ -15,7 +15,8 @@ from limnograph.services import hints, numbers, reasons, schemas
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.jobs import Jobs
-from limnograph.services.reasons import Thresholds
+from limnograph.services.paces import slowest_readers
+from limnograph.services.reasons import JobPace, Thresholds
 
 DAY = 86_400_000_000
 
@@ -34,17 +35,17 @@ class TableService:
         history = reading.lake.find(name)
         now = self._clock.now()
         jobs = await self._jobs.of_table(name, now // MICROS_PER_MS)
+        pace = (await slowest_readers(self._jobs.metrics, (now - DAY) // MICROS_PER_MS, now // MICROS_PER_MS)).get(name)
         if history is None:
             # A name that was never readable still has a page: it says why.
             damage = reading.lake.damaged[name]
             empty = History("", name, {}, [damage])
-            return self._view(name, empty, jobs, now, None)
-        return self._view(name, history, jobs, now, history.uuid)
+            return self._view(name, empty, jobs, None)
+        return self._view(name, history, jobs, pace)
 
-    def _view(
-        self, name: TableName, history: History, jobs: list[LinkedJob], now: int, uuid: str | None
-    ) -> TableDetail:
-        seen = reasons.view(history, now - DAY, now, None, self._limits)
+    def _view(self, name: TableName, history: History, jobs: list[LinkedJob], pace: JobPace | None) -> TableDetail:
+        now = self._clock.now()
+        seen = reasons.view(history, now - DAY, now, pace, self._limits)
         head, named, damage = history.head, _details(history.latest("named")), history.unreadable
         schema, spec = history.latest("schema"), history.latest("spec")
         first = next(iter(history.of_kind("first_seen")), None)
@@ -53,7 +54,7 @@ class TableService:
             catalog=name.catalog,
             namespace=name.namespace,
             table=name.table,
-            table_uuid=uuid,
+            table_uuid=history.uuid or None,
             format=head.format if head else named.get("format"),
             format_version=head.format_version if head else named.get("format_version"),
             location=named.get("location"),

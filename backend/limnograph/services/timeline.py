@@ -26,8 +26,8 @@ class _Meta(NamedTuple):
 class TimelineService:
     """Timelines of `services/backend.py`."""
 
-    def __init__(self, store: HotStore, jobs: Jobs, clock: Clock) -> None:
-        self._store, self._jobs, self._clock = store, jobs, clock
+    def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, meta: str = "limnograph") -> None:
+        self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
 
     async def answer(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, compare_s: int | None
@@ -81,7 +81,7 @@ class TimelineService:
         status: LaneStatus = "ok"
         if reading.error:
             status = "error" if not reading.lake.histories else "partial" if reading.partial else "stale"
-        return lanes.MetaState(status, age, problem, known_until)
+        return lanes.MetaState(status, age, problem, known_until, self._named)
 
     async def _measured(self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None) -> list[Lane]:
         if not {"job_duration", "job_runs"}.intersection(asked):

@@ -74,20 +74,21 @@ class Parts:
         *,
         configured: tuple[ConfiguredJob, ...] = (),
         watch_command: tuple[str, ...] = (),
+        meta: str = "limnograph",
     ) -> None:
         self.store = HotStore(engine, clock)
         self.runs = Runs(inbox)
         self._source = source
         self._metrics = Metrics(source, clock) if source else None
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
-        jobs = Jobs(configured, self.runs, self._metrics)
+        self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
         fleet = FleetService(self.store, jobs, clock)
         self.gauges = TableGauges(self.store)
         self.backend = Backend(
             clock=clock,
             fleet=fleet,
             tables=TableService(self.store, jobs, clock),
-            timelines=TimelineService(self.store, jobs, clock),
+            timelines=TimelineService(self.store, jobs, clock, meta),
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, engine, jobs, clock)),
             runs=self.runs,
             status=StatusService(
@@ -156,6 +157,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
             for job in settings.jobs
         ),
         watch_command=command,
+        meta=f"{settings.meta_catalog}.{settings.meta.namespace}",
     )
 
 
