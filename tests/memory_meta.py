@@ -11,10 +11,12 @@ from lakes import FixedClock, Lake, fresh_reader
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.adapters.spark.store import change_facts
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import Conflict, MetadataError, SourceError
+from limnograph.domain.errors import Conflict
 from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
+from limnograph.ports.lake import Lake as LakePort
 from limnograph.ports.meta_store import Candidates, Known
+from limnograph.ports.table_reader import TableReader
 from limnograph.services.extract import extract
 from limnograph.services.passes import Passes
 from limnograph.wiring.observe import SettingsLake
@@ -70,24 +72,35 @@ class MemoryMetaStore:
 
 
 class LocalExtraction:
-    """`extract` in this process."""
+    """`extract` in this process, through `reader` where a test gives one."""
+
+    def __init__(self, reader: TableReader | None = None) -> None:
+        self._reader = reader
 
     def run(self, due: Sequence[DueTable]) -> pa.Table:
         found = []
         for table in due:
             try:
-                found += extract(table, fresh_reader(), FixedClock())
-            except (SourceError, MetadataError):
+                found += extract(table, self._reader or fresh_reader(), FixedClock())
+            except Exception:  # noqa: BLE001 - as in Spark's workers: the driver misses the rows
                 continue
         return arrow_table(SNAPSHOTS, found)
 
 
-def local_passes(lake: Lake, store: MemoryMetaStore, failpoint: str = "", **sections: object) -> Passes:
-    """Passes without Spark."""
+def local_passes(
+    lake: Lake,
+    store: MemoryMetaStore,
+    failpoint: str = "",
+    *,
+    observed: LakePort | None = None,
+    reader: TableReader | None = None,
+    **sections: object,
+) -> Passes:
+    """Passes without Spark. `observed` and `reader` (of the extraction) take the place of the real ones."""
     return Passes(
-        SettingsLake(lake.settings(**sections)),
+        observed or SettingsLake(lake.settings(**sections)),
         store,
-        LocalExtraction(),
+        LocalExtraction(reader),
         FixedClock(),
         failpoints=Failpoints(failpoint),
         to_arrow=lambda rows: arrow_table(CHANGES, rows),

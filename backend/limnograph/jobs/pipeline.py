@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
 from limnograph.domain.errors import SourceError
-from limnograph.services.passes import Passes, PassReport
+from limnograph.services.passes import PassReport
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
 
 RETRIES = 3
-"""Passes in a row that may leave something due for a failing source before `--once` ends."""
+"""Passes after which only the same sources fail before `--once` ends."""
 
 Progress = Callable[[str], None]
+_log = logging.getLogger("limnograph.pipeline")
+
+
+class Runs(Protocol):
+    """What makes a pass: `services.passes.Passes`."""
+
+    def run(self) -> PassReport:
+        """One pass."""
+        ...
 
 
 class Total(msgspec.Struct, frozen=True):
@@ -38,19 +50,19 @@ class Total(msgspec.Struct, frozen=True):
 
 
 def run_once(settings: Settings, progress: Progress) -> Total:
-    """Passes until nothing is due, or a source failed RETRIES times in a row."""
+    """Passes until nothing is due, or RETRIES of them left only the same sources failing."""
     started = time.monotonic()
     session = wiring.spark_session(settings)
     try:
         made = wiring.passes(settings, session, progress=progress)
-        reports = list(_until_settled(made, progress))
+        reports = until_settled(made, progress)
     finally:
         session.stop()
     last = reports[-1]
     return Total(
         run_id=last.run_id,
         tables_seen=last.tables_seen,
-        tables_changed=max(report.tables_changed for report in reports),
+        tables_changed=len(frozenset[str | None]().union(*(report.changed for report in reports))),
         snapshots_appended=sum(report.snapshots_appended for report in reports),
         gaps=sum(report.gaps for report in reports),
         unreadable=last.unreadable,
@@ -59,9 +71,10 @@ def run_once(settings: Settings, progress: Progress) -> Total:
     )
 
 
-def _until_settled(made: Passes, progress: Progress) -> list[PassReport]:
+def until_settled(made: Runs, progress: Progress, pause: Callable[[float], None] = time.sleep) -> list[PassReport]:
+    """Reports of all passes. Commits that arrive meanwhile do not prolong the wait for a source that fails."""
     reports: list[PassReport] = []
-    barren = 0
+    barren: Counter[frozenset[str]] = Counter()
     while True:
         report = made.run()
         reports.append(report)
@@ -69,10 +82,28 @@ def _until_settled(made: Passes, progress: Progress) -> list[PassReport]:
             progress(f"still due: {sentence}")
         if not report.pending:
             return reports
-        barren = 0 if report.snapshots_appended else barren + 1
-        if barren >= RETRIES:
+        if report.more and report.snapshots_appended:
+            continue
+        failing = frozenset(sentence.split(": ", 1)[0] for sentence in report.failed)
+        barren[failing] += 1
+        if barren[failing] >= RETRIES:
             return reports
-        time.sleep(min(0.5 * 2**barren, 5) if barren else 0)
+        pause(0.5 * 2 ** barren[failing])
+
+
+def stream_pass(made: Runs, progress: Progress) -> None:
+    """One pass of the stream. It never raises: the next trigger tries again."""
+    try:
+        report = made.run()
+    except SourceError as error:
+        progress(f"pass failed, the next one tries again: {error}")
+    except Exception as error:  # noqa: BLE001 - a stream outlives one pass's surprise
+        _log.exception("a pass failed")
+        progress(f"pass failed, the next one tries again: unexpected {type(error).__name__}: {error}")
+    else:
+        if report.tables_changed or report.failed:
+            told = {name: getattr(report, name) for name in report.__struct_fields__ if name != "changed"}
+            progress(msgspec.json.encode(told).decode())
 
 
 def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
@@ -88,13 +119,7 @@ def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
         with busy:
             if stop.is_set():
                 return
-            try:
-                report = made.run()
-            except SourceError as error:
-                progress(f"pass failed, the next one tries again: {error}")
-                return
-            if report.tables_changed or report.failed:
-                progress(msgspec.json.encode(report).decode())
+            stream_pass(made, progress)
 
     query = wiring.start_stream(settings, session, one_pass, trigger=f"{seconds} seconds", seconds=float(seconds))
     progress(f"pipeline runs every {seconds} s")

@@ -9,12 +9,14 @@ from __future__ import annotations
 import random
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import msgspec
 import pyarrow as pa
 
 from limnograph import __version__
+from limnograph.domain.due import DueTable
 from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import Failpoints
@@ -41,7 +43,9 @@ ATTEMPTS = 20
 
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pass did (DESIGN §11). `pending`: something is left for the next one; `failed`: who did not answer."""
+    """What a pass did (DESIGN §11). `pending`: something is left for the next one; `more`: the window of a pass left
+    it; `failed`: who did not answer, each a sentence `name: reason`; `changed`: series with a new row.
+    """
 
     run_id: str
     tables_seen: int
@@ -51,7 +55,9 @@ class PassReport(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: int
     seconds: float
     pending: bool = False
+    more: bool = False
     failed: tuple[str, ...] = ()
+    changed: frozenset[str | None] = frozenset()
 
 
 class Passes:
@@ -120,12 +126,12 @@ class Passes:
         gaps = gaps_of(tables, known, ledger, now)
         due, more = due_tables(tables, known, ledger, run_id)
         asked = sum(len(table.snapshot_ids) for table in due)
-        appended, got = 0, 0
+        appended = 0
         changed: set[str | None] = {row.table_uuid for row in sights}
         if due:
             self._progress(f"{asked} new snapshots in {len(due)} tables")
             rows = self._extraction.run(due)
-            got = rows.num_rows
+            found.failed.update(_shortfall(due, rows))
             self._failpoints.reach("before_append_snapshots")
             appended = self._append_snapshots(rows, heads[0], wanted, run_id)
             self._failpoints.reach("after_append_snapshots")
@@ -138,15 +144,18 @@ class Passes:
         if appended or sights or changes:
             self._progress(f"{appended} snapshots and {len(sights) + len(changes)} changes appended")
         self._failpoints.reach("before_finish_pass")
+        changed |= {row.table_uuid for row in changes}
         return PassReport(
             run_id=run_id,
             tables_seen=0,
-            tables_changed=len(changed | {row.table_uuid for row in changes}),
+            tables_changed=len(changed),
             snapshots_appended=appended,
             gaps=sum(row.kind == "gap" for row in changes),
             unreadable=len(found.damaged),
             seconds=0.0,
-            pending=more or bool(found.failed) or got < asked,
+            pending=more or bool(found.failed),
+            more=more,
+            changed=frozenset(changed),
         )
 
     def _append_snapshots(self, rows: pa.Table, head: int | None, wanted: Sequence[Candidates], run_id: str) -> int:
@@ -196,6 +205,17 @@ class Passes:
         looked: list[TablePointer] = [*found.readable, *(damage.pointer for damage in found.damaged)]
         self._settled.update({pointer.name: pointer.location for pointer in looked})
         self._settled_heads = heads
+
+
+def _shortfall(due: Sequence[DueTable], rows: pa.Table) -> dict[TableName, str]:
+    """Tables of which fewer rows came than were due; they stay due."""
+    got = Counter(rows.column("table_uuid").to_pylist())
+    missing = ((table, len(table.snapshot_ids) - got[table.table_uuid]) for table in due)
+    return {
+        table.name: f"{count} of {len(table.snapshot_ids)} snapshots could not be read now"
+        for table, count in missing
+        if count > 0
+    }
 
 
 def still_new(rows: Sequence[ChangeFact], ledger: Ledger) -> list[ChangeFact]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import msgspec
 
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.errors import LimnographError, MetadataError
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata import Snapshot, TableMetadata
@@ -20,6 +22,7 @@ from limnograph.services.identity import series_ids
 from limnograph.services.ledger import Ledger
 from limnograph.services.sightings import above_floor, dropped, first_seen, gap, health, named
 
+_log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
 BACKFILL_MICROS = 31 * 86_400_000_000
 """A pass covers at most 31 days of commits; the rest stays due."""
@@ -40,18 +43,28 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     damaged: list[Damaged]
     failed: dict[TableName, str]
 
+    @contextmanager
+    def isolated(self, name: TableName) -> Iterator[None]:
+        """What goes wrong inside is this table's failure alone: it stays due, and the others go on."""
+        try:
+            yield
+        except LimnographError as error:
+            self.failed[name] = str(error)
+        except Exception as error:  # noqa: BLE001 - one table's surprise must not end the pass of all
+            _log.exception("%s could not be read", name)
+            self.failed[name] = f"unexpected {type(error).__name__}: {error}"
+
 
 def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Survey:
     """Read the metadata file of every pointer; a few at a time, because storage is mostly waiting."""
     found = Survey(listing=listing, readable={}, damaged=[], failed={})
 
     def look(pointer: TablePointer) -> None:
-        try:
-            found.readable[pointer] = lake.reader(pointer.name.catalog).metadata(pointer.location)
-        except MetadataError as error:
-            found.damaged.append(Damaged(pointer, error))
-        except SourceError as error:
-            found.failed[pointer.name] = str(error)
+        with found.isolated(pointer.name):
+            try:
+                found.readable[pointer] = lake.reader(pointer.name.catalog).metadata(pointer.location)
+            except MetadataError as error:
+                found.damaged.append(Damaged(pointer, error))
 
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         list(pool.map(look, pointers))
@@ -64,12 +77,9 @@ def observed_tables(found: Survey, lake: Lake, ledger: Ledger) -> list[Observed]
     ids = series_ids(tables, ledger)
     observed: list[Observed] = []
     for name in sorted(tables):
-        try:
+        with found.isolated(name):
             older = older_files(tables[name], lake.reader(name.catalog), ledger.newest(ids[name]))
-        except SourceError as error:
-            found.failed[name] = str(error)
-            continue
-        observed.append(Observed(ids[name], name, tables[name], older))
+            observed.append(Observed(ids[name], name, tables[name], older))
     return observed
 
 
@@ -89,10 +99,11 @@ def other_changes(
     listed |= {str(table.name): table.uuid for table in tables}
     rows += _taken(ledger, dropped(listed, found.listing.complete, ledger, now))
     for table in tables:
-        rows += _taken(ledger, [named(table, ledger, now)])
-        location = table.metadata.metadata_location
-        rows += _taken(ledger, health(table.name, table.uuid, location, None, ledger=ledger, now=now))
-        rows += state_changes(table, ledger, now)
+        with found.isolated(table.name):
+            rows += _taken(ledger, [named(table, ledger, now)])
+            location = table.metadata.metadata_location
+            rows += _taken(ledger, health(table.name, table.uuid, location, None, ledger=ledger, now=now))
+            rows += state_changes(table, ledger, now)
     for damage in found.damaged:
         name, _, location = damage.pointer
         uuid = owners.get(str(name))

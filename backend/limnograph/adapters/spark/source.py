@@ -7,6 +7,7 @@ only that a pass is due. What is new is always taken from the meta table, so a l
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -28,6 +29,7 @@ from limnograph.ports.catalog import Catalog
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
 
+_log = logging.getLogger("limnograph.source")
 NAME = "limnograph"
 ROWS_PER_BATCH = 200
 
@@ -70,14 +72,19 @@ class SnapshotsReader(DataSourceReader):
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         access = msgspec.json.decode(self._access, type=Access)
         for due in msgspec.json.decode(partition.tables, type=list[DueTable]):
-            yield from _batches(self._facts(due, access.reader(due.catalog)))
+            yield from self._rows(due, access)
 
-    def _facts(self, due: DueTable, reader: TableReader) -> list[SnapshotFact]:
-        """Facts of one table; none when storage does not answer now or the file went away: the table stays due."""
+    def _rows(self, due: DueTable, access: Access) -> list[pa.RecordBatch]:
+        """Rows of one table. None of them when it cannot be read now, for whatever reason: the driver misses them,
+        the table stays due, and the others go on.
+        """
         try:
-            return self._extract(due, reader, SystemClock())
-        except (SourceError, MetadataError):
-            return []
+            return list(_batches(self._extract(due, access.reader(due.catalog), SystemClock())))
+        except (SourceError, MetadataError) as error:
+            _log.warning("%s: %s", due.name, error)
+        except Exception:  # noqa: BLE001 - one table's surprise must not end the job of all
+            _log.exception("%s could not be extracted", due.name)
+        return []
 
 
 def shares(due: Sequence[DueTable], tasks: int) -> list[list[DueTable]]:

@@ -1,0 +1,63 @@
+"""The pipeline as a program: when `--once` ends, what its sum counts, and that a stream outlives its passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.jobs.pipeline import RETRIES, stream_pass, until_settled
+from limnograph.services.passes import PassReport
+
+
+class Scripted:
+    """Passes that report, or raise, what the test says."""
+
+    def __init__(self, answers: Iterable[PassReport | Exception]) -> None:
+        self.answers = iter(answers)
+
+    def run(self) -> PassReport:
+        answer = next(self.answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def report(appended: int = 0, **fields: Any) -> PassReport:
+    fields.setdefault("pending", bool(fields.get("more") or fields.get("failed")))
+    numbers = dict.fromkeys(("tables_seen", "tables_changed", "gaps", "unreadable"), 0)
+    return PassReport(run_id="r", snapshots_appended=appended, seconds=0.0, **{**numbers, **fields})
+
+
+def settle(*answers: PassReport) -> tuple[int, list[str]]:
+    said: list[str] = []
+    return len(until_settled(Scripted(answers), said.append, lambda _seconds: None)), said
+
+
+def test_appends_of_others_do_not_prolong_the_wait_for_a_table_that_fails() -> None:
+    stuck = [report(1, failed=(f"lake.a: {left} of 9 snapshots could not be read now",)) for left in range(9, 0, -1)]
+    made, said = settle(*stuck)
+    assert made == RETRIES
+    assert said[0] == "still due: lake.a: 9 of 9 snapshots could not be read now"
+
+
+def test_a_backfill_goes_on_although_a_table_fails() -> None:
+    backfill = [report(5, more=True, failed=("lake.a: down",)) for _ in range(9)]
+    assert settle(*backfill, report(), report())[0] == 10
+
+
+def test_another_failure_gets_its_own_tries_and_an_answer_ends_them() -> None:
+    first, second = report(failed=("lake.a: down",)), report(failed=("lake.b: down",))
+    assert settle(first, first, second, report(2))[0] == 4
+    assert settle(*[first, second] * 9)[0] == 2 * RETRIES - 1
+
+
+def test_a_pass_that_fails_in_whatever_way_leaves_the_stream_running() -> None:
+    said: list[str] = []
+    passes = Scripted([KeyError("surprise"), SourceUnavailable("meta", "down"), report(), report(2, tables_changed=1)])
+    for _ in range(4):
+        stream_pass(passes, said.append)
+    assert "KeyError" in said[0]
+    assert "meta: down" in said[1]
+    assert len(said) == 3
+    assert '"snapshots_appended":2' in said[2]

@@ -1,0 +1,99 @@
+"""One table's surprise is that table's failure: the pass and the watcher's round tell it and go on with the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakes import Lake, fresh_reader, rows
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.manifests import ManifestFile, ManifestSum
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.ports.lake import Listing
+from limnograph.ports.table_reader import TableReader
+from limnograph.services.hot import WINDOW
+from limnograph.services.watching import Watcher
+from limnograph.wiring.observe import SettingsLake
+from memory_meta import MemoryMetaStore, local_passes
+
+
+class Reader:
+    """A reader that raises `error` for everything of one table: at its metadata, or at its manifests only."""
+
+    def __init__(self, table: str, error: Exception, *, metadata: bool) -> None:
+        self._real, self._table, self._error, self._at_metadata = fresh_reader(), table, error, metadata
+
+    def metadata(self, location: str) -> TableMetadata:
+        if self._at_metadata:
+            self._refuse(location)
+        return self._real.metadata(location)
+
+    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
+        self._refuse(snapshot.manifest_list or "")
+        return self._real.manifests(snapshot)
+
+    def manifest_sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
+        return self._real.manifest_sum(manifest, target_bytes)
+
+    def _refuse(self, location: str) -> None:
+        if f"/{self._table}/" in location:
+            raise self._error
+
+
+class Strange:
+    """A lake whose reader is another one."""
+
+    def __init__(self, lake: Lake, reader: Reader) -> None:
+        self._lake, self._reader = SettingsLake(lake.settings()), reader
+
+    def listing(self) -> Listing:
+        return self._lake.listing()
+
+    def reader(self, catalog: str) -> TableReader:
+        return self._reader
+
+
+@pytest.fixture
+def two(lake: Lake) -> Lake:
+    for name in ("sales.orders", "sales.odd"):
+        lake.table(name).append(rows("eu"))
+    return lake
+
+
+@pytest.mark.parametrize("metadata", [True, False])
+def test_a_round_of_the_watcher_tells_the_odd_table_and_goes_on(two: Lake, metadata: bool) -> None:
+    strange = Strange(two, Reader("odd", KeyError("surprise"), metadata=metadata))
+    watcher = Watcher(strange, MemoryEngine(), SystemClock(), WINDOW)
+    for _ in range(2):
+        messages = list(watcher.round())
+        assert [(t.source, "surprise" in t.detail) for m in messages for t in m.troubles] == [("lake.sales.odd", True)]
+        assert messages[-1].last
+    assert {row.table for m in messages for row in m.snapshots} <= {"orders"}
+
+
+def test_the_round_told_the_others(two: Lake) -> None:
+    strange = Strange(two, Reader("odd", KeyError("surprise"), metadata=False))
+    told = [row.table for m in Watcher(strange, MemoryEngine(), SystemClock(), WINDOW).round() for row in m.snapshots]
+    assert told == ["orders"]
+
+
+def test_a_pass_puts_the_odd_table_among_the_failed_and_appends_the_others(two: Lake) -> None:
+    store = MemoryMetaStore()
+    odd = Strange(two, Reader("odd", KeyError("surprise"), metadata=True))
+    report = local_passes(two, store, observed=odd).run()
+    assert store.rows(SNAPSHOTS).column("table").to_pylist() == ["orders"]
+    assert [sentence.split(": ")[0] for sentence in report.failed] == ["lake.sales.odd"]
+    assert report.pending
+
+
+@pytest.mark.parametrize("error", [SourceUnavailable("storage", "503"), KeyError("surprise")])
+def test_a_table_whose_manifests_are_refused_is_told_and_stays_due(two: Lake, error: Exception) -> None:
+    store = MemoryMetaStore()
+    refused = Reader("odd", error, metadata=False)
+    report = local_passes(two, store, reader=refused).run()
+    assert report.failed == ("lake.sales.odd: 1 of 1 snapshots could not be read now",)
+    assert (report.snapshots_appended, report.pending, report.more) == (1, True, False)
+    healed = local_passes(two, store).run()
+    assert (healed.failed, healed.snapshots_appended) == ((), 1)
