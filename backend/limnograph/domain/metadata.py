@@ -13,6 +13,7 @@ import msgspec
 from limnograph.domain.ids import location_uuid
 
 MAIN = "main"
+MAX_TARGET_BYTES = 2**50
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,11 +101,13 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target_file_bytes(self) -> int | None:
-        """The table's own target size of data files; Iceberg's default of 512 MiB when it names none."""
+        """The table's own target size of data files; Iceberg's default of 512 MiB when it names none. None: no size."""
         text = self.properties.get("write.target-file-size-bytes")
         if text is None:
             return 512 * 2**20
-        return int(text) if text.isdecimal() and int(text) > 0 else None
+        # Length first: Python refuses to read thousands of digits.
+        plain = text.isdecimal() and len(text) <= len(str(MAX_TARGET_BYTES))
+        return int(text) if plain and 1 <= int(text) <= MAX_TARGET_BYTES else None
 
     def ancestors(self, snapshot_id: int | None) -> Iterator[int]:
         """The snapshot and its ancestors as far as they are retained, newest first. Survives a circular chain."""

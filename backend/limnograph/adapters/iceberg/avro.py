@@ -13,6 +13,7 @@ import msgspec
 import pyarrow as pa
 from pyiceberg.avro.decoder import BinaryDecoder, new_decoder
 
+from limnograph.adapters.iceberg.avro_names import by_definition
 from limnograph.domain.errors import MetadataError
 
 MAGIC = b"Obj\x01"
@@ -24,7 +25,7 @@ Skip = Callable[[BinaryDecoder], object]
 
 
 class Container(NamedTuple):
-    """Header of an Avro file: writer's schema, all header entries, and where the blocks begin."""
+    """Header of an Avro file: writer's schema with all names resolved, all header entries, where the blocks begin."""
 
     schema: dict[str, Any]
     header: dict[str, bytes]
@@ -61,9 +62,12 @@ def open_container(content: bytes) -> Container:
                 key = decoder.read_utf8()
                 header[key] = decoder.read_bytes()
         decoder.skip(SYNC_BYTES)
-        return Container(msgspec.json.decode(header["avro.schema"]), header, content, decoder.tell())
-    except (EOFError, ValueError, KeyError, IndexError, UnicodeDecodeError, msgspec.DecodeError) as error:
+        schema = by_definition(msgspec.json.decode(header["avro.schema"]))
+    except (EOFError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise MetadataError("avro_damaged", f"the header of an Avro file is damaged: {error!r}") from error
+    if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
+        raise MetadataError("avro_damaged", "the schema of an Avro file is no record")
+    return Container(schema, header, content, decoder.tell())
 
 
 def compile_record(schema: dict[str, Any], wanted: Sequence[tuple[int, tuple[str, ...]]]) -> Read:
@@ -97,7 +101,10 @@ def _find(schema: dict[str, Any], key: int, names: tuple[str, ...]) -> list[dict
     return next(
         (
             found
-            for found in ([f for f in fields if f.get("field-id") == key], [f for f in fields if f["name"] in names])
+            for found in (
+                [f for f in fields if f.get("field-id") == key],
+                [f for f in fields if f.get("name") in names],
+            )
             if found
         ),
         [],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,6 +23,9 @@ from limnograph.domain.manifests import (
 )
 
 MAX_FILE_BYTES = 2**50
+MAX_COUNT = 2**50
+"""Files or rows that one line may claim; their sums still fit 64 bits."""
+_SPEC_IDS = range(2**31)
 _DELETED, _ADDED = 2, 1
 _EQUALITY = 2
 
@@ -49,6 +55,19 @@ _DATA_FILE = (2, ("data_file",))
 _ENTRY_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = ((0, ("status",)), (1, ("snapshot_id",)), _DATA_FILE)
 
 
+@contextmanager
+def _as_damage() -> Iterator[None]:
+    """Whatever else a file makes the reader raise is the file's damage: it is foreign, and its schema is its own."""
+    try:
+        yield
+    except (
+        *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError),
+        *(RecursionError, EOFError, MemoryError, struct.error),
+    ) as error:
+        raise MetadataError("avro_damaged", f"a manifest is damaged: {error!r}") from error
+
+
+@_as_damage()
 def parse_manifest_list(content: bytes) -> list[ManifestFile]:
     """Lines of a manifest list. Raises MetadataError."""
     container = open_container(content)
@@ -56,13 +75,15 @@ def parse_manifest_list(content: bytes) -> list[ManifestFile]:
     found: list[ManifestFile] = []
     for row in _rows(container, read):
         path, length, spec_id, kind, added_by, *counts = row
-        if not isinstance(path, str) or any(count is not None and count < 0 for count in counts):
-            raise MetadataError("manifest_list_implausible", "a line without a path or with a negative count")
+        if not isinstance(path, str) or any(count is not None and not 0 <= count <= MAX_COUNT for count in counts):
+            raise MetadataError("manifest_list_implausible", "a line without a path or with an impossible count")
+        if (spec_id or 0) not in _SPEC_IDS:
+            raise MetadataError("manifest_list_implausible", f"a line with partition spec {spec_id}")
         added, existing, deleted, added_rows, existing_rows, deleted_rows = counts
         found.append(
             ManifestFile(
                 path=path,
-                length=length,
+                length=length if length is not None and 0 <= length <= MAX_FILE_BYTES else None,
                 spec_id=spec_id or 0,
                 deletes=kind == 1,
                 added_snapshot_id=added_by,
@@ -77,6 +98,7 @@ def parse_manifest_list(content: bytes) -> list[ManifestFile]:
     return found
 
 
+@_as_damage()
 def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
     """Sums over the entries of one manifest. `target_bytes` decides what is small. Raises MetadataError."""
     container = open_container(content)
@@ -95,7 +117,7 @@ def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | Non
             texts[partition] = names(partition) if partition else ""
         # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
         size = file_size if content_size is None else content_size
-        if records is None or records < 0 or size is None or not 0 <= size <= MAX_FILE_BYTES:
+        if records is None or not 0 <= records <= MAX_COUNT or size is None or not 0 <= size <= MAX_FILE_BYTES:
             raise MetadataError("manifest_implausible", f"{manifest.path} has a file of {size} bytes, {records} rows")
         writer = snapshot_id if snapshot_id is not None else manifest.added_snapshot_id
         is_data = not content_id and not manifest.deletes
@@ -176,7 +198,7 @@ def _with_inner(schema: dict[str, Any]) -> dict[str, Any]:
     """Entry schema whose data_file is marked so that only the wanted columns of it are read."""
     fields = []
     for field in schema["fields"]:
-        if field.get("field-id") == _DATA_FILE[0] or field["name"] in _DATA_FILE[1]:
+        if field.get("field-id") == _DATA_FILE[0] or field.get("name") in _DATA_FILE[1]:
             inner = field_type(schema, *_DATA_FILE)
             fields.append({**field, "type": {**inner, "wanted": _FILE_FIELDS}})
         else:
@@ -185,12 +207,9 @@ def _with_inner(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(container: Container, read: Any) -> Any:
-    try:
-        for count, decoder in container.blocks():
-            for _ in range(count):
-                yield read(decoder)
-    except (EOFError, IndexError, ValueError, OverflowError, MemoryError, KeyError) as error:
-        raise MetadataError("avro_damaged", f"a record is damaged: {error!r}") from error
+    for count, decoder in container.blocks():
+        for _ in range(count):
+            yield read(decoder)
 
 
 def _spec_fields(container: Container) -> list[dict[str, Any]]:

@@ -17,6 +17,10 @@ from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, T
 
 MAX_METADATA_BYTES = 256 * 2**20
 _VERSIONS = (1, 2, 3)
+_INT32 = range(-(2**31), 2**31)
+_INT64 = range(-(2**63), 2**63)
+_MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)
+"""Instants of the years 1 to 9999: within 64 bits as microseconds, and every engine can write them as text."""
 _REQUIRED = ("schemas", "partition-specs", "last-partition-id", "sort-orders", "last-sequence-number")
 
 
@@ -46,7 +50,9 @@ def _decompressed(content: bytes, location: str) -> bytes:
 
 
 def _table(document: dict[str, Any], location: str, size_bytes: int) -> TableMetadata:
-    version = _int(document.get("format-version"))
+    problems: list[Problem] = []
+    edge = _Edge(problems)
+    version = edge.number(document, "format-version", _INT32)
     if "view-uuid" in document or (version is not None and "versions" in document and "snapshots" not in document):
         raise MetadataError("not_a_table", f"{location} describes a view")
     if version not in _VERSIONS:
@@ -54,13 +60,13 @@ def _table(document: dict[str, Any], location: str, size_bytes: int) -> TableMet
     home = document.get("location")
     if not isinstance(home, str) or not home:
         raise MetadataError("metadata_unreadable", f"{location} names no table location")
-    problems: list[Problem] = []
-    snapshots = {s.snapshot_id: s for s in map(_snapshot, _dicts(document, "snapshots")) if s is not None}
-    schemas = _by_id(_dicts(document, "schemas") or _one(document, "schema"), "schema-id")
-    specs = _specs(document)
-    orders = _by_id(_dicts(document, "sort-orders"), "order-id")
-    current_schema = _current(document, "current-schema-id", schemas, "schema_missing", problems)
-    default_spec = _current(document, "default-spec-id", specs, "partition_spec_missing", problems)
+    read = (_snapshot(item, edge) for item in _dicts(document, "snapshots"))
+    snapshots = {snapshot.snapshot_id: snapshot for snapshot in read if snapshot is not None}
+    schemas = _by_id(_dicts(document, "schemas") or _one(document, "schema"), "schema-id", edge)
+    specs = _specs(document, edge)
+    orders = _by_id(_dicts(document, "sort-orders"), "order-id", edge)
+    current_schema = _current(document, "current-schema-id", schemas, "schema_missing", edge)
+    default_spec = _current(document, "default-spec-id", specs, "partition_spec_missing", edge)
     if version > 1:
         problems += [
             Problem("metadata_incomplete", f"format version {version} requires {key}")
@@ -68,57 +74,94 @@ def _table(document: dict[str, Any], location: str, size_bytes: int) -> TableMet
             if key not in document
         ]
     uuid = document.get("table-uuid")
+    refs = _refs(document, snapshots, edge)
+    snapshot_log = edge.log(document, "snapshot-log", "snapshot-id", int)
+    metadata_log = edge.log(document, "metadata-log", "metadata-file", str)
+    last_updated = edge.number(document, "last-updated-ms", _MILLIS)
+    sort_order = edge.number(document, "default-sort-order-id", _INT32)
     return TableMetadata(
         format_version=version,
         uuid=uuid if isinstance(uuid, str) and uuid else None,
         location=home,
         metadata_location=location,
         size_bytes=size_bytes,
-        last_updated_ms=_int(document.get("last-updated-ms")),
+        last_updated_ms=last_updated,
         current_schema_id=current_schema,
         schemas=schemas,
         default_spec_id=default_spec,
         specs=specs,
-        default_sort_order_id=_int(document.get("default-sort-order-id")),
+        default_sort_order_id=sort_order,
         sort_orders=orders,
         properties=_strings(document.get("properties")) or {},
         snapshots=snapshots,
-        refs=_refs(document, snapshots, problems),
-        snapshot_log=_log(document, "snapshot-log", "snapshot-id", int),
-        metadata_log=_log(document, "metadata-log", "metadata-file", str),
-        problems=tuple(problems),
+        refs=refs,
+        snapshot_log=snapshot_log,
+        metadata_log=metadata_log,
+        problems=tuple(dict.fromkeys(problems)),
     )
 
 
-def _snapshot(item: dict[str, Any]) -> Snapshot | None:
-    snapshot_id = _int(item.get("snapshot-id"))
-    if snapshot_id is None:
+class _Edge:
+    """Reads numbers as our columns can hold them. One that is beyond is a problem of the table, and then not known."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+
+    def number(self, item: dict[str, Any], key: str, within: range = _INT64) -> int | None:
+        """The number of `key`; None when it is absent, no whole number or out of range."""
+        found = item.get(key)
+        if not isinstance(found, int) or isinstance(found, bool):
+            return None
+        if found in within:
+            return found
+        self.problems.append(Problem("metadata_incomplete", f"a {key} is beyond what the format allows"))
+        return None
+
+    def fits(self, item: dict[str, Any], key: str) -> bool:
+        """Whether a 64-bit number is in range, or absent."""
+        return self.number(item, key) is not None or not isinstance(item.get(key), int)
+
+    def log(self, document: dict[str, Any], key: str, value: str, kind: type) -> tuple[LogEntry, ...]:
+        """Entries of `snapshot-log` or `metadata-log` with a usable instant and value."""
+        found: list[LogEntry] = []
+        for item in _dicts(document, key):
+            at = self.number(item, "timestamp-ms", _MILLIS)
+            what = item.get(value) if kind is str else self.number(item, value)
+            if at is not None and isinstance(what, kind):
+                found.append(LogEntry(at, what))
+        return tuple(found)
+
+
+def _snapshot(item: dict[str, Any], edge: _Edge) -> Snapshot | None:
+    """None for one without an id, or whose place in the history is beyond what numbers say."""
+    snapshot_id = edge.number(item, "snapshot-id")
+    if snapshot_id is None or not edge.fits(item, "sequence-number"):
         return None
     manifests = item.get("manifests")
     listed = item.get("manifest-list")
     return Snapshot(
         snapshot_id=snapshot_id,
-        timestamp_ms=_int(item.get("timestamp-ms")),
-        parent_id=_int(item.get("parent-snapshot-id")),
-        sequence_number=_int(item.get("sequence-number")),
-        schema_id=_int(item.get("schema-id")),
+        timestamp_ms=edge.number(item, "timestamp-ms", _MILLIS),
+        parent_id=edge.number(item, "parent-snapshot-id"),
+        sequence_number=edge.number(item, "sequence-number"),
+        schema_id=edge.number(item, "schema-id", _INT32),
         summary=_strings(item.get("summary")),
         manifest_list=listed if isinstance(listed, str) else None,
         manifests=tuple(p for p in manifests if isinstance(p, str)) if isinstance(manifests, list) else None,
     )
 
 
-def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], problems: list[Problem]) -> dict[str, Ref]:
+def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], edge: _Edge) -> dict[str, Ref]:
     refs: dict[str, Ref] = {}
     found = document.get("refs")
     for name, item in (found if isinstance(found, dict) else {}).items():
-        target = _int(item.get("snapshot-id")) if isinstance(item, dict) else None
+        target = edge.number(item, "snapshot-id") if isinstance(item, dict) else None
         if target is not None:
             refs[name] = Ref(target, str(item.get("type", "branch")))
-    current = _int(document.get("current-snapshot-id"))
+    current = edge.number(document, "current-snapshot-id")
     if MAIN not in refs and current is not None and current != -1:
         refs[MAIN] = Ref(current, "branch")
-    problems += [
+    edge.problems += [
         Problem("ref_dangling", f"{name} points at a snapshot that the metadata does not hold", ref.snapshot_id)
         for name, ref in refs.items()
         if ref.snapshot_id not in snapshots
@@ -126,37 +169,30 @@ def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], problems: li
     return refs
 
 
-def _specs(document: dict[str, Any]) -> dict[int, dict[str, Any]]:
+def _specs(document: dict[str, Any], edge: _Edge) -> dict[int, dict[str, Any]]:
     if listed := _dicts(document, "partition-specs"):
-        return _by_id(listed, "spec-id")
+        return _by_id(listed, "spec-id", edge)
     fields = document.get("partition-spec")
     return {0: {"spec-id": 0, "fields": fields}} if isinstance(fields, list) else {}
 
 
 def _current(
-    document: dict[str, Any], key: str, known: dict[int, dict[str, Any]], code: str, problems: list[Problem]
+    document: dict[str, Any], key: str, known: dict[int, dict[str, Any]], code: str, edge: _Edge
 ) -> int | None:
     """Id of the current schema or spec; format v1 may name none and then has one only."""
-    current: int | None = _int(document.get(key))
-    if current is None and len(known) == 1:
+    current = edge.number(document, key, _INT32)
+    if not isinstance(document.get(key), int) and len(known) == 1:
         (only,) = known
         return only
     if current is None or current not in known:
-        problems.append(Problem(code, f"{key} {current} is not among those that the metadata lists"))
+        edge.problems.append(Problem(code, f"{key} {current} is not among those that the metadata lists"))
     return current
 
 
-def _log(document: dict[str, Any], key: str, value: str, kind: type) -> tuple[LogEntry, ...]:
-    found: list[LogEntry] = []
-    for item in _dicts(document, key):
-        at = _int(item.get("timestamp-ms"))
-        if at is not None and isinstance(item.get(value), kind):
-            found.append(LogEntry(at, item[value]))
-    return tuple(found)
-
-
-def _by_id(items: list[dict[str, Any]], key: str) -> dict[int, dict[str, Any]]:
-    return {_int(item.get(key)) or 0: item for item in items}
+def _by_id(items: list[dict[str, Any]], key: str, edge: _Edge) -> dict[int, dict[str, Any]]:
+    """Items by their id, 0 where format v1 gave none; one whose id is out of range cannot be meant by anything."""
+    found = {edge.number(item, key, _INT32) if isinstance(item.get(key), int) else 0: item for item in items}
+    return {number: item for number, item in found.items() if number is not None}
 
 
 def _dicts(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -174,9 +210,3 @@ def _strings(found: Any) -> dict[str, str] | None:
     if not isinstance(found, dict):
         return None
     return {k: v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in found.items()}
-
-
-def _int(found: Any) -> int | None:
-    if not isinstance(found, int) or isinstance(found, bool):
-        return None
-    return found if abs(found) < 2**63 else None
