@@ -270,3 +270,40 @@ def test_a_merged_manifest_counts_old_files_as_existing(lake: Lake) -> None:
     assert [fact.total_data_files for fact in found] == [1, 2, 3, 4]
     assert min(fact.manifests or 9 for fact in found[1:]) == 1
     assert [fact.summary_mismatch for fact in found] == [[]] * 4
+
+
+FULL = {
+    "operation": "append",
+    "total-data-files": "5",
+    "total-delete-files": "0",
+    "total-records": "50",
+    "total-files-size": "500",
+}
+
+
+@pytest.mark.parametrize(
+    ("summary", "added", "removed"),
+    [
+        (FULL, (None, None, None), (None, None, None)),
+        (FULL | {"added-data-files": "2", "added-records": "9"}, (2, 0, 9), (None, None, None)),
+        (FULL | {"added-records": "9"}, (None, 0, 9), (None, None, None)),
+        (FULL | {"added-files-size": "9"}, (None, 0, None), (None, None, None)),
+        (FULL | {"added-by": "a job"}, (None, None, None), (None, None, None)),
+        (FULL | {"operation": "delete", "deleted-data-files": "1"}, (None, None, None), (1, 0, 0)),
+        (FULL | {"operation": "overwrite", "added-delete-files": "1"}, (0, 1, 0), (None, None, None)),
+        (FULL | {"operation": "replace", "removed-files-size": "7"}, (None, None, None), (0, 0, 0)),
+        (FULL | {"operation": "overwrite", "added-records": "-1"}, (None, None, None), (None, None, None)),
+        ({"operation": "overwrite", "added-data-files": "3"}, (3, 0, 0), (None, None, None)),
+    ],
+)
+def test_a_partly_stripped_summary_counts_nothing_as_none(
+    lake: Lake, summary: dict[str, str], added: tuple[int | None, ...], removed: tuple[int | None, ...]
+) -> None:
+    table = lake.table()
+    table.append(rows("eu", "us"))
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    path_of(snapshot.manifest_list).unlink()
+    (fact,) = facts(rewrite_metadata(table, lambda document: document["snapshots"][0].update(summary=summary)))
+    assert (fact.added_data_files, fact.added_delete_files, fact.added_records) == added
+    assert (fact.removed_data_files, fact.removed_delete_files, fact.removed_records) == removed

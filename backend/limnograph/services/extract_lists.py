@@ -42,26 +42,34 @@ def list_numbers(snapshot: Snapshot, manifests: list[ManifestFile]) -> dict[str,
 
 
 def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
-    """What the writer said about totals; deltas count as none only where the writer said totals at all."""
+    """What the writer said. Iceberg's writers leave out the counts that are 0, so a count that is absent is 0 where
+    another one of its family is there. An append adds data files whatever its summary lost.
+    """
     summary = snapshot.summary
-    said = number(summary, "total-data-files") is not None
+    adds, removes = _says(summary, "added-"), _says(summary, "deleted-", "removed-")
 
-    def delta(key: str) -> int | None:
-        return number(summary, key) if key in (summary or {}) else (0 if said else None)
+    def delta(key: str, family: bool) -> int | None:
+        return number(summary, key) if key in (summary or {}) else (0 if family else None)
 
+    adds_data = adds and snapshot.operation != "append"
     found: dict[str, Any] = {
         "total_data_files": number(summary, "total-data-files"),
         "total_delete_files": number(summary, "total-delete-files"),
         "total_records": number(summary, "total-records"),
-        "added_data_files": delta("added-data-files"),
-        "added_delete_files": delta("added-delete-files"),
-        "added_records": delta("added-records"),
-        "removed_data_files": delta("deleted-data-files"),
-        "removed_delete_files": delta("removed-delete-files"),
-        "removed_records": delta("deleted-records"),
+        "added_data_files": delta("added-data-files", adds_data),
+        "added_delete_files": delta("added-delete-files", adds),
+        "added_records": delta("added-records", adds_data),
+        "removed_data_files": delta("deleted-data-files", removes),
+        "removed_delete_files": delta("removed-delete-files", removes),
+        "removed_records": delta("deleted-records", removes),
         "changed_partitions": number(summary, "changed-partition-count"),
     }
     return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
+
+
+def _says(summary: dict[str, str] | None, *prefixes: str) -> bool:
+    """Whether a summary holds a count of a family of keys."""
+    return any(key.startswith(prefixes) and number(summary, key) is not None for key in summary or {})
 
 
 def _deletes(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
