@@ -61,6 +61,13 @@ def test_jars_come_from_the_named_folder_and_their_absence_names_the_remedy(tmp_
             {"type": "jdbc", "uri": "jdbc:postgresql://db:5544/limno", "jdbc.user": "me", "jdbc.password": "p@ss"},
         ),
         (
+            {"type": "sql", "uri": "postgresql://m%40e@db/limno?sslmode=verify-full&sslrootcert=/a b.pem"},
+            {
+                "uri": "jdbc:postgresql://db:5432/limno?sslmode=verify-full&sslrootcert=%2Fa+b.pem",
+                "jdbc.user": "m@e",
+            },
+        ),
+        (
             {"type": "rest", "uri": "http://r", "s3.endpoint": "e"},
             {"type": "rest", "uri": "http://r", "s3.endpoint": "e"},
         ),

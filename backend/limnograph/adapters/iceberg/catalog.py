@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pyiceberg.catalog import Catalog as PyIceberg
 from pyiceberg.catalog import load_catalog
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.exceptions import NoSuchPropertyException, NoSuchTableError, NotInstalledError
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from limnograph.domain.errors import SettingsError, SourceError, SourceUnavailable
 from limnograph.domain.ids import TableName, escape_level
@@ -19,6 +19,11 @@ _POINTERS = (
     "select table_namespace, table_name, metadata_location from iceberg_tables "
     "where catalog_name = :catalog and metadata_location is not null"
 )
+_WRONG_SETTINGS = (
+    *(ValueError, TypeError, KeyError, ImportError),
+    *(NoSuchPropertyException, NotInstalledError, ArgumentError),
+)
+"""How PyIceberg and its drivers report properties of a wrong type, a malformed URI or a missing driver."""
 _TABLES_ONLY = " and (iceberg_type = 'TABLE' or iceberg_type is null)"
 
 
@@ -26,11 +31,11 @@ def open_catalog(name: str, properties: Mapping[str, str]) -> PyIceberg:
     """PyIceberg catalog from its settings. Raises SettingsError, SourceUnavailable."""
     try:
         return load_catalog(name, **properties)
-    except (DBAPIError, OSError) as error:
-        raise SourceUnavailable(f"catalog {name}", _first_line(error)) from error
-    except Exception as error:
-        # PyIceberg reports wrong properties by errors of many kinds; all of them are the settings' fault.
+    except _WRONG_SETTINGS as error:
         raise SettingsError(f"catalogs.{name}", _first_line(error)) from error
+    except Exception as error:
+        # Databases, REST servers and transports raise what they like: all of it is a catalog that does not serve now.
+        raise SourceUnavailable(f"catalog {name}", _first_line(error)) from error
 
 
 class IcebergCatalog:

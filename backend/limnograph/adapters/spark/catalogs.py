@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -45,7 +46,8 @@ def _sql(name: str, properties: Mapping[str, str]) -> dict[str, str]:
         return {**found, "uri": f"{_DRIVERS['sqlite']}{url.database}"}
     if dialect == "postgresql":
         place = f"{url.host or '127.0.0.1'}:{url.port or 5432}/{url.database or ''}"
-        found["uri"] = f"{_DRIVERS['postgresql']}{place}"
+        options = f"?{urlencode(url.query, doseq=True)}" if url.query else ""
+        found["uri"] = f"{_DRIVERS['postgresql']}{place}{options}"
         found |= {"jdbc.user": url.username} if url.username else {}
         found |= {"jdbc.password": str(url.password)} if url.password else {}
         return found

@@ -15,7 +15,7 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.expressions import BooleanExpression
 from pyiceberg.table import Table
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrameWriterV2, SparkSession
 from pyspark.sql.functions import lit
 
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
@@ -73,6 +73,15 @@ class SparkMetaStore:
         return [] if rows is None else change_facts(rows)
 
     def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:
+        try:
+            self._writer(table, rows, head, run_id).overwrite(lit(False))
+        except (Py4JError, PySparkException) as error:
+            text = str(error)
+            if any(sign in text for sign in _LOST):
+                raise Conflict(f"{table.name}: {_first_line(text)}") from error
+            raise SourceUnavailable("meta store", _first_line(text)) from error
+
+    def _writer(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> DataFrameWriterV2:
         column, transform = table.partition
         frame = self._session.createDataFrame(rows).coalesce(1)
         # One open writer at a time: rows of a partition come together, files inside are in the table's order.
@@ -82,14 +91,7 @@ class SparkMetaStore:
         if head is not None:
             writer = writer.option("validate-from-snapshot-id", str(head))
         writer = writer.option(f"snapshot-property.{RUN_ID_PROPERTY}", run_id)
-        writer = writer.option("fanout-enabled", "false").option("distribution-mode", "none")
-        try:
-            writer.overwrite(lit(False))
-        except (Py4JError, PySparkException) as error:
-            text = str(error)
-            if any(sign in text for sign in _LOST):
-                raise Conflict(f"{table.name}: {_first_line(text)}") from error
-            raise SourceUnavailable("meta store", _first_line(text)) from error
+        return writer.option("fanout-enabled", "false").option("distribution-mode", "none")
 
     def _name(self, table: MetaTable) -> str:
         return f"`{self._pyiceberg().name}`.`{self._namespace}`.`{table.name}`"
@@ -143,4 +145,4 @@ def _iso(micros: int) -> str:
 
 
 def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0][:300]
+    return (text.strip() or "no reason given").splitlines()[0][:300]

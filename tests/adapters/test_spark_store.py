@@ -1,0 +1,34 @@
+"""The Spark store's edges without a JVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+
+from limnograph.adapters.iceberg.schema import arrow_schema
+from limnograph.adapters.spark.store import SparkMetaStore
+from limnograph.domain.errors import Conflict, SourceUnavailable
+from limnograph.domain.facts import SNAPSHOTS
+
+
+class Refusing:
+    """A session that makes no frame, for the reason it is given."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def createDataFrame(self, _rows: Any) -> Any:  # noqa: N802 - Spark's name
+        raise PySparkException(self.reason)
+
+
+@pytest.mark.parametrize(
+    ("reason", "error"),
+    [("", SourceUnavailable), ("\n\n", SourceUnavailable), ("Cannot commit: the head moved", Conflict)],
+)
+def test_whatever_spark_fails_with_is_an_append_that_may_be_tried_again(reason: str, error: type[Exception]) -> None:
+    session: Any = Refusing(reason)
+    store = SparkMetaStore(session, lambda: pytest.fail("not needed"), "meta")
+    with pytest.raises(error):
+        store.append(SNAPSHOTS, arrow_schema(SNAPSHOTS).empty_table(), None, "run")
