@@ -184,7 +184,7 @@ class ChangeFact(msgspec.Struct, frozen=True, kw_only=True):
     to_value: Annotated[str | None, Col(8, STRING, "value after; ids are text")] = None
     not_before: Annotated[int | None, Col(9, TIMESTAMPTZ, "earliest instant it can have happened")] = None
     at: Annotated[int, Col(10, TIMESTAMPTZ, "when it happened, or was first seen", True)]
-    detail: Annotated[str | None, Col(11, STRING, "JSON: the schema, the spec, the problem")] = None
+    detail: Annotated[str | None, Col(11, STRING, "JSON: the schema, the spec; for `unreadable` a sentence")] = None
     metadata_location: Annotated[str | None, Col(12, STRING, "metadata file it was read from")] = None
     observed_at: Annotated[int | None, Col(13, TIMESTAMPTZ, "when the row was extracted")] = None
     run_id: Annotated[str | None, Col(14, STRING, "pipeline run that wrote the row")] = None
