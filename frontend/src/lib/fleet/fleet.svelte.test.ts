@@ -81,3 +81,36 @@ test('the strip knows no lag before the first pass, and makes no zero of it', as
   await expect.element(strip).toMatchTextContent(/not read\s*metadata lag/);
   await expect.element(strip).toMatchTextContent(/1\s*need attention/);
 });
+
+test('a table that fell silent is counted as stale and its row is faded', async () => {
+  const silent = fleetRow({
+    table: 'quiet',
+    reason: { code: 'stale', severity: 'unknown', snapshot_id: null },
+  });
+  const strip = await render(StatusStrip, {
+    total: 2,
+    worst: [silent, CALM],
+    status: undefined,
+    watermark: null,
+  });
+  const region = strip.getByRole('region', { name: 'Fleet status' });
+  await expect.element(region).toMatchTextContent(/unreadable\s*1 stale/);
+  await render(FleetTable, {
+    rows: [silent, CALM],
+    view: readFleetView(new URLSearchParams()),
+    hrefOf: (change: object) => fleetHref(new URLSearchParams(), change),
+    rangeQuery: '',
+    now: NOW,
+  });
+  expect(document.querySelectorAll('tr.faded')).toHaveLength(1);
+});
+
+test('a page that is full of worse tables does not claim that none is stale', async () => {
+  const strip = await render(StatusStrip, {
+    total: 9,
+    worst: [fleetRow()],
+    status: undefined,
+    watermark: null,
+  });
+  await expect.element(strip.getByText('stale ones not counted')).toBeVisible();
+});
