@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 import threading
 import time
 import urllib.request
@@ -194,3 +195,31 @@ def test_app_id_of_the_snapshots_equals_the_application_id_of_the_metrics(
     ]
     assert labels == [summary["app-id"]]
     assert inbox.arrived(2)[1]["application_id"] == summary["app-id"]
+
+
+def test_something_that_does_not_speak_http_leaves_the_run_waiting(caplog) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def babble() -> None:
+            connection, _ = server.accept()
+            connection.sendall(b"nonsense\r\n\r\n")
+            connection.close()
+
+        threading.Thread(target=babble, daemon=True).start()
+        pusher = Pusher(f"http://127.0.0.1:{server.getsockname()[1]}")
+        assert pusher._send({"run_id": "r"}) is False
+    assert "does not answer" in caplog.text
+
+
+class Connect:
+    """A Spark Connect session: it has no context and says so."""
+
+    @property
+    def sparkContext(self) -> Any:  # noqa: N802
+        raise RuntimeError("[JVM_ATTRIBUTE_NOT_SUPPORTED]")
+
+
+def test_a_session_without_an_application_id_does_not_end_the_job() -> None:
+    with job_run("remote", reads=["lake.a.b.t"], spark=Connect()) as run:
+        assert run.application_id == ""
+    assert value("spark_job_runs_total", job_name="remote", application_id="", status="ok") == 1

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import http.client
 import json
 import logging
 import threading
@@ -116,14 +117,18 @@ def _uses(tables: Tables, role: Role) -> Iterator[TableUse]:
 
 
 def _application_id(spark: Any) -> str:
-    """Of the given session, else of the active one, else empty."""
-    if spark is None:
-        try:
+    """Of the given session, else of the active one, else empty: a Spark Connect session has none to tell."""
+    try:
+        if spark is None:
             from pyspark.sql import SparkSession
-        except ImportError:
-            return ""
-        spark = SparkSession.getActiveSession()
-    return "" if spark is None else str(spark.sparkContext.applicationId)
+
+            spark = SparkSession.getActiveSession()
+        return "" if spark is None else str(spark.sparkContext.applicationId)
+    except ImportError:
+        return ""
+    except Exception as error:  # noqa: BLE001  # measuring never ends the job
+        LOG.warning("the application id is not known: %s", type(error).__name__)
+        return ""
 
 
 def _measure(run: JobRun, status: str, seconds: float) -> None:
@@ -217,7 +222,7 @@ class Pusher:
             for_good = 400 <= refusal.code < 500 and refusal.code != 429
             self._warn(f"answered {refusal.code}" + (", the run is not recorded" if for_good else ""))
             return for_good
-        except OSError as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             self._warn(f"does not answer ({error}); runs wait in a buffer of {self.BUFFER}")
             return False
         return True
