@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from lakes import Lake, fresh_reader, rows
+from lakes import Lake, fresh_reader, rewrite_metadata, rows
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceUnavailable
@@ -97,3 +99,23 @@ def test_a_table_whose_manifests_are_refused_is_told_and_stays_due(two: Lake, er
     assert (report.snapshots_appended, report.pending, report.more) == (1, True, False)
     healed = local_passes(two, store).run()
     assert (healed.failed, healed.snapshots_appended) == ((), 1)
+
+
+def test_an_old_table_that_is_refused_does_not_hold_back_the_backfill_of_others(two: Lake) -> None:
+    odd = two.load("sales.odd")
+    odd.append(rows("us"))
+
+    def long_ago(document: dict[str, Any]) -> None:
+        for months, snapshot in enumerate(document["snapshots"]):
+            snapshot["timestamp-ms"] -= (9 - 3 * months) * 31 * 86_400_000
+
+    two.move("sales.odd", rewrite_metadata(odd, long_ago))
+    store = MemoryMetaStore()
+    passes = local_passes(two, store, reader=Reader("odd", SourceUnavailable("storage", "503"), metadata=False))
+    reports = [passes.run(), passes.run(), passes.run()]
+    assert [(report.snapshots_appended, report.more, report.pending) for report in reports] == [
+        (0, True, True),
+        (1, False, True),
+        (0, False, True),
+    ]
+    assert store.rows(SNAPSHOTS).column("table").to_pylist() == ["orders"]

@@ -43,8 +43,8 @@ ATTEMPTS = 20
 
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pass did (DESIGN §11). `pending`: something is left for the next one; `more`: the window of a pass left
-    it; `failed`: who did not answer, each a sentence `name: reason`; `changed`: series with a new row.
+    """What a pass did (DESIGN §11). `pending`: something is left for the next one; `more`: of tables that
+    answered; `failed`: who did not answer, each a sentence `name: reason`; `changed`: series with a new row.
     """
 
     run_id: str
@@ -79,6 +79,7 @@ class Passes:
         self._progress = progress
         self._to_arrow = to_arrow
         self._settled: dict[TableName, str] = {}
+        self._failing: frozenset[TableName] = frozenset()
         self._settled_heads: tuple[int | None, int | None] | None = None
 
     def run(self) -> PassReport:
@@ -96,6 +97,7 @@ class Passes:
             self._progress(f"{len(listing.pointers)} tables listed, {len(moved)} to look at")
         report = self._append_news(found, heads, run_id)
         self._settle(found, report, heads)
+        self._failing = frozenset(found.failed)
         self._failpoints.reach("after_finish_pass")
         return msgspec.structs.replace(
             report,
@@ -124,7 +126,7 @@ class Passes:
         wanted = candidates(tables, ledger, now)
         known = self._store.known(heads[0], wanted) if heads[0] is not None and wanted else {}
         gaps = gaps_of(tables, known, ledger, now)
-        due, more = due_tables(tables, known, ledger, run_id)
+        due, left = due_tables(tables, known, ledger, run_id, self._failing)
         asked = sum(len(table.snapshot_ids) for table in due)
         appended = 0
         changed: set[str | None] = {row.table_uuid for row in sights}
@@ -153,8 +155,8 @@ class Passes:
             gaps=sum(row.kind == "gap" for row in changes),
             unreadable=len(found.damaged),
             seconds=0.0,
-            pending=more or bool(found.failed),
-            more=more,
+            pending=bool(left or found.failed),
+            more=bool(left - found.failed.keys()),
             changed=frozenset(changed),
         )
 

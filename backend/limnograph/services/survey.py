@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -149,22 +149,29 @@ def gaps_of(tables: list[Observed], known: Known, ledger: Ledger, now: int) -> l
     return rows
 
 
-def due_tables(tables: list[Observed], known: Known, ledger: Ledger, run_id: str) -> tuple[list[DueTable], bool]:
-    """What is new, by set difference; whether more of it is left for the next pass."""
+def due_tables(
+    tables: list[Observed], known: Known, ledger: Ledger, run_id: str, failing: Collection[TableName] = ()
+) -> tuple[list[DueTable], set[TableName]]:
+    """What is new, by set difference, and the tables of which some is left for the next pass.
+
+    Tables that were `failing` have a window of their own: what they cannot give must not hold back the others.
+    """
     new = [
         (table, [s for s in table.metadata.ordered if _is_new(table, s, known, ledger)])
         for table in _one_name_each(tables)
     ]
-    times = [s.committed_at for _, found in new for s in found if s.committed_at is not None]
-    end = min(times, default=0) + BACKFILL_MICROS
     due: list[DueTable] = []
-    more = False
-    for table, found in new:
-        ids = [s.snapshot_id for s in found if s.committed_at is None or s.committed_at < end]
-        more = more or len(ids) < len(found)
-        if ids:
-            due.append(_due(table, ids, known.get(table.uuid, {}), run_id))
-    return due, more
+    left: set[TableName] = set()
+    for window in ([n for n in new if n[0].name not in failing], [n for n in new if n[0].name in failing]):
+        times = [s.committed_at for _, found in window for s in found if s.committed_at is not None]
+        end = min(times, default=0) + BACKFILL_MICROS
+        for table, found in window:
+            ids = [s.snapshot_id for s in found if s.committed_at is None or s.committed_at < end]
+            if len(ids) < len(found):
+                left.add(table.name)
+            if ids:
+                due.append(_due(table, ids, known.get(table.uuid, {}), run_id))
+    return due, left
 
 
 def _is_new(table: Observed, snapshot: Snapshot, known: Known, ledger: Ledger) -> bool:
