@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.jobs.pipeline import RETRIES, stream_pass, until_settled
+from limnograph.jobs.pipeline import RETRIES, stream_pass, total_of, until_settled
 from limnograph.services.passes import PassReport
 
 
@@ -50,6 +50,24 @@ def test_another_failure_gets_its_own_tries_and_an_answer_ends_them() -> None:
     first, second = report(failed=("lake.a: down",)), report(failed=("lake.b: down",))
     assert settle(first, first, second, report(2))[0] == 4
     assert settle(*[first, second] * 9)[0] == 2 * RETRIES - 1
+
+
+def test_the_sum_counts_a_table_once_whichever_passes_changed_it() -> None:
+    passes = [
+        report(2, more=True, tables_seen=4, tables_changed=2, changed=frozenset({"a", "b"})),
+        report(1, tables_seen=4, tables_changed=2, changed=frozenset({"b", "c"}), failed=("lake.d: down",)),
+    ]
+    total = total_of(passes, 1.5)
+    assert total.document() == {
+        "run_id": "r",
+        "tables_seen": 4,
+        "tables_changed": 3,
+        "snapshots_appended": 3,
+        "gaps": 0,
+        "unreadable": 0,
+        "seconds": 1.5,
+    }
+    assert total.failed == ("lake.d: down",)
 
 
 def test_a_pass_that_fails_in_whatever_way_leaves_the_stream_running() -> None:

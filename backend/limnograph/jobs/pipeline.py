@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -58,6 +58,11 @@ def run_once(settings: Settings, progress: Progress) -> Total:
         reports = until_settled(made, progress)
     finally:
         session.stop()
+    return total_of(reports, round(time.monotonic() - started, 3))
+
+
+def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
+    """Sum over passes; a table that changed in several of them is one table."""
     last = reports[-1]
     return Total(
         run_id=last.run_id,
@@ -66,7 +71,7 @@ def run_once(settings: Settings, progress: Progress) -> Total:
         snapshots_appended=sum(report.snapshots_appended for report in reports),
         gaps=sum(report.gaps for report in reports),
         unreadable=last.unreadable,
-        seconds=round(time.monotonic() - started, 3),
+        seconds=seconds,
         failed=last.failed,
     )
 
