@@ -22,9 +22,9 @@ from limnograph.domain.promql import Call, Selector
 from limnograph.domain.series import RangeQuery, Series
 from limnograph.domain.time import TimeRange
 from limnograph.services import job_lanes, templates
-from limnograph.services.fleet import _slowest
 from limnograph.services.jobs import Jobs
 from limnograph.services.metrics import Metrics
+from limnograph.services.paces import slowest
 from limnograph.services.runs import Runs
 from serving_kit import MemoryInbox
 
@@ -175,7 +175,7 @@ def lanes(prometheus, step: int):
         band = await job_lanes.duration(jobs, NAME, chosen, span)
         runs = await job_lanes.runs(jobs, NAME, chosen, span)
         writer = await jobs.job_of_application("app-1", (END - 600) * 1000)
-        pace = _slowest(
+        pace = slowest(
             await client.range(
                 RangeQuery(templates.median_duration_by_table(1800), (END - 4 * 3600) * 1000, (END - 60) * 1000, 14_340)
             )

@@ -22,12 +22,13 @@ async def slowest_readers(metrics: Metrics | None, start_ms: int, end_ms: int) -
     step = max(1, width_s - window)
     promql = templates.median_duration_by_table(window)
     try:
-        return _slowest(await metrics.range(RangeQuery(promql, end_ms - step * 1000, end_ms, step)))
+        return slowest(await metrics.range(RangeQuery(promql, end_ms - step * 1000, end_ms, step)))
     except SourceError:
         return {}
 
 
-def _slowest(matrix: Matrix) -> dict[TableName, JobPace]:
+def slowest(matrix: Matrix) -> dict[TableName, JobPace]:
+    """Per table the reader whose second sample is most times its first."""
     found: dict[TableName, JobPace] = {}
     for series in matrix.series:
         if (
