@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Sequence
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ class MemoryMetaStore:
         self.before_append: Callable[[MetaTable], None] = lambda _table: None
         self.after_append: Callable[[MetaTable], None] = lambda _table: None
         self._ids = itertools.count(1)
+        self._swap = threading.Lock()
 
     def ensure(self) -> list[str]:
         new = [table.name for table in META_TABLES if table.name not in self.versions]
@@ -60,10 +62,11 @@ class MemoryMetaStore:
 
     def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:
         self.before_append(table)
-        if head != self.head(table):
-            raise Conflict(f"{table.name}: head moved from {head}")
-        both = pa.concat_tables([self.rows(table), rows])
-        self.versions[table.name].append((next(self._ids), both))
+        with self._swap:
+            if head != self.head(table):
+                raise Conflict(f"{table.name}: head moved from {head}")
+            both = pa.concat_tables([self.rows(table), rows])
+            self.versions[table.name].append((next(self._ids), both))
         self.after_append(table)
 
     def replace(self, table: MetaTable, rows: pa.Table) -> None:
