@@ -203,3 +203,25 @@ def test_an_unexpected_error_of_a_refresh_is_told_on_the_pages() -> None:
     made = store(Bug())
     assert made.attempted
     assert made.reading.error.source == "meta"
+
+
+def test_a_pass_over_other_tables_does_not_move_the_one_that_cannot_be_read() -> None:
+    other = {"table_uuid": "other", "table": "fine"}
+    rows = [row(1, NOW - HOUR, observed_at=NOW - 500), row(2, NOW - HOUR, observed_at=NOW - 5, run_id="r", **other)]
+    made = store(lake(rows))
+    made.probed(NOW - 9, ["lake"], [str(NAME)])
+    assert made.known_until(NAME) == NOW - 500
+    assert made.known_until(TableName("lake", "sales", "fine")) == NOW - 5
+    made.probed(NOW - 2, [], [])
+    assert made.known_until(NAME) == NOW - 500
+    assert made.known_until(TableName("lake", "sales", "fine")) == NOW - 5
+    made.probed(NOW - 1, ["lake"], [])
+    assert made.known_until(NAME) == NOW - 1
+
+
+def test_a_catalog_that_never_answered_is_known_as_far_as_its_own_rows() -> None:
+    pond = {"catalog": "pond", "table_uuid": "other"}
+    rows = [row(1, NOW - HOUR, observed_at=NOW - 500), row(2, NOW - HOUR, observed_at=NOW - 5, run_id="r", **pond)]
+    made = store(lake(rows))
+    made.probed(NOW - 2, ["pond"], [])
+    assert made.known_until(NAME) == NOW - 500

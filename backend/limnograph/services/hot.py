@@ -54,6 +54,7 @@ class HotStore:
         self.attempted = False
         self._probed: dict[str, int] = {}
         self._behind: dict[str, int | None] = {}
+        self._read: frozenset[str] | None = None
 
     @property
     def reading(self) -> Reading:
@@ -68,16 +69,24 @@ class HotStore:
         return _newest(*self._probed.values(), self._reading.lake.observed_at)
 
     def known_until(self, name: TableName) -> int | None:
-        """The watermark of one table: older than that of the lake while its catalog or its metadata cannot be read."""
-        text = str(name)
+        """The watermark of one table: older than that of the lake while its catalog or its metadata cannot be read.
+
+        Then a pass that read other tables says nothing about this one; what counts are the table's own rows.
+        """
+        text, lake = str(name), self._reading.lake
         probed = self._behind[text] if text in self._behind else self._probed.get(name.catalog)
-        return _newest(probed, self._reading.lake.observed_at)
+        if text not in self._behind and (self._read is None or name.catalog in self._read):
+            return _newest(probed, lake.observed_at)
+        history = lake.histories.get(lake.names.get(name, ""))
+        return _newest(probed, *(row.observed_at for row in (history.snapshots.values() if history else ())))
 
     def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
         """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
-        behind = {name: self._behind.get(name, self._probed.get(name.split(".", 1)[0])) for name in failed}
+        still = {name: known for name, known in self._behind.items() if _catalog(name) not in read}
+        behind = {name: self._behind.get(name, self._probed.get(_catalog(name))) for name in failed}
+        self._behind = {**still, **behind}
         self._probed = {**self._probed, **dict.fromkeys(read, at)}
-        self._behind = behind
+        self._read = frozenset(read)
 
     def refresh(self) -> bool:
         """Read again if the meta tables moved or the window slid by an hour. True when the lake changed."""
@@ -167,6 +176,10 @@ class HotStore:
         if table_uuids:
             newest, fresh = (_split(facts, set(table_uuids))[1] for facts in (newest, fresh))
         return lakes.build(_joined([cold, newest]), fresh, start)
+
+
+def _catalog(name: str) -> str:
+    return name.split(".", 1)[0]
 
 
 def _newest(*instants: int | None) -> int | None:
