@@ -30,9 +30,7 @@ class SqlInbox:
             parsed = make_url(url)
             self._engine = sa.create_engine(parsed, pool_pre_ping=True)
         except (ArgumentError, ImportError, ValueError) as error:
-            detail = (
-                "is not a database URL of this installation; write sqlite:////path/inbox.db or postgresql://…"
-            )
+            detail = "is not a database URL of this installation; write sqlite:////path/inbox.db or postgresql://…"
             raise SettingsError("inbox.url", detail) from error
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
