@@ -15,6 +15,7 @@ from prometheus_client import (
 
 from limnograph import __version__
 from limnograph.domain.gauges import LABELS, TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.gauges import TableNumbers
 
 
@@ -39,7 +40,7 @@ class Exposition:
     def __call__(self) -> bytes:
         """The whole page."""
         watermark = self._watermark()
-        self._known_until.set(float("nan") if watermark is None else watermark / 1_000_000)
+        self._known_until.set(float("nan") if watermark is None else watermark / MICROS_PER_SECOND)
         return generate_latest(self._registry) + self._tables()
 
     def _tables(self) -> bytes:

@@ -11,7 +11,7 @@ from limnograph.domain.answers import CommitDetail, Diff, PartitionChange, RunEf
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.commits import commit_row
@@ -22,7 +22,7 @@ from limnograph.services.lake import completed
 from limnograph.services.loading import rows_by_id
 from limnograph.services.runs import JobRun
 
-AROUND = 6 * 3_600_000_000
+AROUND = 6 * 3_600 * MICROS_PER_SECOND
 """How far runs before and after a commit are looked at, microseconds."""
 RUNS_KEPT = 30
 _Unit = Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]

@@ -15,13 +15,14 @@ from typing import NamedTuple
 from limnograph.domain.errors import LimnographError, SourceError, SourceUnavailable
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaHead, QueryEngine
 from limnograph.services import lake as lakes
 from limnograph.services.lake import Facts, Lake
 from limnograph.services.loading import HOT_COLUMNS, load
 
-HOUR = 3_600_000_000
+HOUR = 3_600 * MICROS_PER_SECOND
 WINDOW = 48 * HOUR
 _SLIDE = HOUR
 _COLD_KEPT = 8

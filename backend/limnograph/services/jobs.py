@@ -13,7 +13,7 @@ from limnograph.domain.answers import LinkedJob
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName, matches
 from limnograph.domain.series import Matrix, RangeQuery
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.services import templates
 from limnograph.services.metrics import Metrics
 from limnograph.services.runs import JobRun, Runs
@@ -67,7 +67,7 @@ class Jobs:
     def _from_runs(self, name: TableName, at_ms: int) -> list[LinkedJob]:
         end = at_ms * MICROS_PER_MS
         counts: dict[tuple[str, str], int] = defaultdict(int)
-        for run in self.runs.of_table(name, end - DAY_S * 1_000_000, end):
+        for run in self.runs.of_table(name, end - DAY_S * MICROS_PER_SECOND, end):
             counts[run.job, run.role] += 1
         return [
             LinkedJob(name=job, role="reads" if role == "reads" else "writes", source="runs", runs_24h=count)
@@ -163,9 +163,9 @@ def runs_of(matrix: Matrix) -> list[JobRun]:
             seconds = durations.get(at)
             if seconds is None or not math.isfinite(seconds + finished):
                 continue
-            ended = round(finished * 1_000_000)
+            ended = round(finished * MICROS_PER_SECOND)
             job, role = series.labels.get("job_name", ""), series.labels.get("role", "")
-            started, app_id = ended - round(seconds * 1_000_000), series.labels.get("application_id")
+            started, app_id = ended - round(seconds * MICROS_PER_SECOND), series.labels.get("application_id")
             found.setdefault((job, role, ended), JobRun(job, role, started, ended, "ok", app_id))
     return sorted(found.values(), key=lambda run: run.started_at)
 

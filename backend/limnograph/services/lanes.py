@@ -12,7 +12,7 @@ from typing import NamedTuple
 from limnograph.analysis import alignment
 from limnograph.analysis.alignment import Value
 from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.domain.timeline import (
     BandLane,
     Bar,
@@ -93,7 +93,7 @@ def _until(values: list[Value], at: list[int], known_until: int) -> list[Value]:
 
 def _step(lane: str, history: History, span: TimeRange, state: MetaState) -> StepLane:
     column, unit = STEP_COLUMNS[lane]
-    at, width = instants(span), span.step * 1_000_000
+    at, width = instants(span), span.step * MICROS_PER_SECOND
     times, values = history.main_times, history.column(column)
     extremes = alignment.envelope(times, values, at, width)
     shown = _until(alignment.held(times, values, at), at, state.known_until)
@@ -139,7 +139,7 @@ def _file_size(history: History, span: TimeRange, state: MetaState) -> BandLane:
 def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
     at = instants(span)
     ages = alignment.since_last(history.main_times, at)
-    seconds: list[Value] = [None if age is None else age / 1_000_000 for age in ages]
+    seconds: list[Value] = [None if age is None else age / MICROS_PER_SECOND for age in ages]
     return LineLane(
         id="freshness",
         source="meta",

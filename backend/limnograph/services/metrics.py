@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from limnograph.domain.errors import SourceError
 from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.metrics_source import MetricsSource
 
@@ -37,4 +38,4 @@ class Metrics:
 
     def age_s(self) -> float | None:
         """Seconds since the last answer."""
-        return None if self.last_success is None else (self._clock.now() - self.last_success) / 1_000_000
+        return None if self.last_success is None else (self._clock.now() - self.last_success) / MICROS_PER_SECOND

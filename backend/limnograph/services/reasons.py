@@ -15,11 +15,11 @@ import msgspec
 from limnograph.analysis.alignment import median
 from limnograph.domain.answers import Reason, ReasonCode
 from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services import words
 from limnograph.services.history import History
 
 RANK: dict[str, int] = {code: rank for rank, code in enumerate(get_args(ReasonCode))}
-MICROS = 1_000_000
 
 
 class Thresholds(NamedTuple):
@@ -238,7 +238,7 @@ def _schema_change(seen: View) -> Reason | None:
 def usual_interval_s(history: History, until: int) -> float | None:
     """Median distance of the last 50 moves of main; None with fewer than five of them."""
     times = [at for at in history.main_times if at <= until][-50:]
-    return median([(b - a) / MICROS for a, b in itertools.pairwise(times)]) if len(times) >= 5 else None
+    return median([(b - a) / MICROS_PER_SECOND for a, b in itertools.pairwise(times)]) if len(times) >= 5 else None
 
 
 def _stale(seen: View) -> Reason | None:
@@ -246,7 +246,7 @@ def _stale(seen: View) -> Reason | None:
     times = [at for at in seen.history.main_times if at < seen.end]
     if usual is None or not times:
         return None
-    age = (seen.end - times[-1]) / MICROS
+    age = (seen.end - times[-1]) / MICROS_PER_SECOND
     if age < max(seen.limits.stale_least_s, seen.limits.stale_intervals * usual):
         return None
     sentence = f"no commit for {words.seconds(age)}; usually one every {words.seconds(usual)}"

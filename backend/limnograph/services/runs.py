@@ -17,6 +17,7 @@ import msgspec
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts import RunFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.inbox import Inbox, InboxItem
 
 KIND = "run"
@@ -37,7 +38,7 @@ class JobRun(NamedTuple):
     @property
     def seconds(self) -> float | None:
         """How long it took; None while it runs."""
-        return None if self.ended_at is None else (self.ended_at - self.started_at) / 1_000_000
+        return None if self.ended_at is None else (self.ended_at - self.started_at) / MICROS_PER_SECOND
 
 
 class Runs:

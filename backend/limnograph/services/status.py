@@ -7,7 +7,7 @@ from typing import Literal
 
 from limnograph import __version__
 from limnograph.domain.answers import SourceStatus, Status
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.domain.watch import WatchState
 from limnograph.ports.clock import Clock
 from limnograph.services.fleet import FleetService
@@ -47,7 +47,7 @@ class StatusService:
             version=__version__,
             now=now // MICROS_PER_MS,
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
-            lag_s=None if watermark is None else max(0.0, (now - watermark) / 1_000_000),
+            lag_s=None if watermark is None else max(0.0, (now - watermark) / MICROS_PER_SECOND),
             run_id=reading.head.run_id,
             tables=len(histories) + len(reading.lake.damaged),
             unreadable=damaged,
@@ -58,7 +58,7 @@ class StatusService:
 
     def _sources(self, now: int) -> list[SourceStatus]:
         reading, watch = self._store.reading, self._watch()
-        meta_age = None if reading.read_at is None else (now - reading.read_at) / 1_000_000
+        meta_age = None if reading.read_at is None else (now - reading.read_at) / MICROS_PER_SECOND
         meta_status: Literal["ok", "stale", "error"] = "ok"
         if reading.error:
             meta_status = "stale" if reading.lake.histories else "error"
@@ -75,7 +75,7 @@ class StatusService:
                 id="watcher",
                 kind="watcher",
                 status=watch.status,
-                age_s=None if watch.at is None else max(0.0, (now - watch.at) / 1_000_000),
+                age_s=None if watch.at is None else max(0.0, (now - watch.at) / MICROS_PER_SECOND),
                 detail=watch.detail,
             ),
             self._prometheus(),
@@ -90,7 +90,7 @@ class StatusService:
             return SourceStatus(
                 id="pipeline", kind="pipeline", status="absent", age_s=None, detail="no pass has run yet"
             )
-        age = (now - head.written_at) / 1_000_000
+        age = (now - head.written_at) / MICROS_PER_SECOND
         # A pass with nothing new writes nothing, so an old row is no fault of the pipeline.
         return SourceStatus(id="pipeline", kind="pipeline", status="ok", age_s=age, detail=None)
 

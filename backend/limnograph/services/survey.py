@@ -14,6 +14,7 @@ from limnograph.domain.errors import LimnographError, MetadataError
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import Lake, Listing
 from limnograph.ports.meta_store import Candidates, Known
@@ -24,7 +25,7 @@ from limnograph.services.sightings import above_floor, dropped, first_seen, gap,
 
 _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
-BACKFILL_MICROS = 31 * 86_400_000_000
+BACKFILL_MICROS = 31 * 86_400 * MICROS_PER_SECOND
 """A pass covers at most 31 days of commits; the rest stays due."""
 
 

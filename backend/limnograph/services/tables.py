@@ -9,7 +9,7 @@ from limnograph.domain.answers import Freshness, Hint, LinkedJob, Ref, TableDeta
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.services import hints, numbers, reasons, schemas
 from limnograph.services.history import History
@@ -18,7 +18,7 @@ from limnograph.services.jobs import Jobs
 from limnograph.services.paces import slowest_readers
 from limnograph.services.reasons import JobPace, Thresholds
 
-DAY = 86_400_000_000
+DAY = 86_400 * MICROS_PER_SECOND
 
 
 class TableService:
@@ -111,7 +111,7 @@ def _freshness(history: History, now: int) -> Freshness:
     last = history.main_times[-1] if history.main_times else None
     return Freshness(
         last_committed_at=None if last is None else last // MICROS_PER_MS,
-        age_s=None if last is None else (now - last) / 1_000_000,
+        age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
         usual_interval_s=reasons.usual_interval_s(history, now),
     )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.domain.timeline import BarsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.ports.clock import Clock
 from limnograph.services import job_lanes, lanes
@@ -76,7 +76,7 @@ class TimelineService:
     def _state(self, reading: Reading, name: TableName) -> lanes.MetaState:
         now, watermark = self._clock.now(), self._store.known_until(name)
         known_until = now if watermark is None else min(now, watermark)
-        age = None if watermark is None else max(0.0, (now - watermark) / 1_000_000)
+        age = None if watermark is None else max(0.0, (now - watermark) / MICROS_PER_SECOND)
         problem = job_lanes.problem_of(reading.error) if reading.error else None
         status: LaneStatus = "ok"
         if reading.error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
+from limnograph.domain.time import MICROS_PER_SECOND
+
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -31,6 +33,6 @@ def seconds(value: float) -> str:
 
 def clock(micros: int, other: int | None = None) -> str:
     """UTC time of day; with the date when `other` (an instant people think of) is on another day."""
-    at = dt.datetime.fromtimestamp(micros / 1_000_000, tz=dt.UTC)
-    near = None if other is None else dt.datetime.fromtimestamp(other / 1_000_000, tz=dt.UTC)
+    at = dt.datetime.fromtimestamp(micros / MICROS_PER_SECOND, tz=dt.UTC)
+    near = None if other is None else dt.datetime.fromtimestamp(other / MICROS_PER_SECOND, tz=dt.UTC)
     return f"{at:%H:%M}" if near is None or near.date() == at.date() else f"{at:%-d %b %H:%M}"

@@ -58,9 +58,6 @@ class SettingsLake:
         failed: list[str] = []
         storage = IcebergStorage({}, self._settings.path_map)
         for path in self._settings.observe.paths:
-            if path.format != "iceberg":
-                failed.append(f"{path.name}: tables of format {path.format} are not read yet")
-                continue
             try:
                 found.append(TablePointer(path_name(path), path.format, newest_metadata(path.location, storage)))
             except (SourceError, InvalidInput) as error:
