@@ -1,19 +1,38 @@
-"""Read-only storage of observed tables: whole small files by location, inside an allow-list."""
+"""Read-only storage of observed tables: whole small files and folder listings, inside an allow-list."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+
+class Listed(NamedTuple):
+    """A file of a listing. `name` is relative to the listed folder, with `/` between levels; `size` in bytes."""
+
+    name: str
+    size: int
+    modified_ms: int | None = None
 
 
 class Storage(Protocol):
-    """Locations are URIs as they stand in metadata; adapters normalise them."""
+    """Locations are URIs as they stand in metadata; adapters normalise them, map prefixes and check the allow-list.
+
+    All methods raise MetadataError (`location_refused`) for a location outside the allow-list, and SourceError when
+    storage does not serve it now.
+    """
 
     def read(self, location: str, limit: int) -> bytes:
-        """Whole content. Raises MetadataError when the file is missing or longer than `limit` bytes, SourceError
-        when storage does not serve it now.
+        """Whole content. Raises MetadataError when the file is missing (`file_missing`) or longer than `limit` bytes
+        (`file_too_large`).
         """
         ...
 
     def size(self, location: str) -> int:
         """Length in bytes. Raises as `read`."""
+        ...
+
+    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+        """Files of a folder, by name; `deep`: of all folders below it too. Empty when there is no such folder.
+
+        Raises MetadataError (`folder_too_large`) above a fixed number of files.
+        """
         ...

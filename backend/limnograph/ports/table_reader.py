@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from limnograph.domain.manifests import ManifestFile, ManifestSum
+from limnograph.domain.content import Reading, Want
 from limnograph.domain.metadata import Snapshot, TableMetadata
 
 
 class TableReader(Protocol):
-    """All methods raise MetadataError for permanent damage, SourceError when storage does not serve it now."""
+    """One table, one storage. Foreign bytes are parsed here: only ever called inside the killable child."""
 
     def metadata(self, location: str) -> TableMetadata:
-        """One metadata file."""
+        """The table at one metadata pointer (Iceberg: a metadata file; Delta: the newest commit or checkpoint of the
+        log; Hudi: the newest completed instant). Raises MetadataError for permanent damage, SourceError when storage
+        does not serve it now.
+        """
         ...
 
-    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
-        """Lines of the snapshot's manifest list."""
-        ...
+    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
+        """The snapshot as deep as it can be read: damage inside it is told by codes, not raised. Raises SourceError.
 
-    def manifest_sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
-        """Sums over the manifest's entries; kept by path, because a manifest never changes."""
+        Callers ask in commit order, so that a reader may carry state from one snapshot to the next.
+        """
         ...
