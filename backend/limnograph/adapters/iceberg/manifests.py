@@ -8,8 +8,18 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from limnograph.adapters.iceberg.avro import Container, compile_record, field_type, open_container
+from limnograph.adapters.iceberg.bounds import bound_key, column_type
+from limnograph.adapters.iceberg.entries import (
+    DATA,
+    EQUALITY_DELETES,
+    NO_SNAPSHOT,
+    POSITION_DELETES,
+    Bounds,
+    Entries,
+)
 from limnograph.adapters.iceberg.partition_text import partition_text
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.manifests import (
@@ -27,7 +37,6 @@ MAX_COUNT = 2**50
 """Files or rows that one line may claim; their sums still fit 64 bits."""
 _SPEC_IDS = range(2**31)
 _DELETED, _ADDED = 2, 1
-_EQUALITY = 2
 
 # Field ids of the Iceberg spec; names for writers that left the ids out, and v1's older names.
 _LIST_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = (
@@ -50,6 +59,8 @@ _FILE_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (103, ("record_count",)),
     (104, ("file_size_in_bytes",)),
     (145, ("content_size_in_bytes",)),
+    (125, ("lower_bounds",)),
+    (128, ("upper_bounds",)),
 )
 _DATA_FILE = (2, ("data_file",))
 _ENTRY_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = ((0, ("status",)), (1, ("snapshot_id",)), _DATA_FILE)
@@ -110,7 +121,7 @@ def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | Non
     names = partition_text(_spec_fields(container), field_type(data_file, 102, ("partition",)))
     total = ManifestSum()
     texts: dict[Any, str] = {}
-    for status, snapshot_id, (content_id, file_format, partition, records, file_size, content_size) in _rows(
+    for status, snapshot_id, (content_id, file_format, partition, records, file_size, content_size, *_) in _rows(
         container, read
     ):
         if partition not in texts:
@@ -122,12 +133,69 @@ def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | Non
         writer = snapshot_id if snapshot_id is not None else manifest.added_snapshot_id
         is_data = not content_id and not manifest.deletes
         key = (manifest.spec_id, texts[partition])
-        entry = _Entry(key, writer, is_data, content_id == _EQUALITY, file_format, records, size)
+        entry = _Entry(key, writer, is_data, content_id == EQUALITY_DELETES, file_format, records, size)
         if status != _DELETED:
             _live(total, entry, small=is_data and is_small(size, target_bytes))
         if status in {_ADDED, _DELETED} and writer is not None:
             _changed(total, entry, writer, added=status == _ADDED)
     return total
+
+
+@_as_damage()
+def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | None) -> Entries:
+    """The entries of one manifest as columns; with bounds of the column of field id `bounds_of`.
+
+    Raises MetadataError.
+    """
+    container = open_container(content)
+    data_file = field_type(container.schema, *_DATA_FILE)
+    if not isinstance(data_file, dict):
+        raise MetadataError("manifest_unreadable", f"{manifest.path} has no data_file in its entries")
+    read = compile_record(_with_inner(container.schema), _ENTRY_FIELDS)
+    names = partition_text(_spec_fields(container), field_type(data_file, 102, ("partition",)))
+    texts: dict[str, int] = {}
+    known: dict[Any, int] = {}
+    columns: list[tuple[int, int, bool, int, int, int, int]] = []
+    bounds = Bounds([], [])
+    key = bound_key(column_type(_header_json(container, "schema"), bounds_of)) if bounds_of is not None else None
+    for status, snapshot_id, file in _rows(container, read):
+        kind, file_format, partition, records, file_size, content_size, lower, upper = file
+        if partition not in known:
+            known[partition] = texts.setdefault(names(partition) if partition else "", len(texts))
+        # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
+        size = file_size if content_size is None else content_size
+        kind = kind or DATA
+        if records is None or not 0 <= records <= MAX_COUNT or size is None or not 0 <= size <= MAX_FILE_BYTES:
+            raise MetadataError("manifest_implausible", f"{manifest.path} has a file of {size} bytes, {records} rows")
+        if status not in range(3) or kind not in range(3):
+            raise MetadataError("manifest_implausible", f"{manifest.path} has an entry of status {status}, {kind}")
+        kind = POSITION_DELETES if manifest.deletes and kind == DATA else kind
+        is_dv = kind == POSITION_DELETES and (file_format or "").upper() == "PUFFIN"
+        writer = snapshot_id if snapshot_id is not None else manifest.added_snapshot_id
+        columns.append(
+            (status, kind, is_dv, NO_SNAPSHOT if writer is None else writer, records, size, known[partition])
+        )
+        bounds.lower.append(_bound(lower, bounds_of, key))
+        bounds.upper.append(_bound(upper, bounds_of, key))
+    status, kind, is_dv, writer, records, size, partition = zip(*columns, strict=True) if columns else ((),) * 7
+    return Entries(
+        status=np.array(status, np.int8),
+        content=np.array(kind, np.int8),
+        is_dv=np.array(is_dv, np.bool_),
+        snapshot=np.array(writer, np.int64),
+        records=np.array(records, np.int64),
+        size=np.array(size, np.int64),
+        partition=np.array(partition, np.int32),
+        partitions=list(texts),
+        bounds=None if bounds_of is None else bounds,
+    )
+
+
+def _bound(listed: Any, field_id: int | None, key: Any) -> bytes | None:
+    for one, value in listed or ():
+        if one == field_id:
+            return key(value) if key else None  # type: ignore[no-any-return]
+    return None
 
 
 class _Entry(NamedTuple):
@@ -210,6 +278,14 @@ def _rows(container: Container, read: Any) -> Any:
     for count, decoder in container.blocks():
         for _ in range(count):
             yield read(decoder)
+
+
+def _header_json(container: Container, name: str) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(container.header.get(name, b"{}"))
+    except msgspec.DecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _spec_fields(container: Container) -> list[dict[str, Any]]:

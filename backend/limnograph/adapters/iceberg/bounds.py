@@ -1,0 +1,84 @@
+"""Bounds of a column as keys whose byte order is the order of the values (Iceberg spec, single-value serialisation).
+
+Knows how bounds are written in a manifest; which column is worth asking for is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Any
+
+Key = Callable[[bytes], bytes | None]
+
+_SIGN = 1 << 63
+_ALL = (1 << 64) - 1
+_DECIMAL_BYTES = 16
+"""Room for the 38 digits of the largest decimal."""
+
+
+def bound_key(kind: str | None) -> Key | None:
+    """Key of a bound of a column of this Iceberg type; None for types whose bounds have no order of their own."""
+    if kind is None:
+        return None
+    return _KEYS.get(kind.partition("(")[0].partition("[")[0].strip())
+
+
+def column_type(schema: Any, field_id: int) -> str | None:
+    """Type of a column, also one inside structs, as a table schema writes it; None when it is absent or nested."""
+    waiting: list[Any] = [schema]
+    while waiting:
+        fields = waiting.pop().get("fields")
+        for field in fields if isinstance(fields, list) else []:
+            kind = field.get("type") if isinstance(field, dict) else None
+            if isinstance(field, dict) and field.get("id") == field_id:
+                return kind if isinstance(kind, str) else None
+            if isinstance(kind, dict):
+                waiting.append(kind)
+    return None
+
+
+def _integer(raw: bytes) -> bytes | None:
+    """Little endian; four bytes also for a long whose column was an int when the file was written."""
+    if len(raw) not in {4, 8}:
+        return None
+    return ((int.from_bytes(raw, "little", signed=True) + _SIGN) & _ALL).to_bytes(8, "big")
+
+
+def _floating(raw: bytes) -> bytes | None:
+    """The IEEE 754 order: negative numbers with all bits flipped, others with the sign bit. NaN is no bound."""
+    if len(raw) not in {4, 8}:
+        return None
+    (value,) = struct.unpack("<f" if len(raw) == 4 else "<d", raw)
+    if math.isnan(value):
+        return None
+    (bits,) = struct.unpack(">Q", struct.pack(">d", value))
+    return (bits ^ (_ALL if bits & _SIGN else _SIGN)).to_bytes(8, "big")  # type: ignore[no-any-return]
+
+
+def _decimal(raw: bytes) -> bytes | None:
+    """Big-endian two's complement of any length, made equally long and unsigned."""
+    if not 1 <= len(raw) <= _DECIMAL_BYTES:
+        return None
+    wide = 8 * _DECIMAL_BYTES
+    return (int.from_bytes(raw, "big", signed=True) + (1 << (wide - 1))).to_bytes(_DECIMAL_BYTES, "big")
+
+
+def _boolean(raw: bytes) -> bytes | None:
+    return (b"\x01" if raw[0] else b"\x00") if len(raw) == 1 else None
+
+
+def _as_it_is(raw: bytes) -> bytes | None:
+    return raw
+
+
+INTEGERS = frozenset({"int", "long", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
+"""Types whose bounds are little-endian integers."""
+_KEYS: dict[str, Key] = {
+    **dict.fromkeys(INTEGERS, _integer),
+    **dict.fromkeys(("float", "double"), _floating),
+    **dict.fromkeys(("string", "binary", "fixed", "uuid"), _as_it_is),
+    "decimal": _decimal,
+    "boolean": _boolean,
+}
