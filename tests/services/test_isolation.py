@@ -9,9 +9,9 @@ import pytest
 from lakes import Lake, fresh_reader, rewrite_metadata, rows
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS
-from limnograph.domain.manifests import ManifestFile, ManifestSum
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.lake import Listing
 from limnograph.ports.table_reader import TableReader
@@ -32,12 +32,9 @@ class Reader:
             self._refuse(location)
         return self._real.metadata(location)
 
-    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
+    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
         self._refuse(snapshot.manifest_list or "")
-        return self._real.manifests(snapshot)
-
-    def manifest_sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
-        return self._real.manifest_sum(manifest, target_bytes)
+        return self._real.read(metadata, snapshot, want)
 
     def _refuse(self, location: str) -> None:
         if f"/{self._table}/" in location:

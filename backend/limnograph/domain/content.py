@@ -88,12 +88,15 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
-    """One snapshot read to its entries. `histogram`: counts by `HISTOGRAM_EDGES`; `shape` None: not computed."""
+    """One snapshot read to its entries. `histogram`: counts by `HISTOGRAM_EDGES`; `shape` None: not computed.
+
+    `histogram` and `partitions` are None where only what the snapshot changed is known (a cleaned Delta log).
+    """
 
     totals: Totals
     changed: Changed
     histogram: list[int] | None
-    partitions: Partitions
+    partitions: Partitions | None
     shape: Shape | None = None
 
 

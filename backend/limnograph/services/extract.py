@@ -9,22 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 from limnograph import __version__
+from limnograph.domain.content import Reading, Want
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import ManifestFile, ManifestSum
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extract_entries import entries_numbers
-from limnograph.services.extract_lists import list_numbers, summary_numbers
+from limnograph.services.extract_lists import list_numbers, manifest_numbers, summary_numbers
 from limnograph.services.extract_summary import compare, writer_identity
 
 ENTRIES_AT_ONCE = 50
 """Beyond this many new snapshots of a table in one pass only the head is read to its entries."""
 
-_ENDINGS = {"file_missing": "missing", "storage_unavailable": "unavailable"}
-"""Endings of problem codes by what went wrong with the file; anything else is `unreadable`."""
+SHAPE_MILLIS = 600_000
+"""Numbers that do not add up are computed once in ten minutes of commits, and where a tenth of the manifests changed."""
 
 
 def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
@@ -57,32 +56,25 @@ class _Run:
             self._refs.setdefault(ref.snapshot_id, []).append(name)
 
     def fact(self, snapshot: Snapshot, *, to_entries: bool) -> SnapshotFact:
-        tier, numbers, problems = self._numbers(snapshot, to_entries=to_entries)
-        if "partitions" in numbers:
-            self._with_partitions.add(snapshot.snapshot_id)
-        mismatch = compare(snapshot, numbers) if tier != "summary" else []
-        fields = {**self._identity(snapshot), **numbers, "tier": tier, "summary_mismatch": mismatch}
-        return SnapshotFact(**fields, status="partial" if problems else "ok", problems=problems)
-
-    def _numbers(self, snapshot: Snapshot, *, to_entries: bool) -> tuple[str, dict[str, Any], list[str]]:
-        """`(tier, columns, problem codes)`: the deepest level that can be read."""
-        try:
-            manifests = self._reader.manifests(snapshot)
-        except MetadataError as error:
-            return "summary", summary_numbers(snapshot), [f"manifest_list_{_ENDINGS.get(error.code, 'unreadable')}"]
-        if not to_entries and all(m.added_files is not None for m in manifests):
-            return "manifest_list", list_numbers(snapshot, manifests), []
-        sums, problem = self._sums(manifests)
-        if problem:
-            return "manifest_list", list_numbers(snapshot, manifests), [problem]
+        """Row of one snapshot. Raises SourceError."""
         base = snapshot.parent_id if self._may_be_base(snapshot) else None
-        return "entries", entries_numbers(self._metadata, snapshot, manifests, sums, base), []
+        want = Want(entries=to_entries, changed_only=base is not None, shape=self._opens_an_interval(snapshot))
+        reading = self._reader.read(self._metadata, snapshot, want)
+        numbers = _numbers(snapshot, reading, base)
+        if numbers.get("partitions") is not None:
+            self._with_partitions.add(snapshot.snapshot_id)
+        mismatch = compare(snapshot, numbers) if reading.tier != "summary" else []
+        fields = {**self._identity(snapshot), **numbers, "tier": reading.tier, "summary_mismatch": mismatch}
+        problems = [*reading.problems, *reading.notes]
+        return SnapshotFact(**fields, status="partial" if reading.problems else "ok", problems=problems)
 
-    def _sums(self, manifests: list[ManifestFile]) -> tuple[list[ManifestSum], str | None]:
-        try:
-            return [self._reader.manifest_sum(m, self._metadata.target_file_bytes) for m in manifests], None
-        except MetadataError as error:
-            return [], f"manifest_{_ENDINGS.get(error.code, 'unreadable')}"
+    def _opens_an_interval(self, snapshot: Snapshot) -> bool:
+        """Whether the snapshot is the first of its branch in its ten minutes of the clock: then its shape is computed.
+
+        By the commits' own times, so that every observer decides alike.
+        """
+        parent = self._metadata.snapshots.get(snapshot.parent_id) if snapshot.parent_id is not None else None
+        return parent is None or _interval(parent) != _interval(snapshot)
 
     def _may_be_base(self, snapshot: Snapshot) -> bool:
         """Whether the row may hold only what differs from its parent's row: that row has partitions, same UTC day."""
@@ -122,6 +114,20 @@ class _Run:
             "extractor_version": __version__,
             **writer_identity(snapshot.summary or {}),
         }
+
+
+def _numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> dict[str, Any]:
+    """Columns that the deepest level gives, over those of the levels above it."""
+    lines = {} if reading.manifests is None else manifest_numbers(reading.manifests)
+    if reading.content is not None:
+        return {**lines, **entries_numbers(snapshot, reading.content, base)}
+    if reading.manifests is not None:
+        return list_numbers(snapshot, reading.manifests)
+    return summary_numbers(snapshot)
+
+
+def _interval(snapshot: Snapshot) -> int | None:
+    return None if snapshot.timestamp_ms is None else snapshot.timestamp_ms // SHAPE_MILLIS
 
 
 def _utc_day(snapshot: Snapshot) -> int | None:

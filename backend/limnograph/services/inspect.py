@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import msgspec
+from msgspec import structs
 
+from limnograph.domain.content import Reading, Want
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import ManifestFile, ManifestSum
 from limnograph.domain.metadata import Problem, Snapshot, TableMetadata
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
@@ -203,22 +204,22 @@ class _Forgiving:
     def metadata(self, location: str) -> TableMetadata:
         return self._reader.metadata(location)
 
-    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
-        try:
-            return self._reader.manifests(snapshot)
-        except SourceError as error:
-            raise MetadataError("storage_unavailable", error.detail) from error
-
-    def manifest_sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
-        try:
-            return self._reader.manifest_sum(manifest, target_bytes)
-        except SourceError as error:
-            raise MetadataError("storage_unavailable", error.detail) from error
+    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
+        """The level above where storage fails below."""
+        for level in (want, want._replace(entries=False)):
+            try:
+                found = self._reader.read(metadata, snapshot, level)
+            except SourceError:
+                continue
+            return found if level is want else structs.replace(found, problems=(*found.problems, UNAVAILABLE))
+        return Reading(tier="summary", problems=(UNAVAILABLE,))
 
 
+UNAVAILABLE = "storage_unavailable"
 _SENTENCES = {
-    "manifest_list_unavailable": "storage does not serve the manifest list now",
-    "manifest_unavailable": "storage does not serve a manifest now; its counts come from the manifest list",
+    UNAVAILABLE: "storage does not serve a file now; what it would tell is not known",
+    "manifest_list_refused": "the manifest list lies outside of the table's own locations",
+    "manifest_refused": "a manifest lies outside of the table's own locations; its counts come from the manifest list",
     "manifest_list_missing": "the manifest list does not exist",
     "manifest_list_unreadable": "the manifest list is damaged",
     "manifest_missing": "a manifest does not exist; its counts come from the manifest list",

@@ -6,8 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from limnograph.adapters.iceberg.content import content_of
 from limnograph.adapters.iceberg.manifests import parse_manifest_list, sum_manifest
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
+from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.manifests import ManifestFile, ManifestSum
 from limnograph.domain.metadata import Snapshot, TableMetadata
@@ -45,6 +47,10 @@ MANIFESTS_KEPT: Kept[ManifestSum] = Kept(500_000, _weight)
 """Sums by path for the life of the process: Spark reuses its Python workers, so passes share it."""
 
 
+_ENDINGS = {"file_missing": "missing", "storage_unavailable": "unavailable", "location_refused": "refused"}
+"""Endings of problem codes by what went wrong with the file; anything else is `unreadable`."""
+
+
 class IcebergReader:
     """Reads one storage. `kept` is shared between the tables of a process."""
 
@@ -55,7 +61,20 @@ class IcebergReader:
     def metadata(self, location: str) -> TableMetadata:
         return parse_metadata(self._storage.read(location, MAX_METADATA_BYTES), location)
 
-    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
+    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
+        try:
+            manifests = self._manifests(snapshot)
+        except MetadataError as error:
+            return Reading(tier="summary", problems=(_code("manifest_list", error),))
+        if not want.entries and all(m.added_files is not None for m in manifests):
+            return Reading(tier="manifest_list", manifests=manifests)
+        try:
+            sums = [self._sum(manifest, metadata.target_file_bytes) for manifest in manifests]
+        except MetadataError as error:
+            return Reading(tier="manifest_list", manifests=manifests, problems=(_code("manifest", error),))
+        return Reading(tier="entries", manifests=manifests, content=content_of(metadata, snapshot, sums, want))
+
+    def _manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
         if snapshot.manifest_list is not None:
             return parse_manifest_list(self._storage.read(snapshot.manifest_list, MAX_AVRO_BYTES))
         if snapshot.manifests is not None:
@@ -63,8 +82,12 @@ class IcebergReader:
             return [ManifestFile(path=path) for path in snapshot.manifests]
         raise MetadataError("file_missing", f"snapshot {snapshot.snapshot_id} names no manifest list")
 
-    def manifest_sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
+    def _sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
         def make() -> ManifestSum:
             return sum_manifest(self._storage.read(manifest.path, MAX_AVRO_BYTES), manifest, target_bytes)
 
         return self._kept.get((manifest.path, manifest.spec_id, target_bytes), make)
+
+
+def _code(what: str, error: MetadataError) -> str:
+    return f"{what}_{_ENDINGS.get(error.code, 'unreadable')}"
