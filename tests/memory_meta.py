@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lakes import FixedClock, Lake, fresh_reader
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
-from limnograph.adapters.spark.store import change_facts
+from limnograph.adapters.spark.store import KNOWN_COLUMNS, change_facts, known_rows
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import Conflict
 from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.lake import Lake as LakePort
-from limnograph.ports.meta_store import Candidates, Known
+from limnograph.ports.meta_store import Candidates, Known, KnownRow
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extract import extract
 from limnograph.services.passes import Passes
@@ -49,13 +51,13 @@ class MemoryMetaStore:
         return found if found is not None else latest
 
     def known(self, head: int | None, candidates: Sequence[Candidates]) -> Known:
-        found: Known = {}
         wanted = {c.table_uuid for c in candidates}
-        for row in self.rows(SNAPSHOTS, head).select(["table_uuid", "snapshot_id", "partitions_scope"]).to_pylist():
-            if row["table_uuid"] in wanted:
-                has = row["partitions_scope"] is not None
-                found.setdefault(row["table_uuid"], {})[row["snapshot_id"]] = has
-        return found
+        found = known_rows(self.rows(SNAPSHOTS, head).select(KNOWN_COLUMNS))
+        return {series: rows for series, rows in found.items() if series in wanted}
+
+    def damaged(self, head: int | None) -> Known:
+        rows = self.rows(SNAPSHOTS, head).select(KNOWN_COLUMNS)
+        return known_rows(rows.filter(pc.is_in(rows.column("status"), pa.array(["partial", "unreadable"]))))
 
     def changes(self, head: int | None) -> list[ChangeFact]:
         return [] if head is None else change_facts(self.rows(CHANGES, head))
@@ -69,9 +71,28 @@ class MemoryMetaStore:
             self.versions[table.name].append((next(self._ids), both))
         self.after_append(table)
 
-    def replace(self, table: MetaTable, rows: pa.Table) -> None:
+    def replace(self, rows: pa.Table) -> None:
+        self.before_append(SNAPSHOTS)
+        with self._swap:
+            old = self.rows(SNAPSHOTS)
+            new = {_key(row): row for row in rows.to_pylist()}
+            both = [_better(row, new.get(_key(row), row)) for row in old.to_pylist()]
+            self.versions[SNAPSHOTS.name].append((next(self._ids), pa.Table.from_pylist(both, old.schema)))
+        self.after_append(SNAPSHOTS)
+
+    def overwrite(self, table: MetaTable, rows: pa.Table) -> None:
         """A commit of somebody else."""
         self.versions[table.name].append((next(self._ids), rows))
+
+
+def _key(row: dict[str, Any]) -> tuple[str, int]:
+    return row["table_uuid"], row["snapshot_id"]
+
+
+def _better(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """The new row, unless it is the worse one."""
+    ranks = [KnownRow(False, status=row["status"], tier=row["tier"]).rank for row in (old, new)]
+    return new if ranks[1] >= ranks[0] else old
 
 
 class LocalExtraction:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import pyarrow as pa
 import pytest
 
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.domain.errors import Conflict
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, PartitionFact, SnapshotFact
-from limnograph.ports.meta_store import Candidates, MetaStore
+from limnograph.ports.meta_store import Candidates, Known, KnownRow, MetaStore
 from memory_meta import MemoryMetaStore
 
 if TYPE_CHECKING:
@@ -43,6 +44,18 @@ def put(store: MetaStore, *facts: SnapshotFact) -> None:
     store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, facts), store.head(SNAPSHOTS), "run")
 
 
+def partitioned(known: Known) -> dict[str, dict[int, bool]]:
+    return {series: {i: row.has_partitions for i, row in rows.items()} for series, rows in known.items()}
+
+
+def everything(store: MetaStore) -> dict[int, KnownRow]:
+    return store.known(store.head(SNAPSHOTS), [Candidates("u", None, None)]).get("u", {})
+
+
+def table_of(*facts: SnapshotFact) -> pa.Table:
+    return arrow_table(SNAPSHOTS, facts)
+
+
 def test_tables_are_created_once_and_start_empty(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     assert store.head(SNAPSHOTS) is None
@@ -64,8 +77,8 @@ def test_what_was_appended_is_known_at_that_head_and_later(stores: Callable[[], 
     first = store.head(SNAPSHOTS)
     put(store, snapshot(3, 2), snapshot(4, 2, series="v"))
     wanted = [Candidates("u", 0, 10 * DAY)]
-    assert store.known(first, wanted) == {"u": {2**62 + 1: True, -5: False}}
-    assert stores().known(store.head(SNAPSHOTS), wanted) == {"u": {2**62 + 1: True, -5: False, 3: False}}
+    assert partitioned(store.known(first, wanted)) == {"u": {2**62 + 1: True, -5: False}}
+    assert partitioned(stores().known(store.head(SNAPSHOTS), wanted)) == {"u": {2**62 + 1: True, -5: False, 3: False}}
     assert store.known(first, [Candidates("v", None, None)]) == {}
 
 
@@ -80,7 +93,8 @@ def test_an_append_on_a_stale_head_is_refused_and_writes_nothing(stores: Callabl
     put(store, snapshot(2))
     with pytest.raises(Conflict):
         store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, [snapshot(3)]), older, "late")
-    assert store.known(store.head(SNAPSHOTS), [Candidates("u", None, None)]) == {"u": {1: False, 2: False}}
+    found = store.known(store.head(SNAPSHOTS), [Candidates("u", None, None)])
+    assert partitioned(found) == {"u": {1: False, 2: False}}
 
 
 def test_of_racing_appends_on_one_head_one_wins(stores: Callable[[], MetaStore]) -> None:
@@ -115,3 +129,107 @@ def test_changes_come_back_as_they_were_written(stores: Callable[[], MetaStore])
     store.append(CHANGES, arrow_table(CHANGES, written), None, "run")
     found = store.changes(store.head(CHANGES))
     assert sorted(found, key=lambda row: row.at) == written
+
+
+def test_what_a_row_says_of_itself_is_known_and_damaged_rows_are_found_on_all_days(
+    stores: Callable[[], MetaStore],
+) -> None:
+    store = stores()
+    store.ensure()
+    assert store.damaged(None) == {}
+    put(
+        store,
+        snapshot(1, 1, status="ok", tier="entries", sequence_number=7),
+        snapshot(2, 300, status="partial", tier="manifest_list"),
+        snapshot(3, 9, series="v", status="unreadable", tier="summary"),
+        snapshot(4, 9, series="v"),
+    )
+    assert everything(store)[1] == KnownRow(False, DAY, 7, "ok", "entries")
+    assert store.damaged(store.head(SNAPSHOTS)) == {
+        "u": {2: KnownRow(False, 300 * DAY, None, "partial", "manifest_list")},
+        "v": {3: KnownRow(False, 9 * DAY, None, "unreadable", "summary")},
+    }
+
+
+def test_a_repair_replaces_rows_by_key_adds_none_and_says_the_same_when_done_twice(
+    stores: Callable[[], MetaStore],
+) -> None:
+    store = stores()
+    store.ensure()
+    put(store, snapshot(1, 1, status="partial", tier="summary"), snapshot(2, 1, status="ok", tier="entries"))
+    put(store, snapshot(3, 2, status="unreadable", tier="summary"), snapshot(1, 1, "v", status="partial"))
+    whole = [PartitionFact("a=1", bytes=7)]
+    better = table_of(
+        snapshot(1, 1, status="ok", tier="entries", partitions=whole, partitions_scope="full", refs=["main"]),
+        snapshot(3, 2, status="partial", tier="summary", summary={"operation": "append"}),
+        snapshot(9, 2, status="ok", tier="entries"),
+    )
+    for _ in range(2):
+        store.replace(better)
+        found = everything(stores())
+        assert {i: (row.status, row.tier, row.has_partitions) for i, row in found.items()} == {
+            1: ("ok", "entries", True),
+            2: ("ok", "entries", False),
+            3: ("partial", "summary", False),
+        }
+    assert store.damaged(store.head(SNAPSHOTS))["v"][1].status == "partial"
+
+
+def test_a_row_that_came_out_worse_replaces_nothing(stores: Callable[[], MetaStore]) -> None:
+    store = stores()
+    store.ensure()
+    put(store, snapshot(1, 1, status="ok", tier="entries"), snapshot(2, 1, status="partial", tier="manifest_list"))
+    store.replace(
+        table_of(snapshot(1, 1, status="partial", tier="entries"), snapshot(2, 1, status="partial", tier="summary"))
+    )
+    store.replace(table_of(snapshot(1, 1, status="ok", tier="manifest_list"), snapshot(2, 1)))
+    assert {i: (row.status, row.tier) for i, row in everything(store).items()} == {
+        1: ("ok", "entries"),
+        2: ("partial", "manifest_list"),
+    }
+
+
+def test_a_repair_beside_an_append_or_another_repair_leaves_one_row_a_key_at_every_snapshot(
+    stores: Callable[[], MetaStore],
+) -> None:
+    store = stores()
+    store.ensure()
+    put(store, snapshot(1, 1, status="partial", tier="summary"), snapshot(2, 2, status="partial", tier="summary"))
+    head = store.head(SNAPSHOTS)
+    surprises: list[BaseException] = []
+
+    def tried(act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Conflict:
+            pass
+        except BaseException as error:  # noqa: BLE001 - the test must see it
+            surprises.append(error)
+
+    repaired = table_of(snapshot(1, 1, status="ok", tier="entries"))
+    acts = [
+        lambda: stores().replace(repaired),
+        lambda: stores().append(SNAPSHOTS, table_of(snapshot(3, 1)), head, "rival"),
+        lambda: stores().replace(table_of(snapshot(1, 1, status="partial", tier="entries"))),
+    ]
+    racers = [threading.Thread(target=tried, args=(act,)) for act in acts]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    assert surprises == []
+    store.replace(repaired)
+    assert everything(store)[1].rank == (2, 2)
+    assert set(everything(store)) in ({1, 2}, {1, 2, 3})
+    for version in versions(store):
+        keys = version.column("snapshot_id").to_pylist()
+        assert len(keys) == len(set(keys))
+
+
+def versions(store: MetaStore) -> list[pa.Table]:
+    """Rows of `snapshots` at every snapshot that its main had."""
+    if isinstance(store, MemoryMetaStore):
+        return [rows for _, rows in store.versions["snapshots"]]
+    loaded = store._load(SNAPSHOTS)
+    fields = ("table_uuid", "snapshot_id")
+    return [loaded.scan(snapshot_id=s.snapshot_id, selected_fields=fields).to_arrow() for s in loaded.snapshots()]

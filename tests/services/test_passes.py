@@ -64,7 +64,7 @@ def test_a_deleted_meta_row_is_found_again(lake: Lake) -> None:
     passes.run()
     lost = ids(store)[1]
     everything = store.rows(SNAPSHOTS)
-    store.replace(SNAPSHOTS, everything.filter(pc.not_equal(everything.column("snapshot_id"), lost)))
+    store.overwrite(SNAPSHOTS, everything.filter(pc.not_equal(everything.column("snapshot_id"), lost)))
     assert passes.run().snapshots_appended == 1
     assert ids(store) == in_table(lake)
 

@@ -1,4 +1,4 @@
-"""The meta tables as their one writer sees them: heads, what is known, and compare-and-set appends."""
+"""The meta tables as their one writer sees them: heads, what is known, compare-and-set appends, repairs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,32 @@ class Candidates(NamedTuple):
     latest: int | None
 
 
-Known = dict[str, dict[int, bool]]
-"""Per series the snapshot ids that have a row, and whether that row holds partitions."""
+class KnownRow(NamedTuple):
+    """What a row of `snapshots` says about itself. `has_partitions`: a later row may be told as its difference."""
+
+    has_partitions: bool
+    committed_at: int | None = None
+    sequence_number: int | None = None
+    status: str | None = None
+    tier: str | None = None
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How good the row is: by status, then by tier."""
+        return rank(STATUS_RANK, self.status), rank(TIER_RANK, self.tier)
+
+
+Known = dict[str, dict[int, KnownRow]]
+"""Per series the snapshot ids that have a row."""
+
+STATUS_RANK = ("unreadable", "partial", "ok")
+TIER_RANK = ("summary", "manifest_list", "entries")
+"""Worst first. A row without a value is worse than all."""
+
+
+def rank(order: tuple[str, ...], value: str | None) -> int:
+    """Place of a value in STATUS_RANK or TIER_RANK; -1 for one that is not known."""
+    return order.index(value) if value in order else -1
 
 
 class MetaStore(Protocol):
@@ -40,6 +64,10 @@ class MetaStore(Protocol):
         """Rows of `snapshots` at `head` that any of the candidates can have."""
         ...
 
+    def damaged(self, head: int | None) -> Known:
+        """Rows of `snapshots` at `head` whose status is `partial` or `unreadable`, of all days."""
+        ...
+
     def changes(self, head: int | None) -> list[ChangeFact]:
         """Every row of `changes` at `head`, in no order."""
         ...
@@ -48,5 +76,14 @@ class MetaStore(Protocol):
         """One commit, accepted only while `head` is still the newest append. Raises Conflict when it is not.
 
         Any other error leaves open whether the commit happened: re-read the head.
+        """
+        ...
+
+    def replace(self, rows: pa.Table) -> None:
+        """Put rows of `snapshots` in the place of those with the same key, in one commit: readers see one row a key
+        before and after. Update only: a key without a row is left out, and so is a row whose status, or at the same
+        status whose tier, is worse than the one that stands there by then. Doing it twice changes nothing.
+
+        Raises Conflict when another commit came between. Any other error leaves open whether the commit happened.
         """
         ...

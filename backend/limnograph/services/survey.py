@@ -17,7 +17,7 @@ from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import Lake, Listing
-from limnograph.ports.meta_store import Candidates, Known
+from limnograph.ports.meta_store import Candidates, Known, KnownRow
 from limnograph.services.changes import Observed, older_files, state_changes
 from limnograph.services.identity import series_ids
 from limnograph.services.ledger import Ledger
@@ -189,7 +189,7 @@ def _one_name_each(tables: list[Observed]) -> list[Observed]:
     return list(newest.values())
 
 
-def _due(table: Observed, ids: list[int], seen: dict[int, bool], run_id: str) -> DueTable:
+def _due(table: Observed, ids: list[int], seen: dict[int, KnownRow], run_id: str) -> DueTable:
     parents = {table.metadata.snapshots[i].parent_id for i in ids}
     return DueTable(
         catalog=table.name.catalog,
@@ -198,7 +198,7 @@ def _due(table: Observed, ids: list[int], seen: dict[int, bool], run_id: str) ->
         table_uuid=table.uuid,
         metadata_location=table.metadata.metadata_location,
         snapshot_ids=ids,
-        with_partitions=[i for i, has_partitions in seen.items() if has_partitions and i in parents],
+        with_partitions=[i for i, row in seen.items() if row.has_partitions and i in parents],
         format=table.metadata.format,
         run_id=run_id,
     )

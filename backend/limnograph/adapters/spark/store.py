@@ -1,7 +1,10 @@
-"""Port MetaStore: reads through PyIceberg (no job for a few rows), appends through Spark by compare-and-set."""
+"""Port MetaStore: reads through PyIceberg (no job for a few rows), appends through Spark by compare-and-set, repairs
+through an update-only MERGE. An insert-only MERGE would be planned as an append without a conflict check: never used.
+"""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -21,9 +24,11 @@ from pyspark.sql.functions import lit
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
 from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
-from limnograph.ports.meta_store import Candidates, Known
+from limnograph.ports.meta_store import STATUS_RANK, TIER_RANK, Candidates, Known, KnownRow
 
 _X: Any = expressions  # its constructors are typed for bound terms; ours are names
+KNOWN_COLUMNS = ("table_uuid", "snapshot_id", "partitions_scope", "committed_at", "sequence_number", "status", "tier")
+"""Fields of KnownRow, behind the key."""
 RUN_ID_PROPERTY = "limnograph-run-id"
 _T = TypeVar("_T")
 _LOST = ("ValidationException", "CommitFailedException", "Cannot commit")
@@ -56,16 +61,14 @@ class SparkMetaStore:
         return self._guarded(read)
 
     def known(self, head: int | None, candidates: Sequence[Candidates]) -> Known:
-        columns = ("table_uuid", "snapshot_id", "partitions_scope")
-        rows = self._guarded(lambda: self._scan(SNAPSHOTS, head, columns, _filter(candidates)))
-        if rows is None:
-            return {}
-        found: Known = {}
-        has_partitions = pc.is_valid(rows.column("partitions_scope")).to_pylist()
-        keys = zip(rows.column("table_uuid").to_pylist(), rows.column("snapshot_id").to_pylist(), strict=True)
-        for (series, snapshot_id), partitioned in zip(keys, has_partitions, strict=True):
-            found.setdefault(series, {})[snapshot_id] = partitioned
-        return found
+        return self._known(head, _filter(candidates))
+
+    def damaged(self, head: int | None) -> Known:
+        return self._known(head, _X.In("status", {"partial", "unreadable"}))
+
+    def _known(self, head: int | None, where: BooleanExpression) -> Known:
+        rows = self._guarded(lambda: self._scan(SNAPSHOTS, head, KNOWN_COLUMNS, where))
+        return {} if rows is None else known_rows(rows)
 
     def changes(self, head: int | None) -> list[ChangeFact]:
         columns = tuple(column.name for column in CHANGES.columns)
@@ -76,10 +79,20 @@ class SparkMetaStore:
         try:
             self._writer(table, rows, head, run_id).overwrite(lit(False))
         except (Py4JError, PySparkException) as error:
-            text = str(error)
-            if any(sign in text for sign in _LOST):
-                raise Conflict(f"{table.name}: {_first_line(text)}") from error
-            raise SourceUnavailable("meta store", _first_line(text)) from error
+            raise _lost(table, error) from error
+
+    def replace(self, rows: pa.Table) -> None:
+        view = f"limnograph_repair_{uuid.uuid4().hex}"
+        try:
+            self._session.createDataFrame(rows).createOrReplaceTempView(view)
+            self._session.sql(
+                f"merge into {self._name(SNAPSHOTS)} t using {view} s on {_same_key(rows)} "
+                f"when matched and {_rank('s')} >= {_rank('t')} then update set *"
+            )
+        except (Py4JError, PySparkException) as error:
+            raise _lost(SNAPSHOTS, error) from error
+        finally:
+            self._session.catalog.dropTempView(view)
 
     def _writer(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> DataFrameWriterV2:
         column, transform = table.partition
@@ -119,6 +132,48 @@ class SparkMetaStore:
             raise
         except Exception as error:
             raise SourceUnavailable("meta store", _first_line(str(error) or type(error).__name__)) from error
+
+
+def _lost(table: MetaTable, error: Exception) -> LimnographError:
+    """Whether another commit came between, or nothing is known of the outcome."""
+    text = str(error)
+    if any(sign in text for sign in _LOST):
+        return Conflict(f"{table.name}: {_first_line(text)}")
+    return SourceUnavailable("meta store", _first_line(text))
+
+
+def _same_key(rows: pa.Table) -> str:
+    """The key, and constants that let Iceberg leave files of other days alone. Values are never quoted into it."""
+    times = pc.min_max(rows.column("committed_at").cast(pa.int64())) if rows.num_rows else None
+    key = "t.table_uuid = s.table_uuid and t.snapshot_id = s.snapshot_id"
+    if times is None or rows.column("committed_at").null_count:
+        return key
+    low, high = times["min"].as_py(), times["max"].as_py()
+    return f"{key} and t.committed_at between timestamp_micros({low}L) and timestamp_micros({high}L)"
+
+
+def _rank(row: str) -> str:
+    """`KnownRow.rank` as SQL: one number that grows with status, then tier."""
+    return f"({_case(row, 'status', STATUS_RANK)} * {len(TIER_RANK) + 1} + {_case(row, 'tier', TIER_RANK)})"
+
+
+def _case(row: str, column: str, order: tuple[str, ...]) -> str:
+    cases = " ".join(f"when '{value}' then {place}" for place, value in enumerate(order))
+    return f"(case {row}.{column} {cases} else -1 end)"
+
+
+def known_rows(rows: pa.Table) -> Known:
+    """Rows with KNOWN_COLUMNS by series and id."""
+    found: Known = {}
+    plain = rows.set_column(rows.column_names.index("committed_at"), "committed_at", _micros(rows))
+    columns = [plain.column(name).to_pylist() for name in KNOWN_COLUMNS]
+    for series, snapshot_id, scope, *rest in zip(*columns, strict=True):
+        found.setdefault(series, {})[snapshot_id] = KnownRow(scope is not None, *rest)
+    return found
+
+
+def _micros(rows: pa.Table) -> pa.ChunkedArray:
+    return rows.column("committed_at").cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
 
 
 def change_facts(rows: pa.Table) -> list[ChangeFact]:
