@@ -20,7 +20,7 @@ from limnograph.adapters.iceberg.avro import compile_record, open_container
 from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
 from limnograph.adapters.iceberg.locate import newest_metadata
 from limnograph.adapters.iceberg.metadata import parse_metadata
-from limnograph.adapters.iceberg.storage import IcebergStorage
+from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.errors import InvalidInput, MetadataError, SettingsError, SourceError, SourceUnavailable
 from limnograph.domain.facts import META_TABLES
 
@@ -180,7 +180,7 @@ def test_minus_one_is_no_snapshot_and_a_lost_head_is_a_problem() -> None:
 def test_a_folder_gives_its_newest_metadata(tmp_path: Path) -> None:
     folder = tmp_path / "t" / "metadata"
     folder.mkdir(parents=True)
-    storage = IcebergStorage()
+    storage = FileStorage()
     with pytest.raises(InvalidInput, match="no Iceberg table"):
         newest_metadata(str(tmp_path / "t"), storage)
     for name in ("v1.metadata.json", "v2.metadata.json", "v10.metadata.json", "snap-99.avro"):
@@ -197,7 +197,7 @@ def test_a_folder_gives_its_newest_metadata(tmp_path: Path) -> None:
 def test_storage_maps_prefixes_and_never_decodes_a_path(tmp_path: Path) -> None:
     (tmp_path / "a%3Ab").mkdir()
     (tmp_path / "a%3Ab" / "f").write_bytes(b"12345")
-    storage = IcebergStorage({}, {"s3a://bucket/t": str(tmp_path), "rel/dir": str(tmp_path)})
+    storage = FileStorage({}, {"s3a://bucket/t": str(tmp_path), "rel/dir": str(tmp_path)})
     for place in ("s3://bucket/t/a%3Ab/f", "rel/dir/a%3Ab/f", "./rel/dir/a%3Ab/f", f"file:{tmp_path}/a%3Ab/f"):
         assert storage.read(place, 5) == b"12345"
         assert storage.size(place) == 5
@@ -244,6 +244,6 @@ def test_meta_tables_get_the_field_ids_that_were_promised(lake: Lake) -> None:
 
 
 def test_storage_that_does_not_answer_is_not_damage() -> None:
-    storage = IcebergStorage({"s3.endpoint": "http://127.0.0.1:9", "s3.connect-timeout": "1", "s3.region": "x"})
+    storage = FileStorage({"s3.endpoint": "http://127.0.0.1:9", "s3.connect-timeout": "1", "s3.region": "x"})
     with pytest.raises(SourceUnavailable):
         storage.read("s3://bucket/t/metadata/v1.metadata.json", 10)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from limnograph.adapters.iceberg.locate import newest_metadata
 from limnograph.adapters.iceberg.reader import IcebergReader
-from limnograph.adapters.iceberg.storage import IcebergStorage
+from limnograph.adapters.storage.files import FileStorage
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import InvalidInput
 from limnograph.services.inspect import Inspection, inspect
@@ -18,7 +18,7 @@ def inspect_location(location: str, table_format: str | None, path_map: Mapping[
     kind = table_format or _format_of(location)
     if kind != "iceberg":
         raise InvalidInput("--format", f"tables of format {kind} are not read yet; iceberg is")
-    storage = IcebergStorage({}, path_map)
+    storage = FileStorage({}, path_map)
     return inspect(newest_metadata(location, storage), IcebergReader(storage), SystemClock())
 
 

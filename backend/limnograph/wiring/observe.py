@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
 from limnograph.adapters.iceberg.locate import newest_metadata
 from limnograph.adapters.iceberg.reader import IcebergReader
-from limnograph.adapters.iceberg.storage import IcebergStorage
+from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.errors import InvalidInput, SourceError
 from limnograph.domain.ids import TableName, matches
 from limnograph.ports.catalog import TablePointer
@@ -45,7 +45,7 @@ class SettingsLake:
     def reader(self, catalog: str) -> TableReader:
         if catalog not in self._readers:
             properties = self._settings.catalogs.get(catalog, {})
-            self._readers[catalog] = IcebergReader(IcebergStorage(properties, self._settings.path_map))
+            self._readers[catalog] = IcebergReader(FileStorage(properties, self._settings.path_map))
         return self._readers[catalog]
 
     def _catalog(self, name: str) -> IcebergCatalog:
@@ -56,7 +56,7 @@ class SettingsLake:
     def _paths(self) -> tuple[list[TablePointer], list[str]]:
         found: list[TablePointer] = []
         failed: list[str] = []
-        storage = IcebergStorage({}, self._settings.path_map)
+        storage = FileStorage({}, self._settings.path_map)
         for path in self._settings.observe.paths:
             try:
                 found.append(TablePointer(path_name(path), path.format, newest_metadata(path.location, storage)))

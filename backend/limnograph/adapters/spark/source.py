@@ -20,7 +20,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
-from limnograph.adapters.iceberg.storage import IcebergStorage
+from limnograph.adapters.storage.files import FileStorage
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SettingsError, SourceError
@@ -48,7 +48,7 @@ class Access(msgspec.Struct, frozen=True):
 
     def reader(self, catalog: str) -> TableReader:
         """Reader with that catalog's credentials; a table without a catalog has none."""
-        return IcebergReader(IcebergStorage(self.catalogs.get(catalog, {}), self.path_map))
+        return IcebergReader(FileStorage(self.catalogs.get(catalog, {}), self.path_map))
 
 
 class DueShare(InputPartition):

@@ -1,0 +1,150 @@
+"""Port Storage: local files directly, object stores through Arrow by PyIceberg's property names. Read only.
+
+It opens whatever it is asked for: `allowed.py` says what that may be.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import pyarrow.fs as pafs
+from pyiceberg.io.pyarrow import PyArrowFileIO
+
+from limnograph.adapters.storage.places import PathMap, Place, place_of
+from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
+from limnograph.ports.storage import Listed
+
+FILES_LISTED = 500_000
+"""A folder with more files is refused: its listing alone would fill the memory of a child."""
+_CHUNK = 8 << 20
+_WITHOUT_AUTHORITY = {"hdfs"}
+
+
+class FileStorage:
+    """`properties` are a catalog's (credentials of its store); `path_map` rewrites location prefixes."""
+
+    def __init__(self, properties: Mapping[str, str] | None = None, path_map: Mapping[str, str] | None = None) -> None:
+        self._io = PyArrowFileIO(_regional(properties or {}))
+        self._map = PathMap(path_map)
+
+    def resolve(self, location: str) -> str:
+        """Where a location really lies: spelling normalised, then the longest mapped prefix replaced."""
+        return self._map.resolve(location)
+
+    def read(self, location: str, limit: int) -> bytes:
+        return self.read_place(place_of(self.resolve(location)), limit)
+
+    def size(self, location: str) -> int:
+        return self.size_place(place_of(self.resolve(location)))
+
+    def read_place(self, place: Place, limit: int) -> bytes:
+        """As `read`, of a place that is already resolved."""
+        try:
+            if path := place.local:
+                return _read_local(path, limit)
+            with self._filesystem(place).open_input_file(_inside(place)) as stream:
+                # The size first: a read of `limit` bytes would take that much memory whatever the file holds.
+                return b"" if _within(stream.size(), limit, place) == 0 else stream.read(stream.size())
+        except Exception as error:
+            raise _classified(place, error) from error
+
+    def size_place(self, place: Place) -> int:
+        """As `size`, of a place that is already resolved."""
+        try:
+            if path := place.local:
+                return path.stat().st_size
+            with self._filesystem(place).open_input_file(_inside(place)) as stream:
+                return int(stream.size())
+        except Exception as error:
+            raise _classified(place, error) from error
+
+    def _remote_files(self, place: Place, *, deep: bool) -> Iterator[Listed]:
+        folder = _inside(place).rstrip("/")
+        selector = pafs.FileSelector(folder, allow_not_found=True, recursive=deep)
+        for info in self._filesystem(place).get_file_info(selector):
+            if info.is_file:
+                modified = None if info.mtime_ns is None else info.mtime_ns // 1_000_000
+                yield Listed(info.path[len(folder) + 1 :], info.size or 0, modified)
+
+    def _filesystem(self, place: Place) -> pafs.FileSystem:
+        return self._io.fs_by_scheme(place.scheme, place.authority or None)
+
+    def list_place(self, place: Place, *, deep: bool) -> Sequence[Listed]:
+        """As `list`, of a place that is already resolved."""
+        try:
+            files = _local_files(place.local, deep=deep) if place.local else self._remote_files(place, deep=deep)
+            found = sorted(islice(files, FILES_LISTED + 1))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except Exception as error:
+            raise _classified(place, error) from error
+        if len(found) > FILES_LISTED:
+            raise MetadataError("folder_too_large", f"{place} holds more than {FILES_LISTED} files")
+        return found
+
+    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+        return [*self.list_place(place_of(self.resolve(location)), deep=deep)]
+
+
+def _inside(place: Place) -> str:
+    """The path as Arrow's filesystem of that scheme wants it: bucket and key, nothing decoded."""
+    if place.family in _WITHOUT_AUTHORITY:
+        return place.path
+    container = place.authority.partition("@")[0] if place.family == "abfs" else place.authority
+    return f"{container}{place.path}"
+
+
+def _regional(properties: Mapping[str, str]) -> dict[str, str]:
+    """A store of one's own has no region; without one PyIceberg would ask Amazon where the bucket is."""
+    found = dict(properties)
+    if "s3.endpoint" in found and "client.region" not in found:
+        found.setdefault("s3.region", "us-east-1")
+    return found
+
+
+def _read_local(path: Path, limit: int) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a named pipe would wait for a writer
+    with os.fdopen(descriptor, "rb", buffering=0) as stream:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise IsADirectoryError(path)
+        _within(about.st_size, limit, path)
+        parts: list[bytes] = []
+        while part := stream.read(_CHUNK):
+            parts.append(part)
+            _within(sum(map(len, parts)), limit, path)
+        return b"".join(parts)
+
+
+def _within(size: int, limit: int, where: Place | Path) -> int:
+    if size > limit:
+        raise MetadataError("file_too_large", f"{where} is longer than {limit} bytes")
+    return size
+
+
+def _local_files(folder: Path, *, deep: bool) -> Iterator[Listed]:
+    """Linked folders are not entered: they may lead anywhere, also in a circle."""
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        prefix = str(here.relative_to(folder)) + "/" if here != folder else ""
+        with os.scandir(here) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting += [here / entry.name] if deep else []
+                elif entry.is_file():
+                    about = entry.stat()
+                    yield Listed(prefix + entry.name, about.st_size, about.st_mtime_ns // 1_000_000)
+
+
+def _classified(where: Place, error: Exception) -> Exception:
+    if isinstance(error, MetadataError | SourceError):
+        return error
+    if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):
+        return MetadataError("file_missing", f"{where} does not exist")
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return SourceUnavailable("storage", f"{where}: {first}")
