@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from limnograph.domain.ids import location_uuid
+from limnograph.domain.targets import Targets, targets_of
 
 MAIN = "main"
-MAX_TARGET_BYTES = 2**50
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,14 +100,15 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
         return sorted(self.snapshots.values(), key=lambda s: (s.sequence_number or 0, s.timestamp_ms or 0))
 
     @property
+    def targets(self) -> Targets | None:
+        """What sizes its data files should have; None when its own target is no size."""
+        return targets_of(self.format, self.properties)
+
+    @property
     def target_file_bytes(self) -> int | None:
-        """The table's own target size of data files; Iceberg's default of 512 MiB when it names none. None: no size."""
-        text = self.properties.get("write.target-file-size-bytes")
-        if text is None:
-            return 512 * 2**20
-        # Length first: Python refuses to read thousands of digits.
-        plain = text.isdecimal() and len(text) <= len(str(MAX_TARGET_BYTES))
-        return int(text) if plain and 1 <= int(text) <= MAX_TARGET_BYTES else None
+        """The table's own target size of data files, else its format's default. None: no size."""
+        found = self.targets
+        return None if found is None else found.target
 
     def ancestors(self, snapshot_id: int | None) -> Iterator[int]:
         """The snapshot and its ancestors as far as they are retained, newest first. Survives a circular chain."""
