@@ -1,0 +1,64 @@
+"""A real SQLite catalog whose pointers a test moves by hand, at tables of `metadata_writer.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from lakes import Lake
+from metadata_writer import MetadataTable
+
+
+class PointedLake(Lake):
+    """Names are `namespace.table`."""
+
+    def written(self, name: str = "sales.orders", *, list_it: bool = True, **how: Any) -> MetadataTable:
+        """A new table of our own writer, listed under a name."""
+        made = sum(1 for _ in (self.folder / "written").glob("*"))
+        how.setdefault("seed", made + 1)
+        table = MetadataTable(self.folder / "written" / f"{made:03d}-{name}", **how)
+        if list_it:
+            self.point(name, table)
+        return table
+
+    def point(self, name: str, table: MetadataTable | str) -> None:
+        """List a table under a name, at its newest metadata or at the file that is given."""
+        location = table if isinstance(table, str) else table.metadata_location
+        namespace, short = name.split(".")
+        self.drop(name)
+        self._run(
+            "insert into iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type) "
+            "values (:c, :n, :t, :l, 'TABLE')",
+            c=self.name,
+            n=namespace,
+            t=short,
+            l=location,
+        )
+
+    def drop(self, name: str) -> None:
+        """Take a name off the list."""
+        namespace, short = name.split(".")
+        self._run("delete from iceberg_tables where table_namespace = :n and table_name = :t", n=namespace, t=short)
+
+    def rename(self, old: str, new: str) -> None:
+        """List what stands under one name under another one."""
+        (space, short), (old_space, old_short) = new.split("."), old.split(".")
+        self._run(
+            "update iceberg_tables set table_namespace = :n, table_name = :t "
+            "where table_namespace = :o and table_name = :p",
+            n=space,
+            t=short,
+            o=old_space,
+            p=old_short,
+        )
+
+    def _run(self, statement: str, **values: str) -> None:
+        with self.catalog.engine.begin() as connection:
+            connection.execute(text(statement), values)
+
+
+def metadata_folder(table: MetadataTable) -> Path:
+    """Where the table's metadata lies."""
+    return table.folder / "metadata"

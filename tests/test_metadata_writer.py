@@ -1,0 +1,76 @@
+"""The metadata writer writes tables that PyIceberg reads the way the writer remembers them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyiceberg.table import StaticTable
+
+from lakes import facts
+from metadata_writer import EQUALITY_DELETES, POSITION_DELETES, Field, MetadataTable
+
+
+def busy(table: MetadataTable) -> MetadataTable:
+    """A history with a bit of everything that the table's version allows."""
+    table.append(*(table.file("eu") for _ in range(5)), table.file("us", size=5_000))
+    first = table.head()
+    assert first
+    table.append(table.file("eu", records=3), table.file(None))
+    table.delete(table.files()[1], table.files()[2])
+    table.set_spec((Field(2, "region"), Field(1, "id_bucket", "bucket[4]", "int")))
+    table.append(table.file("eu", 3), table.file("asia", None))
+    table.set_ref("audit", first)
+    table.append(table.file("eu", 1), branch="audit")
+    if table.version == 2:
+        deletes = (
+            table.file("eu", 3, content=POSITION_DELETES, records=4),
+            table.file("eu", 3, content=EQUALITY_DELETES),
+        )
+        table.overwrite(deletes, ())
+    if table.version == 3:
+        targets = table.files()[:2]
+        table.overwrite([table.vector(target) for target in targets], ())
+        table.overwrite([table.vector(targets[0], records=2)], table.files(content=POSITION_DELETES)[:1])
+    table.compact(*[f for f in table.files() if f.partition == ("eu",)])
+    table.rewrite_manifests()
+    staged = table.stage(table.file("us", 0), wap_id="w1")
+    table.append(table.file("us", 0))
+    table.cherry_pick(staged)
+    return table
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("codec", ["deflate", "null"])
+def test_every_snapshot_counts_as_it_was_written(tmp_path: Path, version: int, codec: str) -> None:
+    table = busy(MetadataTable(tmp_path, version=version, codec=codec))
+    found = facts(table.metadata_location)
+    assert {fact.snapshot_id for fact in found} == set(table.live)
+    for fact in found:
+        assert (fact.status, fact.tier, fact.problems, fact.summary_mismatch) == ("ok", "entries", [], [])
+        assert {name: getattr(fact, name) for name in table.totals(fact.snapshot_id)} == table.totals(fact.snapshot_id)
+
+
+def test_inline_manifests_of_version_1_are_counted(tmp_path: Path) -> None:
+    table = busy(MetadataTable(tmp_path, version=1, inline_manifests=True))
+    assert "manifest-list" not in table.document()["snapshots"][0]
+    for fact in facts(table.metadata_location):
+        said = table.totals(fact.snapshot_id)
+        assert (fact.status, fact.total_data_files, fact.total_bytes) == (
+            "ok",
+            said["total_data_files"],
+            said["total_bytes"],
+        )
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_pyiceberg_reads_the_same_files(tmp_path: Path, version: int) -> None:
+    table = busy(MetadataTable(tmp_path, version=version))
+    theirs = StaticTable.from_metadata(table.metadata_location)
+    for snapshot in theirs.snapshots():
+        live = {
+            (entry.data_file.file_path, entry.data_file.record_count)
+            for manifest in snapshot.manifests(theirs.io)
+            for entry in manifest.fetch_manifest_entry(theirs.io, discard_deleted=True)
+        }
+        assert live == {(file.path, file.records) for file in table.live[snapshot.snapshot_id].values()}
