@@ -16,7 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakes import Lake, fresh_reader, path_of, rewrite_metadata, rows
-from limnograph.adapters.iceberg.avro import compile_record, open_container
+from limnograph.adapters.avro.columns import read_chunks
+from limnograph.adapters.avro.container import open_container, parse_schema
+from limnograph.adapters.avro.plan import Wanted, compile_plan
+from limnograph.adapters.avro.records import read_records
 from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
 from limnograph.adapters.iceberg.locate import newest_metadata
 from limnograph.adapters.iceberg.metadata import parse_metadata
@@ -92,9 +95,13 @@ def record(number: int, name: str) -> bytes:
 @pytest.mark.parametrize("codec", ["null", "deflate", "zstandard", "snappy"])
 def test_wanted_fields_are_read_and_the_rest_skipped_in_every_codec(codec: str) -> None:
     file = open_container(container(codec, [record(2**62, "a"), record(-7, "ü")], SCHEMA))
-    read = compile_record(file.schema, [(9, ("x",)), (77, ("named",)), (78, ("absent",))])
-    found = [read(decoder) for count, decoder in file.blocks() for _ in range(count)]
-    assert found == [[2**62, "a", None], [-7, "ü", None]]
+    wanted = (Wanted(9, ("x",)), Wanted(77, ("named",), "bytes"), Wanted(78, ("absent",)))
+    plan = compile_plan(parse_schema(file.schema_text), wanted)
+    (chunk,) = read_chunks(file, plan)
+    assert chunk.numbers(plan.slots[9], 0).tolist() == [2**62, -7]
+    places = chunk.rows[:, plan.slots[77] : plan.slots[77] + 2].tolist()
+    assert [chunk.taken(*place).decode() for place in places] == ["a", "ü"]
+    assert plan.slots.get(78) is None
 
 
 def test_an_unknown_codec_and_a_cut_file_are_damage() -> None:
@@ -102,7 +109,7 @@ def test_an_unknown_codec_and_a_cut_file_are_damage() -> None:
     cases = (good.replace(b"deflate", b"lzma999"), good[:-1], good[:-30], good[:40], b"PAR1" + good, b"")
     for bad in cases:
         with pytest.raises(MetadataError):
-            list(open_container(bad).blocks())
+            read_records(bad)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 255))

@@ -33,6 +33,18 @@ def read_records(content: bytes) -> list[dict[str, Any]]:
     return found
 
 
+def record_values(schema: dict[str, Any]) -> Callable[[bytes], tuple[Any, ...]]:
+    """Reader of the fields of one record that stands alone in some bytes. Raises MetadataError."""
+    readers = [_reader(field["type"]) for field in schema["fields"]]
+
+    def read(content: bytes) -> tuple[Any, ...]:
+        values = _Values()
+        values.turn_to(content)
+        return tuple(one(values) for one in readers)
+
+    return read
+
+
 class _Values:
     """A place in the bytes of a block; every step is checked against its end and counted."""
 

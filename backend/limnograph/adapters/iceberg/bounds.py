@@ -10,6 +10,9 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 Key = Callable[[bytes], bytes | None]
 
 _SIGN = 1 << 63
@@ -37,6 +40,27 @@ def column_type(schema: Any, field_id: int) -> str | None:
             if isinstance(kind, dict):
                 waiting.append(kind)
     return None
+
+
+def bound_keys(
+    kind: str | None, body: npt.NDArray[np.uint8], places: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]
+) -> list[bytes | None]:
+    """Keys of bounds that lie at `places` (`offset, size`) in `body`, None for those that a record does not have."""
+    key = bound_key(kind)
+    if key is None:
+        return [None] * len(places)
+    if len(places) and key is _integer and has.all() and (places[:, 1] == 8).all():
+        return _integers(body, places[:, 0])
+    raw = body.tobytes()
+    listed = zip(places.tolist(), has.tolist(), strict=True)
+    return [key(raw[offset : offset + size]) if known else None for (offset, size), known in listed]
+
+
+def _integers(body: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> list[bytes | None]:
+    """`_integer` of many longs at once."""
+    little = body[offsets[:, None] + np.arange(8)].view("<u8")
+    keys = (little ^ np.uint64(_SIGN)).astype(">u8").tobytes()
+    return [keys[at : at + 8] for at in range(0, len(keys), 8)]
 
 
 def _integer(raw: bytes) -> bytes | None:

@@ -1,19 +1,25 @@
-"""Manifest lists and manifests into the counts of `domain/manifests.py`. Reads eight columns of an entry."""
+"""A manifest's entries as columns. Reads eight columns of an entry, and the bounds of one column of the table."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from limnograph.adapters.iceberg.avro import Container, compile_record, field_type, open_container
-from limnograph.adapters.iceberg.bounds import bound_key, column_type
+from limnograph.adapters.avro.columns import Chunk, read_chunks
+from limnograph.adapters.avro.container import Container, open_container, parse_schema
+from limnograph.adapters.avro.plan import Plan, Wanted, bare, compile_plan, find_field
+from limnograph.adapters.avro.records import record_values
+from limnograph.adapters.iceberg.bounds import bound_keys, column_type
+from limnograph.adapters.iceberg.damage import as_damage
 from limnograph.adapters.iceberg.entries import (
+    ADDED,
     DATA,
+    DELETED,
     EQUALITY_DELETES,
     NO_SNAPSHOT,
     POSITION_DELETES,
@@ -34,168 +40,212 @@ from limnograph.domain.manifests import (
 
 MAX_FILE_BYTES = 2**50
 MAX_COUNT = 2**50
-"""Files or rows that one line may claim; their sums still fit 64 bits."""
-_SPEC_IDS = range(2**31)
-_DELETED, _ADDED = 2, 1
+"""Bytes and rows that one entry may claim; their sums still fit 64 bits."""
+_STATUS, _SNAPSHOT, _DATA_FILE, _CONTENT, _FORMAT, _PARTITION = 0, 1, 2, 134, 101, 102
+_RECORDS, _SIZE, _CONTENT_SIZE, _LOWER, _UPPER = 103, 104, 145, 125, 128
+_BOUND_KEYS = (126, 129)
+_PUFFIN = 6 << 56 | int.from_bytes(b"PUFFIN\0", "big")
 
-# Field ids of the Iceberg spec; names for writers that left the ids out, and v1's older names.
-_LIST_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (500, ("manifest_path",)),
-    (501, ("manifest_length",)),
-    (502, ("partition_spec_id",)),
-    (517, ("content",)),
-    (503, ("added_snapshot_id",)),
-    (504, ("added_files_count", "added_data_files_count")),
-    (505, ("existing_files_count", "existing_data_files_count")),
-    (506, ("deleted_files_count", "deleted_data_files_count")),
-    (512, ("added_rows_count",)),
-    (513, ("existing_rows_count",)),
-    (514, ("deleted_rows_count",)),
+# Field ids of the Iceberg spec; names for writers that left the ids out.
+_FILE = (
+    Wanted(_CONTENT, ("content",)),
+    Wanted(_FORMAT, ("file_format",), "tag"),
+    Wanted(_PARTITION, ("partition",), "group"),
+    Wanted(_RECORDS, ("record_count",)),
+    Wanted(_SIZE, ("file_size_in_bytes",)),
+    Wanted(_CONTENT_SIZE, ("content_size_in_bytes",)),
 )
-_FILE_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (134, ("content",)),
-    (101, ("file_format",)),
-    (102, ("partition",)),
-    (103, ("record_count",)),
-    (104, ("file_size_in_bytes",)),
-    (145, ("content_size_in_bytes",)),
-    (125, ("lower_bounds",)),
-    (128, ("upper_bounds",)),
-)
-_DATA_FILE = (2, ("data_file",))
-_ENTRY_FIELDS: tuple[tuple[int, tuple[str, ...]], ...] = ((0, ("status",)), (1, ("snapshot_id",)), _DATA_FILE)
+_BOUNDS = (Wanted(_LOWER, ("lower_bounds",), "bound"), Wanted(_UPPER, ("upper_bounds",), "bound"))
 
 
-@contextmanager
-def _as_damage() -> Iterator[None]:
-    """Whatever else a file makes the reader raise is the file's damage: it is foreign, and its schema is its own."""
-    try:
-        yield
-    except (
-        *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError),
-        *(RecursionError, EOFError, MemoryError, struct.error),
-    ) as error:
-        raise MetadataError("avro_damaged", f"a manifest is damaged: {error!r}") from error
+class _Layout(NamedTuple):
+    """What the header of a manifest says about its entries. `text`: a partition's bytes as text."""
+
+    plan: Plan
+    text: Callable[[bytes], str]
+    bound_type: str | None
 
 
-@_as_damage()
-def parse_manifest_list(content: bytes) -> list[ManifestFile]:
-    """Lines of a manifest list. Raises MetadataError."""
-    container = open_container(content)
-    read = compile_record(container.schema, _LIST_FIELDS)
-    found: list[ManifestFile] = []
-    for row in _rows(container, read):
-        path, length, spec_id, kind, added_by, *counts = row
-        if not isinstance(path, str) or any(count is not None and not 0 <= count <= MAX_COUNT for count in counts):
-            raise MetadataError("manifest_list_implausible", "a line without a path or with an impossible count")
-        if (spec_id or 0) not in _SPEC_IDS:
-            raise MetadataError("manifest_list_implausible", f"a line with partition spec {spec_id}")
-        added, existing, deleted, added_rows, existing_rows, deleted_rows = counts
-        found.append(
-            ManifestFile(
-                path=path,
-                length=length if length is not None and 0 <= length <= MAX_FILE_BYTES else None,
-                spec_id=spec_id or 0,
-                deletes=kind == 1,
-                added_snapshot_id=added_by,
-                added_files=added,
-                existing_files=existing,
-                deleted_files=deleted,
-                added_rows=added_rows,
-                existing_rows=existing_rows,
-                deleted_rows=deleted_rows,
-            )
-        )
-    return found
-
-
-@_as_damage()
-def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
-    """Sums over the entries of one manifest. `target_bytes` decides what is small. Raises MetadataError."""
-    container = open_container(content)
-    data_file = field_type(container.schema, *_DATA_FILE)
-    if not isinstance(data_file, dict):
-        raise MetadataError("manifest_unreadable", f"{manifest.path} has no data_file in its entries")
-    schema = _with_inner(container.schema)
-    read = compile_record(schema, _ENTRY_FIELDS)
-    names = partition_text(_spec_fields(container), field_type(data_file, 102, ("partition",)))
-    total = ManifestSum()
-    texts: dict[Any, str] = {}
-    for status, snapshot_id, (content_id, file_format, partition, records, file_size, content_size, *_) in _rows(
-        container, read
-    ):
-        if partition not in texts:
-            texts[partition] = names(partition) if partition else ""
-        # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
-        size = file_size if content_size is None else content_size
-        if records is None or not 0 <= records <= MAX_COUNT or size is None or not 0 <= size <= MAX_FILE_BYTES:
-            raise MetadataError("manifest_implausible", f"{manifest.path} has a file of {size} bytes, {records} rows")
-        writer = snapshot_id if snapshot_id is not None else manifest.added_snapshot_id
-        is_data = not content_id and not manifest.deletes
-        key = (manifest.spec_id, texts[partition])
-        entry = _Entry(key, writer, is_data, content_id == EQUALITY_DELETES, file_format, records, size)
-        if status != _DELETED:
-            _live(total, entry, small=is_data and is_small(size, target_bytes))
-        if status in {_ADDED, _DELETED} and writer is not None:
-            _changed(total, entry, writer, added=status == _ADDED)
-    return total
-
-
-@_as_damage()
+@as_damage
 def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | None) -> Entries:
     """The entries of one manifest as columns; with bounds of the column of field id `bounds_of`.
 
-    Raises MetadataError.
+    Raises MetadataError: manifest_unreadable, manifest_implausible, avro_damaged, avro_codec_unknown, avro_too_large.
     """
     container = open_container(content)
-    data_file = field_type(container.schema, *_DATA_FILE)
-    if not isinstance(data_file, dict):
-        raise MetadataError("manifest_unreadable", f"{manifest.path} has no data_file in its entries")
-    read = compile_record(_with_inner(container.schema), _ENTRY_FIELDS)
-    names = partition_text(_spec_fields(container), field_type(data_file, 102, ("partition",)))
+    layout = _layout_of(container, bounds_of)
     texts: dict[str, int] = {}
-    known: dict[Any, int] = {}
-    columns: list[tuple[int, int, bool, int, int, int, int]] = []
-    bounds = Bounds([], [])
-    key = bound_key(column_type(_header_json(container, "schema"), bounds_of)) if bounds_of is not None else None
-    for status, snapshot_id, file in _rows(container, read):
-        kind, file_format, partition, records, file_size, content_size, lower, upper = file
-        if partition not in known:
-            known[partition] = texts.setdefault(names(partition) if partition else "", len(texts))
+    known: dict[bytes, int] = {}
+    parts = [
+        _entries(chunk, layout, manifest, _Names(texts, known), bounds_of=bounds_of)
+        for chunk in read_chunks(container, layout.plan, -1 if bounds_of is None else bounds_of)
+    ]
+    return _joined(parts, list(texts), bounds=bounds_of is not None)
+
+
+class _Names(NamedTuple):
+    """Partitions of a manifest: number by text, and by the bytes that were already seen."""
+
+    texts: dict[str, int]
+    known: dict[bytes, int]
+
+    def number(self, raw: bytes, text: Callable[[bytes], str]) -> int:
+        found = self.known.get(raw)
+        if found is None:
+            found = self.known[raw] = self.texts.setdefault(text(raw), len(self.texts))
+        return found
+
+    def unpartitioned(self) -> int:
+        return self.texts.setdefault("", len(self.texts))
+
+
+def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Names, *, bounds_of: int | None) -> Entries:
+    slot = layout.plan.slots.get
+    size = np.where(
         # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
-        size = file_size if content_size is None else content_size
-        kind = kind or DATA
-        if records is None or not 0 <= records <= MAX_COUNT or size is None or not 0 <= size <= MAX_FILE_BYTES:
-            raise MetadataError("manifest_implausible", f"{manifest.path} has a file of {size} bytes, {records} rows")
-        if status not in range(3) or kind not in range(3):
-            raise MetadataError("manifest_implausible", f"{manifest.path} has an entry of status {status}, {kind}")
-        kind = POSITION_DELETES if manifest.deletes and kind == DATA else kind
-        is_dv = kind == POSITION_DELETES and (file_format or "").upper() == "PUFFIN"
-        writer = snapshot_id if snapshot_id is not None else manifest.added_snapshot_id
-        columns.append(
-            (status, kind, is_dv, NO_SNAPSHOT if writer is None else writer, records, size, known[partition])
-        )
-        bounds.lower.append(_bound(lower, bounds_of, key))
-        bounds.upper.append(_bound(upper, bounds_of, key))
-    status, kind, is_dv, writer, records, size, partition = zip(*columns, strict=True) if columns else ((),) * 7
+        chunk.has(slot(_CONTENT_SIZE)),
+        chunk.numbers(slot(_CONTENT_SIZE), -1),
+        chunk.numbers(slot(_SIZE), -1),
+    )
+    status = _plausible(chunk.numbers(slot(_STATUS), -1), 2, "status", manifest)
+    kind = _plausible(chunk.numbers(slot(_CONTENT), DATA), 2, "content", manifest)
+    if manifest.deletes:
+        kind = np.where(kind == DATA, POSITION_DELETES, kind)
+    by_default = NO_SNAPSHOT if manifest.added_snapshot_id is None else manifest.added_snapshot_id
     return Entries(
-        status=np.array(status, np.int8),
-        content=np.array(kind, np.int8),
-        is_dv=np.array(is_dv, np.bool_),
-        snapshot=np.array(writer, np.int64),
-        records=np.array(records, np.int64),
-        size=np.array(size, np.int64),
-        partition=np.array(partition, np.int32),
-        partitions=list(texts),
-        bounds=None if bounds_of is None else bounds,
+        status=status.astype(np.int8),
+        content=kind.astype(np.int8),
+        is_dv=(kind == POSITION_DELETES) & (chunk.numbers(slot(_FORMAT), 0) == _PUFFIN),
+        snapshot=chunk.numbers(slot(_SNAPSHOT), by_default),
+        records=_plausible(chunk.numbers(slot(_RECORDS), -1), MAX_COUNT, "record_count", manifest),
+        size=_plausible(size, MAX_FILE_BYTES, "size", manifest),
+        partition=_partitions(chunk, layout, names),
+        partitions=[],
+        bounds=None if bounds_of is None else _bounds(chunk, layout),
     )
 
 
-def _bound(listed: Any, field_id: int | None, key: Any) -> bytes | None:
-    for one, value in listed or ():
-        if one == field_id:
-            return key(value) if key else None  # type: ignore[no-any-return]
-    return None
+def _plausible(numbers: npt.NDArray[np.int64], most: int, what: str, manifest: ManifestFile) -> npt.NDArray[np.int64]:
+    """The numbers when all are from 0 to `most`; one that is not known stands below 0."""
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= most:
+        wrong = numbers.min() if numbers.min() < 0 else numbers.max()
+        raise MetadataError("manifest_implausible", f"{manifest.path} has an entry of {what} {wrong}")
+    return numbers
+
+
+def _partitions(chunk: Chunk, layout: _Layout, names: _Names) -> npt.NDArray[np.int32]:
+    slot = layout.plan.slots.get(_PARTITION)
+    if slot is None:
+        return np.full(len(chunk.rows), names.unpartitioned(), np.int32)
+    raw = (chunk.taken(offset, size) for offset, size in chunk.distinct.tolist())
+    numbers = np.array([names.number(one, layout.text) for one in raw], np.int32)
+    has = chunk.has(slot)
+    if has.all():
+        return numbers[chunk.rows[:, slot]]
+    return np.where(has, numbers[np.where(has, chunk.rows[:, slot], 0)], names.unpartitioned())
+
+
+def _bounds(chunk: Chunk, layout: _Layout) -> Bounds:
+    found = []
+    for field_id in (_LOWER, _UPPER):
+        slot = layout.plan.slots.get(field_id)
+        places = np.zeros((len(chunk.rows), 2), np.int64) if slot is None else chunk.rows[:, slot : slot + 2]
+        found.append(bound_keys(layout.bound_type, chunk.body, places, chunk.has(slot)))
+    return Bounds(*found)
+
+
+def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool) -> Entries:
+    if len(parts) == 1:
+        return parts[0]._replace(partitions=partitions)
+    lower = [key for part in parts if part.bounds for key in part.bounds.lower]
+    upper = [key for part in parts if part.bounds for key in part.bounds.upper]
+    return Entries(
+        status=_column(np.int8, (part.status for part in parts)),
+        content=_column(np.int8, (part.content for part in parts)),
+        is_dv=_column(np.bool_, (part.is_dv for part in parts)),
+        snapshot=_column(np.int64, (part.snapshot for part in parts)),
+        records=_column(np.int64, (part.records for part in parts)),
+        size=_column(np.int64, (part.size for part in parts)),
+        partition=_column(np.int32, (part.partition for part in parts)),
+        partitions=partitions,
+        bounds=Bounds(lower, upper) if bounds else None,
+    )
+
+
+def _column(dtype: Any, parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype), *parts])
+
+
+def _layout_of(container: Container, bounds_of: int | None) -> _Layout:
+    header = container.header.get
+    schema = header("schema", b"") if bounds_of is not None else b""
+    return _layout(container.schema_text, header("partition-spec", b""), schema, bounds_of)
+
+
+@lru_cache(maxsize=16)
+def _layout(schema_text: bytes, spec_text: bytes, table_schema_text: bytes, bounds_of: int | None) -> _Layout:
+    """Made once for all manifests that one writer wrote of one spec: their headers are the same bytes."""
+    schema = parse_schema(schema_text)
+    data_file = find_field(schema, Wanted(_DATA_FILE, ("data_file",)))
+    inner = bare(data_file["type"]) if data_file else None
+    if not isinstance(inner, dict) or not isinstance(inner.get("fields"), list):
+        raise MetadataError("manifest_unreadable", "the entries of a manifest have no data_file")
+    inside = _FILE if bounds_of is None else _FILE + _BOUNDS
+    wanted = (
+        Wanted(_STATUS, ("status",)),
+        Wanted(_SNAPSHOT, ("snapshot_id",)),
+        Wanted(_DATA_FILE, ("data_file",), inside=inside),
+    )
+    partition = find_field(inner, Wanted(_PARTITION, ("partition",)))
+    return _Layout(
+        plan=compile_plan(schema, wanted, _BOUND_KEYS),
+        text=_text(_spec_fields(spec_text), partition["type"] if partition else None),
+        bound_type=None if bounds_of is None else column_type(_json(table_schema_text), bounds_of),
+    )
+
+
+def _text(spec_fields: list[dict[str, Any]], kind: Any) -> Callable[[bytes], str]:
+    """Text of a partition from its bytes in a manifest; empty for no bytes, no record and no fields."""
+    record = bare(kind)
+    if not isinstance(record, dict) or not record.get("fields"):
+        return lambda _raw: ""
+    names = partition_text(spec_fields, record)
+    values = record_values({"fields": [{"name": "partition", "type": kind}]})
+
+    def text(raw: bytes) -> str:
+        (found,) = values(raw)
+        return names(tuple(found.values())) if found else ""
+
+    return text
+
+
+def _spec_fields(text: bytes) -> list[dict[str, Any]]:
+    found = _json(text)
+    fields = found.get("fields", []) if isinstance(found, dict) else found
+    return [field for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return msgspec.json.decode(text) if text else {}
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+
+
+def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
+    """Sums over the entries of one manifest. `target_bytes` decides what is small. Raises MetadataError."""
+    entries = decode_manifest(content, manifest, bounds_of=None)
+    total = ManifestSum()
+    columns = zip(*(column.tolist() for column in entries[:7]), strict=True)
+    for status, kind, is_dv, snapshot, records, size, number in columns:
+        writer = None if snapshot == NO_SNAPSHOT else snapshot
+        key = (manifest.spec_id, entries.partitions[number])
+        entry = _Entry(key, writer, kind == DATA, kind == EQUALITY_DELETES, is_dv, records, size)
+        if status != DELETED:
+            _live(total, entry, small=kind == DATA and is_small(size, target_bytes))
+        if status in {ADDED, DELETED} and writer is not None:
+            _changed(total, entry, writer, added=status == ADDED)
+    return total
 
 
 class _Entry(NamedTuple):
@@ -205,7 +255,7 @@ class _Entry(NamedTuple):
     writer: int | None
     is_data: bool
     is_equality: bool
-    file_format: str | None
+    is_dv: bool
     records: int
     size: int
 
@@ -234,7 +284,7 @@ def _live(total: ManifestSum, entry: _Entry, *, small: bool) -> None:
         total.equality_deletes += entry.records
     else:
         total.position_deletes += entry.records
-        total.dvs += (entry.file_format or "").upper() == "PUFFIN"
+        total.dvs += entry.is_dv
 
 
 def _changed(total: ManifestSum, entry: _Entry, writer: int, *, added: bool) -> None:
@@ -260,38 +310,3 @@ def _changed(total: ManifestSum, entry: _Entry, writer: int, *, added: bool) -> 
     else:
         delta.removed_delete_files += 1
         delta.removed_delete_bytes += entry.size
-
-
-def _with_inner(schema: dict[str, Any]) -> dict[str, Any]:
-    """Entry schema whose data_file is marked so that only the wanted columns of it are read."""
-    fields = []
-    for field in schema["fields"]:
-        if field.get("field-id") == _DATA_FILE[0] or field.get("name") in _DATA_FILE[1]:
-            inner = field_type(schema, *_DATA_FILE)
-            fields.append({**field, "type": {**inner, "wanted": _FILE_FIELDS}})
-        else:
-            fields.append(field)
-    return {**schema, "fields": fields}
-
-
-def _rows(container: Container, read: Any) -> Any:
-    for count, decoder in container.blocks():
-        for _ in range(count):
-            yield read(decoder)
-
-
-def _header_json(container: Container, name: str) -> dict[str, Any]:
-    try:
-        found = msgspec.json.decode(container.header.get(name, b"{}"))
-    except msgspec.DecodeError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _spec_fields(container: Container) -> list[dict[str, Any]]:
-    try:
-        found = msgspec.json.decode(container.header.get("partition-spec", b"[]"))
-    except msgspec.DecodeError:
-        return []
-    fields = found.get("fields", []) if isinstance(found, dict) else found
-    return [field for field in fields if isinstance(field, dict)] if isinstance(fields, list) else []

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from limnograph.adapters.iceberg.content import content_of
-from limnograph.adapters.iceberg.manifests import parse_manifest_list, sum_manifest
+from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
+from limnograph.adapters.iceberg.manifests import sum_manifest
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import MetadataError

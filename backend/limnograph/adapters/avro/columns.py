@@ -1,0 +1,120 @@
+"""Records of an Avro file as columns of numbers and places in the bytes: blocks in chunks through the kernel."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.adapters.avro.codecs import decompressor
+from limnograph.adapters.avro.container import MAX_BLOCK_BYTES, Container
+from limnograph.adapters.avro.kernel import OK, REASONS, decode, scan_blocks
+from limnograph.adapters.avro.plan import PRESENT, Plan
+from limnograph.domain.errors import MetadataError
+
+Longs = npt.NDArray[np.int64]
+
+MAX_RECORDS = 4_000_000
+"""Records of one file. A manifest of 8 MiB, Iceberg's target, holds some ten thousands."""
+_CHUNK_BYTES = 1 << 20
+"""Decompressed bytes that go through the kernel at once: small enough for the processor's cache."""
+_BLOCKS_AT_ONCE = 16_384
+_STEPS_A_BYTE = 16
+_STEPS_FREE = 1_000_000
+_SEED = secrets.randbits(62)
+
+
+class Chunk(NamedTuple):
+    """Some records. A column of `rows` is what `plan.slots` says; `distinct`: `(offset, size)` in `body` of each
+    value that the grouped field's column numbers.
+    """
+
+    rows: Longs
+    body: npt.NDArray[np.uint8]
+    distinct: Longs
+
+    def has(self, slot: int | None) -> npt.NDArray[np.bool_]:
+        """Which records have a value in a slot; none where the writer has no such field."""
+        if slot is None:
+            return np.zeros(len(self.rows), np.bool_)
+        return np.asarray((self.rows[:, PRESENT] >> slot) & 1, np.bool_)
+
+    def numbers(self, slot: int | None, default: int) -> Longs:
+        """The numbers of a slot, `default` where a record has none."""
+        if slot is None:
+            return np.full(len(self.rows), default, np.int64)
+        return np.where(self.has(slot), self.rows[:, slot], default)
+
+    def taken(self, offset: int, size: int) -> bytes:
+        """A copy of some bytes."""
+        return self.body[offset : offset + size].tobytes()
+
+
+def read_chunks(container: Container, plan: Plan, wanted_key: int = -1) -> Iterator[Chunk]:
+    """Every record of the file. Raises MetadataError: avro_damaged, avro_codec_unknown, avro_too_large."""
+    held: list[Any] = []
+    counts: list[int] = []
+    size = records = 0
+    for count, body in _bodies(container, plan):
+        records += count
+        if records > MAX_RECORDS:
+            raise MetadataError("avro_too_large", f"an Avro file of more than {MAX_RECORDS} records")
+        held.append(body)
+        counts.append(count)
+        size += len(body)
+        if size >= _CHUNK_BYTES:
+            yield _decoded(held, counts, plan, wanted_key)
+            held, counts, size = [], [], 0
+    if held:
+        yield _decoded(held, counts, plan, wanted_key)
+
+
+def _bodies(container: Container, plan: Plan) -> Iterator[tuple[int, Any]]:
+    """`(records, decompressed bytes)` of every block, not one byte more than the file may hold."""
+    decompress = decompressor(container.codec)
+    view = memoryview(container.content)
+    left = container.max_bytes
+    for count, offset, size in _blocks(container):
+        body = decompress(view[offset : offset + size], min(left, MAX_BLOCK_BYTES))
+        length = len(body)
+        left -= length
+        if count * max(plan.min_bytes, 1) > length:
+            raise MetadataError("avro_damaged", f"a block of {length} bytes with {count} records")
+        yield count, body
+
+
+def _blocks(container: Container) -> Iterator[tuple[int, int, int]]:
+    """`(records, offset, size)` of every block."""
+    content = np.frombuffer(container.content, np.uint8)
+    sync = np.frombuffer(container.sync, np.uint8)
+    position, found = container.offset, np.empty((min(_BLOCKS_AT_ONCE, len(content) // 18 + 2), 3), np.int64)
+    while position < len(content):
+        used = scan_blocks(content, position, sync, found)
+        _, position, code = found[0].tolist()
+        if code != OK:
+            raise MetadataError("avro_damaged", REASONS[code])
+        yield from map(tuple, found[1 : used + 1].tolist())
+
+
+def _decoded(held: list[Any], counts: list[int], plan: Plan, wanted_key: int) -> Chunk:
+    body = np.frombuffer(held[0] if len(held) == 1 else b"".join(held), np.uint8)
+    blocks = np.empty((len(held), 3), np.int64)
+    blocks[:, 0] = counts
+    blocks[:, 2] = [len(part) for part in held]
+    blocks[:, 1] = np.cumsum(blocks[:, 2]) - blocks[:, 2]
+    records = sum(counts)
+    rows = np.empty((records, plan.width), np.int64)
+    table = np.full(1 << max(4, (2 * records).bit_length()), -1, np.int64)
+    groups = np.empty((max(records, 1), 2), np.int64)
+    state = np.array([0, _SEED], np.int64)
+    budget = _STEPS_FREE + _STEPS_A_BYTE * len(body)
+    code = decode(
+        body, blocks, plan.code, plan.targets, wanted_key, budget, rows, table, groups, state,
+        np.zeros(plan.depth + 1, np.int64),
+    )  # fmt: skip
+    if code != OK:
+        raise MetadataError("avro_damaged", REASONS[code])
+    return Chunk(rows, body, groups[: int(state[0])])

@@ -1,0 +1,377 @@
+"""The compiled part: block boundaries of an Avro file, and records decoded to columns by a plan. Knows no schema.
+
+Every byte, count and jump is checked; work is bounded by the bytes and a budget. Compiled once for this machine and
+kept where numba keeps compiled code (NUMBA_CACHE_DIR, else beside this file, else the user's cache folder).
+"""
+
+# The compiler types these functions by their signature. An interpreter is one long switch with as many ways out.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc"
+# ruff: noqa: ANN001, ANN201, ANN202, C901, PLR0911, PLR0912, PLR0915, PLR0917
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from limnograph.adapters.avro.plan import (
+    BYTES,
+    END,
+    ENTER,
+    FIXED,
+    GROUP,
+    JUMP,
+    KEEP_BYTES,
+    KEEP_TAG,
+    KEEP_VARINT,
+    KEY,
+    MARK,
+    MATCH,
+    NEXT,
+    OPTIONAL,
+    PAIRS,
+    PRESENT,
+    VALUE,
+    VARINTS,
+)
+
+OK, CUT, BAD_NUMBER, BAD_BRANCH, BAD_LENGTH, BAD_COUNT, TOO_MUCH_WORK, NOT_CONSUMED, NO_SYNC = range(9)
+REASONS = (
+    "",
+    "a value ends behind its block",
+    "a number is too long",
+    "a branch that its union does not have",
+    "a length that cannot be",
+    "a count that cannot be",
+    "more work than its bytes explain",
+    "a block is longer than its records",
+    "a block ends early or without its sync marker",
+)
+TAG_BYTES = 7
+"""Letters of a short word that fit a tag; its length stands in the highest byte."""
+_SYNC = 16
+_FAILED = -1
+
+_bytes = types.Array(types.uint8, 1, "C", readonly=True)
+_longs = types.Array(types.int64, 1, "C")
+_plan = types.Array(types.int64, 2, "C")
+
+
+def _compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`numba.njit`, kept on disk where that is possible: a read-only installation without a home compiles anew."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            return numba.njit(signature, cache=True, nogil=True, **options)(function)  # type: ignore[no-any-return]
+        except Exception:  # noqa: BLE001 - numba raises RuntimeError, OSError or what a damaged cache file makes of it
+            return numba.njit(signature, nogil=True, **options)(function)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+@numba.njit(inline="always")
+def _number(data, position, end):
+    """`(value, position behind it)`; the position is negative for an error."""
+    if position >= end:
+        return 0, -CUT
+    byte = data[position]
+    position += 1
+    value = np.uint64(byte & 0x7F)
+    shift = 7
+    while byte >= 0x80:
+        if position >= end:
+            return 0, -CUT
+        byte = data[position]
+        position += 1
+        if shift == 63 and byte > 1:
+            return 0, -BAD_NUMBER
+        value |= np.uint64(byte & 0x7F) << np.uint64(shift)
+        shift += 7
+    return np.int64(value >> np.uint64(1)) ^ -np.int64(value & np.uint64(1)), position
+
+
+@numba.njit(inline="always")
+def _behind(data, position, end):
+    """Position behind a number, negative for an error."""
+    last = min(end, position + 10)
+    while position < last:
+        if data[position] < 0x80:
+            return position + 1
+        position += 1
+    return -CUT if last == end else -BAD_NUMBER
+
+
+@numba.njit(inline="always")
+def _length(data, position, end):
+    """Length of bytes that begin at the returned position and end within the block."""
+    size, position = _number(data, position, end)
+    if position >= 0 and (size < 0 or size > end - position):
+        return 0, -BAD_LENGTH
+    return size, position
+
+
+@numba.njit(inline="always")
+def _items(data, position, end, least):
+    """Items of the next block of an array or map, each of `least` bytes or more; 0 behind the last one."""
+    count, position = _number(data, position, end)
+    if position >= 0 and count < 0:
+        # A negative count has the size of its block behind it.
+        count = -count
+        position = _behind(data, position, end)
+        if position >= 0 and count < 0:
+            return 0, -BAD_COUNT
+    if position >= 0 and least > 0 and count > (end - position) // least:
+        return 0, -BAD_COUNT
+    return count, position
+
+
+@numba.njit(inline="always")
+def _behind_pairs(data, position, end):
+    """Position behind an array of (number, bytes): most of a manifest is that."""
+    while True:
+        count, position = _items(data, position, end, 2)
+        if position < 0 or count == 0:
+            return position
+        while count > 0:
+            position = _behind(data, position, end)
+            if position < 0:
+                return position
+            size, position = _length(data, position, end)
+            if position < 0:
+                return position
+            position += size
+            count -= 1
+
+
+@numba.njit(inline="always")
+def _tag(data, position, size):
+    """A short word in capitals as a number."""
+    tag = min(size, 127)
+    for index in range(TAG_BYTES):
+        letter = np.int64(data[position + index]) if index < size else 0
+        if 97 <= letter <= 122:
+            letter -= 32
+        tag = (tag << 8) | letter
+    return tag
+
+
+@_compiled(types.int64(_bytes, types.int64, _bytes, _plan))
+def scan_blocks(content, position, sync, blocks):
+    """Fill `blocks` with `(records, offset, size)`; row 0 afterwards holds rows used, next position, error code.
+
+    Returns the number of blocks found.
+    """
+    found = 1
+    end = len(content)
+    code = OK
+    while position < end and found < len(blocks):
+        count, position = _number(content, position, end)
+        if position < 0:
+            code = -position
+            break
+        size, position = _number(content, position, end)
+        if position < 0:
+            code = -position
+            break
+        if count < 0 or size < 0 or size > end - position - _SYNC:
+            code = NO_SYNC
+            break
+        behind = position + size
+        for index in range(_SYNC):
+            if content[behind + index] != sync[index]:
+                code = NO_SYNC
+        if code != OK:
+            break
+        blocks[found, 0], blocks[found, 1], blocks[found, 2] = count, position, size
+        found += 1
+        position = behind + _SYNC
+    blocks[0, 0], blocks[0, 1], blocks[0, 2] = found - 1, position, code
+    return found - 1
+
+
+@numba.njit(inline="always")
+def _group(data, begin, end, table, groups, state):
+    """Number of a value among the distinct ones: FNV-1a, open addressing, compared byte by byte."""
+    mixed = np.uint64(14695981039346656037) ^ np.uint64(state[1])
+    for index in range(begin, end):
+        mixed = (mixed ^ np.uint64(data[index])) * np.uint64(1099511628211)
+    mixed ^= mixed >> np.uint64(29)
+    mask = len(table) - 1
+    place = np.int64(mixed & np.uint64(mask))
+    size = end - begin
+    while True:
+        number = table[place]
+        if number < 0:
+            number = state[0]
+            table[place] = number
+            groups[number, 0], groups[number, 1] = begin, size
+            state[0] += 1
+            return number
+        if groups[number, 1] == size:
+            start = groups[number, 0]
+            same = True
+            for index in range(size):
+                if data[start + index] != data[begin + index]:
+                    same = False
+                    break
+            if same:
+                return number
+        place = (place + 1) & mask
+
+
+@_compiled(
+    types.int64(_bytes, _plan, _plan, _longs, types.int64, types.int64, _plan, _longs, _plan, _longs, _longs),
+    boundscheck=False,
+)
+def decode(
+    data,
+    blocks,
+    code,
+    targets,
+    wanted_key,
+    budget,
+    rows,
+    table,
+    groups,
+    state,
+    loops,
+):
+    """Decode `blocks` (`(records, offset, size)` in `data`) into `rows`, one a record.
+
+    `table` (a power of two of -1, at least twice the records) and `groups` hold the distinct values of the grouped
+    field: `(offset, size)`; `state[0]` counts them, `state[1]` seeds their hash. `loops` has a place for each nested
+    loop. Returns an error code.
+    """
+    row = 0
+    for block in range(len(blocks)):
+        position = blocks[block, 1]
+        end = position + blocks[block, 2]
+        for _ in range(blocks[block, 0]):
+            at = 0
+            depth = 0
+            present = 0
+            begin = position
+            key = 0
+            value_at = 0
+            value_size = 0
+            while True:
+                operation = code[at, 0]
+                budget -= 1
+                if budget < 0:
+                    return TOO_MUCH_WORK
+                if operation == OPTIONAL:
+                    number, position = _number(data, position, end)
+                    if position < 0:
+                        return -position
+                    if number < 0 or number > 1:
+                        return BAD_BRANCH
+                    at = code[at, 2] if number == code[at, 1] else at + 1
+                elif operation == NEXT:
+                    if loops[depth] == 0:
+                        number, position = _items(data, position, end, code[at, 2])
+                        if position < 0:
+                            return -position
+                        if number == 0:
+                            depth -= 1
+                            at = code[at, 1]
+                            continue
+                        loops[depth] = number
+                    loops[depth] -= 1
+                    at += 1
+                elif operation == JUMP:
+                    at = code[at, 1]
+                elif operation == VARINTS:
+                    left = code[at, 1]
+                    while left > 0:
+                        position = _behind(data, position, end)
+                        if position < 0:
+                            return -position
+                        left -= 1
+                    at += 1
+                elif operation == BYTES:
+                    number, position = _length(data, position, end)
+                    if position < 0:
+                        return -position
+                    position += number
+                    at += 1
+                elif operation == PAIRS:
+                    position = _behind_pairs(data, position, end)
+                    if position < 0:
+                        return -position
+                    at += 1
+                elif operation == KEEP_VARINT:
+                    number, position = _number(data, position, end)
+                    if position < 0:
+                        return -position
+                    rows[row, code[at, 1]] = number
+                    present |= 1 << code[at, 1]
+                    at += 1
+                elif operation == KEEP_BYTES:
+                    number, position = _length(data, position, end)
+                    if position < 0:
+                        return -position
+                    rows[row, code[at, 1]] = position
+                    rows[row, code[at, 1] + 1] = number
+                    present |= 1 << code[at, 1]
+                    position += number
+                    at += 1
+                elif operation == ENTER:
+                    depth += 1
+                    loops[depth] = 0
+                    at += 1
+                elif operation == END:
+                    break
+                elif operation == MARK:
+                    begin = position
+                    at += 1
+                elif operation == GROUP:
+                    rows[row, code[at, 1]] = _group(data, begin, position, table, groups, state)
+                    present |= 1 << code[at, 1]
+                    at += 1
+                elif operation == KEEP_TAG:
+                    number, position = _length(data, position, end)
+                    if position < 0:
+                        return -position
+                    rows[row, code[at, 1]] = _tag(data, position, number)
+                    present |= 1 << code[at, 1]
+                    position += number
+                    at += 1
+                elif operation == KEY:
+                    key, position = _number(data, position, end)
+                    if position < 0:
+                        return -position
+                    at += 1
+                elif operation == VALUE:
+                    value_size, position = _length(data, position, end)
+                    if position < 0:
+                        return -position
+                    value_at = position
+                    position += value_size
+                    at += 1
+                elif operation == MATCH:
+                    slot = code[at, 1]
+                    if key == wanted_key and not (present >> slot) & 1:
+                        rows[row, slot] = value_at
+                        rows[row, slot + 1] = value_size
+                        present |= 1 << slot
+                    at += 1
+                elif operation == FIXED:
+                    if code[at, 1] > end - position:
+                        return CUT
+                    position += code[at, 1]
+                    at += 1
+                else:  # BRANCH
+                    number, position = _number(data, position, end)
+                    if position < 0:
+                        return -position
+                    if number < 0 or number >= code[at, 1]:
+                        return BAD_BRANCH
+                    at = targets[code[at, 2] + number]
+            rows[row, PRESENT] = present
+            row += 1
+        if position != end:
+            return NOT_CONSUMED
+    return OK

@@ -1,0 +1,267 @@
+"""A writer's schema compiled to a program for the kernel: what to keep of a record, and how to pass over the rest.
+
+One row of `code` is `(operation, a, b)`. Only this module and `kernel.py` know the operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
+PAIRS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, KEY, VALUE, MATCH = range(9, 18)
+"""The operations, as `kernel.decode` carries them out:
+
+END            the record is read                     NEXT a b       next item of a loop, else go on at a; an item
+VARINTS a      pass over a numbers                                   has at least b bytes
+FIXED a        pass over a bytes                      PAIRS          pass over an array of (number, bytes)
+BYTES          pass over bytes or text                KEEP_x a       keep a number, where bytes lie, a short word
+BRANCH a b     one of a branches, at targets[b + it]  MARK a, GROUP a  the bytes between them are one of few values
+OPTIONAL a b   null if the branch is a: go on at b    KEY, VALUE     a key and where its bytes lie
+JUMP a         go on at a                             MATCH a        keep that place if the key is the wanted one
+ENTER          a loop begins
+"""
+PRESENT = 0
+"""Column of the output whose bit `s` says that slot `s` was written."""
+MAX_SLOTS = 62
+_MOST = 1 << 31
+
+Keep = Literal["number", "bytes", "tag", "group", "bound"]
+_WIDTH: dict[Keep, int] = {"number": 1, "bytes": 2, "tag": 1, "group": 1, "bound": 2}
+_VARINTS = ("int", "long", "enum")
+_SIZES = {"null": 0, "boolean": 1, "float": 4, "double": 8}
+
+
+class Wanted(NamedTuple):
+    """A field by its id, or by one of its names where the writer gave no ids; `inside`: what of a record is wanted."""
+
+    field_id: int
+    names: tuple[str, ...]
+    keep: Keep = "number"
+    inside: tuple[Wanted, ...] = ()
+
+
+class Plan(NamedTuple):
+    """`slots`: first column of a kept field by its id. `depth`: loops within loops. `min_bytes` of a record."""
+
+    code: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int64]
+    slots: Mapping[int, int]
+    width: int
+    depth: int
+    min_bytes: int
+
+
+def compile_plan(schema: dict[str, Any], wanted: tuple[Wanted, ...], key_ids: tuple[int, ...] = ()) -> Plan:
+    """Program for one record. `key_ids`: field ids that name the key of a `bound`'s items (else by name `key`).
+
+    Raises KeyError, TypeError, ValueError for what is no schema.
+    """
+    compiler = _Compiler(key_ids)
+    min_bytes = compiler.record(schema, wanted)
+    compiler.emit(END)
+    code = np.array(compiler.code, np.int64).reshape(-1, 3)
+    targets = np.array(compiler.targets or [0], np.int64)
+    return Plan(code, targets, compiler.slots, compiler.width, compiler.depth, min_bytes)
+
+
+def find_field(schema: Any, wanted: Wanted) -> dict[str, Any] | None:
+    """The field of a record that is wanted, None when the writer has none."""
+    fields = schema["fields"]
+    for field in fields:
+        if field.get("field-id") == wanted.field_id:
+            return field  # type: ignore[no-any-return]
+    return next((field for field in fields if field.get("name") in wanted.names), None)
+
+
+def bare(kind: Any) -> Any:
+    """A type without the null branch of its union and without braces that say nothing."""
+    if isinstance(kind, list):
+        kind = next((branch for branch in kind if branch != "null"), "null")
+    while isinstance(kind, dict) and isinstance(kind.get("type"), dict | list):
+        kind = bare(kind["type"])
+    return kind
+
+
+class _Compiler:
+    """Emits the program field by field; `passing` methods return the least bytes of what they pass over."""
+
+    def __init__(self, key_ids: tuple[int, ...]) -> None:
+        self.code: list[tuple[int, int, int]] = []
+        self.targets: list[int] = []
+        self.slots: dict[int, int] = {}
+        self.width = PRESENT + 1
+        self.depth = 0
+        self._loops = 0
+        self._key_ids = key_ids
+        self._barrier = 0
+
+    def emit(self, operation: int, a: int = 0, b: int = 0) -> int:
+        """Append; runs of numbers become one operation. Returns where it stands."""
+        if operation == VARINTS and len(self.code) > self._barrier and self.code[-1][0] == VARINTS:
+            self.code[-1] = (VARINTS, self.code[-1][1] + a, 0)
+        else:
+            self.code.append((operation, a, b))
+        return len(self.code) - 1
+
+    def here(self) -> int:
+        """A place that something jumps to: nothing behind it may be merged with what stands before it."""
+        self._barrier = len(self.code)
+        return self._barrier
+
+    def patch(self, at: int, a: int | None = None, b: int | None = None) -> None:
+        operation, old_a, old_b = self.code[at]
+        self.code[at] = (operation, old_a if a is None else a, old_b if b is None else b)
+
+    def slot(self, wanted: Wanted) -> int:
+        if wanted.field_id not in self.slots:
+            self.slots[wanted.field_id] = self.width
+            self.width += _WIDTH[wanted.keep]
+            if self.width > MAX_SLOTS:
+                raise ValueError("too many fields are wanted")
+        return self.slots[wanted.field_id]
+
+    def record(self, schema: Any, wanted: tuple[Wanted, ...] = ()) -> int:
+        """All fields of a record in the writer's order."""
+        kept = {id(field): one for one in wanted if (field := find_field(schema, one)) is not None}
+        total = 0
+        for field in schema["fields"]:
+            one = kept.get(id(field))
+            total += self.skip(field["type"]) if one is None else self.keep(field["type"], one)
+        return min(total, _MOST)
+
+    def keep(self, kind: Any, wanted: Wanted) -> int:  # noqa: PLR0911 - one return a kind of type
+        """A wanted field; a type that cannot be what is wanted is passed over and then not present."""
+        if wanted.keep == "group":
+            slot = self.slot(wanted)
+            self.emit(MARK, slot)
+            least = self.skip(kind)
+            self.emit(GROUP, slot)
+            return least
+        if isinstance(kind, list):
+            return self._union(kind, wanted)
+        name = kind["type"] if isinstance(kind, dict) else kind
+        if isinstance(name, dict | list):
+            return self.keep(name, wanted)
+        if wanted.inside and name == "record":
+            return self.record(kind, wanted.inside)
+        if wanted.keep == "bound" and name == "array":
+            return self._bounds(kind["items"], wanted)
+        operation = _KEEPS.get((wanted.keep, name))
+        if operation is None:
+            return self.skip(kind)
+        self.emit(operation, self.slot(wanted))
+        return 1
+
+    def skip(self, kind: Any) -> int:  # noqa: PLR0911 - one return a kind of type
+        """Pass over a value of any type."""
+        if isinstance(kind, list):
+            return self._union(kind, None)
+        name = kind["type"] if isinstance(kind, dict) else kind
+        if isinstance(name, dict | list):
+            return self.skip(name)
+        if name in _VARINTS:
+            self.emit(VARINTS, 1)
+            return 1
+        if name in {"bytes", "string"}:
+            self.emit(BYTES)
+            return 1
+        if name == "record":
+            return self.record(kind)
+        if name == "array":
+            return self._array(kind["items"])
+        if name == "map":
+            return self._loop(lambda: self.skip("string") + self.skip(kind["values"]))
+        size = _fixed_size(kind) if name == "fixed" else _SIZES[name]
+        if size:
+            self.emit(FIXED, size)
+        return size
+
+    def _union(self, branches: list[Any], wanted: Wanted | None) -> int:
+        step = self.skip if wanted is None else lambda branch: self.keep(branch, wanted)
+        if len(branches) == 2 and "null" in branches:
+            null = branches.index("null")
+            at = self.emit(OPTIONAL, null)
+            step(branches[1 - null])
+            self.patch(at, b=self.here())
+            return 1
+        base = len(self.targets)
+        self.targets.extend([0] * len(branches))
+        self.emit(BRANCH, len(branches), base)
+        ends: list[int] = []
+        for index, branch in enumerate(branches):
+            self.targets[base + index] = self.here()
+            step(branch)
+            ends.append(self.emit(JUMP))
+        for end in ends:
+            self.patch(end, a=self.here())
+        return 1
+
+    def _array(self, items: Any) -> int:
+        """Statistics of Iceberg are arrays of (number, bytes): passed over without a step an item."""
+        kinds = [bare_name(f["type"]) for f in items["fields"]] if _is_record(items) else [bare_name(items)]
+        if len(kinds) == 2 and kinds[0] in _VARINTS and kinds[1] in {"bytes", "string"}:
+            self.emit(PAIRS)
+            return 1
+        return self._loop(lambda: self.skip(items))
+
+    def _bounds(self, items: Any, wanted: Wanted) -> int:
+        """An array of key and value: the value of the wanted key."""
+        fields = items["fields"] if _is_record(items) else []
+        keys = [f for f in fields if f.get("field-id") in self._key_ids or f.get("name") == "key"]
+        if len(fields) != 2 or len(keys) != 1 or bare_name(keys[0]["type"]) not in _VARINTS[:2]:
+            return self._array(items)
+        (value,) = (field for field in fields if field is not keys[0])
+        if bare_name(value["type"]) not in {"bytes", "string"}:
+            return self._array(items)
+        slot = self.slot(wanted)
+
+        def item() -> int:
+            for field in fields:
+                self.emit(KEY if field is keys[0] else VALUE)
+            self.emit(MATCH, slot)
+            return 2
+
+        return self._loop(item)
+
+    def _loop(self, item: Any) -> int:
+        self.emit(ENTER)
+        self._loops += 1
+        self.depth = max(self.depth, self._loops)
+        head = self.here()
+        self.emit(NEXT)
+        least = item()
+        self.emit(JUMP, head)
+        self.patch(head, a=self.here(), b=min(least, _MOST))
+        self._loops -= 1
+        return 1
+
+
+def bare_name(kind: Any) -> str | None:
+    """Name of a type that is no union; None for a union."""
+    while isinstance(kind, dict):
+        kind = kind["type"]
+    return kind if isinstance(kind, str) else None
+
+
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, dict) and kind["type"] == "record"
+
+
+def _fixed_size(kind: Any) -> int:
+    size = kind["size"]
+    if not isinstance(size, int) or not 0 <= size < _MOST:
+        raise ValueError(f"a fixed of {size} bytes")
+    return size
+
+
+_KEEPS: dict[tuple[Keep, str], int] = {
+    ("number", "int"): KEEP_VARINT,
+    ("number", "long"): KEEP_VARINT,
+    ("bytes", "string"): KEEP_BYTES,
+    ("bytes", "bytes"): KEEP_BYTES,
+    ("tag", "string"): KEEP_TAG,
+}
