@@ -17,9 +17,11 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.errors import Conflict
 from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
+from limnograph.ports.extraction import Extraction
 from limnograph.ports.lake import Lake as LakePort
 from limnograph.ports.meta_store import Candidates, Known, KnownRow
 from limnograph.ports.table_reader import TableReader
+from limnograph.services.backoff import BackOff
 from limnograph.services.extract import extract
 from limnograph.services.passes import Passes
 from limnograph.wiring.observe import SettingsLake
@@ -118,15 +120,21 @@ def local_passes(
     *,
     observed: LakePort | None = None,
     reader: TableReader | None = None,
+    extraction: Extraction | None = None,
+    clock: FixedClock | None = None,
+    backoff: BackOff | None = None,
+    progress: Callable[[str], None] = lambda _line: None,
     **sections: object,
 ) -> Passes:
-    """Passes without Spark. `observed` and `reader` (of the extraction) take the place of the real ones."""
+    """Passes without Spark. `observed` and `extraction` (or just its `reader`) take the place of the real ones."""
     return Passes(
         observed or SettingsLake(lake.settings(**sections)),
         store,
-        LocalExtraction(reader),
-        FixedClock(),
+        extraction or LocalExtraction(reader),
+        clock or FixedClock(),
         failpoints=Failpoints(failpoint),
+        progress=progress,
+        backoff=backoff,
         to_arrow=lambda rows: arrow_table(CHANGES, rows),
     )
 

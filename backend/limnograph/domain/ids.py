@@ -69,9 +69,13 @@ def normalise_location(location: str) -> str:
     return text.rstrip("/") if not text.endswith("://") else text
 
 
+LOCATION_UUID = "loc:"
+"""How the stand-in for a missing table uuid begins."""
+
+
 def location_uuid(location: str) -> str:
     """Stand-in for a missing table uuid: `loc:` + 32 hex of SHA-256 of the normalised location (DESIGN §2)."""
-    return "loc:" + hashlib.sha256(normalise_location(location).encode()).hexdigest()[:32]
+    return LOCATION_UUID + hashlib.sha256(normalise_location(location).encode()).hexdigest()[:32]
 
 
 def matches(pattern: str, name: str) -> bool:

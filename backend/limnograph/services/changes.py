@@ -1,4 +1,4 @@
-"""What one table's metadata adds to `changes`: schemas, specs, properties, refs and every move of main.
+"""What one table's metadata adds to `changes`: schemas, specs, properties, refs, upgrades and every move of main.
 
 A state is written only when it differs from its newest row and its metadata is not older than that row. Older metadata
 files of the table's own log, where they still exist, say when a state changed; snapshots say when a schema was in use.
@@ -13,13 +13,14 @@ import msgspec
 
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import ChangeFact
-from limnograph.domain.ids import TableName
+from limnograph.domain.ids import LOCATION_UUID, TableName
 from limnograph.domain.metadata import MAIN, LogEntry, TableMetadata
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.ledger import Ledger
 
 PROPERTIES = ("write.", "commit.", "history.")
 """Prefixes of the properties that decide how a table's files come to be."""
+UPGRADED, FORMAT_VERSION = "upgraded", "format-version"
 OLDER_FILES = 50
 """At most this many older metadata files of a table are read in one pass, the newest ones."""
 
@@ -37,12 +38,14 @@ class Observed(NamedTuple):
 
 
 class _Version(NamedTuple):
-    """States at an instant (microseconds). `complete`: a subject that is missing here was removed."""
+    """States at an instant (microseconds). `whole`: the metadata file, where one was read; a subject that is missing
+    there was removed.
+    """
 
     at: int
     values: Values
     location: str
-    complete: bool
+    whole: TableMetadata | None
 
 
 def older_files(
@@ -98,6 +101,7 @@ def _main_log(metadata: TableMetadata) -> list[tuple[int, int]]:
 def _state_rows(table: Observed, ledger: Ledger, now: int) -> Iterator[ChangeFact]:
     before: int | None = None
     versions = _versions(table, now)
+    upgrades = _Upgrades(table, ledger)
     for version in versions:
         current = version is versions[-1]
         for (kind, subject), (value, detail) in _with_removed(table, ledger, version).items():
@@ -117,25 +121,71 @@ def _state_rows(table: Observed, ledger: Ledger, now: int) -> Iterator[ChangeFac
             )
             ledger.add(found)
             yield found
+            yield from upgrades.of_version(found)
+        yield from upgrades.of_uuid(version, before)
         before = version.at
+
+
+class _Upgrades:
+    """Rows `upgraded`: the format version rose, or the table got a uuid. States beside the others, so that they are
+    dated and told once like them; what was there at first sight is no upgrade.
+    """
+
+    def __init__(self, table: Observed, ledger: Ledger) -> None:
+        self._table, self._ledger = table, ledger
+        self._nameless = table.uuid.startswith(LOCATION_UUID)
+
+    def of_version(self, row: ChangeFact) -> Iterator[ChangeFact]:
+        """Beside a row of property `format-version`."""
+        old, new = row.from_value or "", row.to_value or ""
+        if row.subject == FORMAT_VERSION and old.isdecimal() and new.isdecimal() and int(old) < int(new):
+            yield from self._told((UPGRADED, FORMAT_VERSION), (old, new), row)
+
+    def of_uuid(self, version: _Version, before: int | None) -> Iterator[ChangeFact]:
+        """A uuid where there was none: in an older file, or when the series began."""
+        if version.whole is None:
+            return
+        if version.whole.uuid is None:
+            self._nameless = True
+        elif self._nameless:
+            self._nameless = False
+            at = _row(
+                self._table,
+                (UPGRADED, "uuid"),
+                (None, version.whole.uuid),
+                at=version.at,
+                not_before=before,
+                detail=None,
+                location=version.location,
+            )
+            yield from self._told((UPGRADED, "uuid"), (None, version.whole.uuid), at)
+
+    def _told(self, state: tuple[str, str], values: tuple[str | None, str], like: ChangeFact) -> Iterator[ChangeFact]:
+        kind, subject = state
+        found = msgspec.structs.replace(
+            like, kind=kind, subject=subject, from_value=values[0], to_value=values[1], detail=None
+        )
+        if not self._ledger.holds(found):
+            self._ledger.add(found)
+            yield found
 
 
 def _versions(table: Observed, now: int) -> list[_Version]:
     """Older files, snapshots with a schema, and the newest file, in time order; the newest file is last."""
     metadata = table.metadata
-    found = [_Version(at, _values(older), older.metadata_location, True) for at, older in table.older]
+    found = [_Version(at, _values(older), older.metadata_location, older) for at, older in table.older]
     for snapshot in metadata.snapshots.values():
         schema = metadata.schemas.get(snapshot.schema_id) if snapshot.schema_id is not None else None
         if schema is not None and snapshot.committed_at is not None:
             values: Values = {("schema", None): (str(snapshot.schema_id), _json(schema))}
-            found.append(_Version(snapshot.committed_at, values, metadata.metadata_location, False))
+            found.append(_Version(snapshot.committed_at, values, metadata.metadata_location, None))
     found.sort(key=lambda version: version.at)
     at = now if metadata.last_updated_ms is None else metadata.last_updated_ms * 1000
-    return [*found, _Version(at, _values(metadata), metadata.metadata_location, True)]
+    return [*found, _Version(at, _values(metadata), metadata.metadata_location, metadata)]
 
 
 def _values(metadata: TableMetadata) -> Values:
-    values: Values = {("property", "format-version"): (str(metadata.format_version), None)}
+    values: Values = {("property", FORMAT_VERSION): (str(metadata.format_version), None)}
     for kind, current, known in (
         ("schema", metadata.current_schema_id, metadata.schemas),
         ("spec", metadata.default_spec_id, metadata.specs),
@@ -154,7 +204,7 @@ def _values(metadata: TableMetadata) -> Values:
 
 def _with_removed(table: Observed, ledger: Ledger, version: _Version) -> dict[Any, tuple[str | None, str | None]]:
     found: dict[Any, tuple[str | None, str | None]] = dict(version.values)
-    if version.complete:
+    if version.whole is not None:
         for kind in ("property", "ref"):
             for subject in ledger.subjects(table.uuid, kind):
                 found.setdefault((kind, subject), (None, None))

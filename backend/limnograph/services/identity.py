@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from limnograph.domain.facts import ChangeFact
-from limnograph.domain.ids import TableName, location_uuid, normalise_location
+from limnograph.domain.ids import LOCATION_UUID, TableName, location_uuid, normalise_location
 from limnograph.domain.metadata import TableMetadata
 from limnograph.services.ledger import Ledger
 
@@ -17,7 +17,7 @@ def series_ids(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> dic
     """Series of every readable table that is listed now."""
     by_uuid: dict[str, dict[str, list[TableName]]] = {}
     for name, metadata in tables.items():
-        uuid = _own(metadata, ledger)
+        uuid = _own(name, metadata, ledger)
         by_uuid.setdefault(uuid, {}).setdefault(normalise_location(metadata.location), []).append(name)
     found: dict[TableName, str] = {}
     for uuid, places in by_uuid.items():
@@ -29,12 +29,33 @@ def series_ids(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> dic
     return found
 
 
-def _own(metadata: TableMetadata, ledger: Ledger) -> str:
-    """The table's uuid; a series that began before the table had one keeps its stand-in."""
-    stand_in = location_uuid(metadata.location)
-    if metadata.uuid and ledger.first_seen(stand_in) and not ledger.first_seen(metadata.uuid):
-        return stand_in
+def _own(name: TableName, metadata: TableMetadata, ledger: Ledger) -> str:
+    """The table's uuid; a series that began before the table had one keeps its stand-in, also where its location moves
+    under the same name.
+    """
+    if metadata.uuid and ledger.first_seen(metadata.uuid):
+        return metadata.uuid
+    here, before = location_uuid(metadata.location), ledger.owners().get(str(name), "")
+    if ledger.first_seen(here) and (metadata.uuid is None or _may_continue(metadata, here, ledger)):
+        return here
+    if before.startswith(LOCATION_UUID) and _shares(metadata, before, ledger):
+        return before
     return metadata.table_uuid
+
+
+def _may_continue(metadata: TableMetadata, uuid: str, ledger: Ledger) -> bool:
+    """Whether the table can be the one of that series. It is another one when it shows its own beginning (a snapshot
+    without a parent) and nothing of what main was there.
+    """
+    begins = any(snapshot.parent_id is None for snapshot in metadata.snapshots.values())
+    return not begins or not ledger.main_log(uuid) or _shares(metadata, uuid, ledger)
+
+
+def _shares(metadata: TableMetadata, uuid: str, ledger: Ledger) -> bool:
+    """Whether metadata speaks of a snapshot that the series' main had."""
+    spoken = {*metadata.snapshots, *(entry.value for entry in metadata.snapshot_log)}
+    spoken |= {s.parent_id for s in metadata.snapshots.values() if s.parent_id is not None}
+    return any(snapshot_id in {str(i) for i in spoken} for snapshot_id, _ in ledger.main_log(uuid))
 
 
 def _original(uuid: str, places: Mapping[str, list[TableName]], ledger: Ledger) -> str:

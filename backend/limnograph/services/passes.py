@@ -6,18 +6,15 @@ head that the difference was taken from; who loses re-reads, drops what is there
 
 from __future__ import annotations
 
-import random
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 import pyarrow as pa
 
-from limnograph import __version__
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
@@ -25,26 +22,27 @@ from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
 from limnograph.ports.extraction import Extraction
 from limnograph.ports.lake import Lake
-from limnograph.ports.meta_store import Candidates, MetaStore
+from limnograph.ports.meta_store import Candidates, Known, MetaStore
+from limnograph.services.appending import Appending, still_new
+from limnograph.services.backoff import BackOff
+from limnograph.services.changes import Observed
+from limnograph.services.gaps import gaps_of, lost_parents
 from limnograph.services.ledger import Ledger
 from limnograph.services.survey import (
     Survey,
     candidates,
     due_tables,
     first_sights,
-    gaps_of,
     observed_tables,
     other_changes,
     survey,
 )
 
-ATTEMPTS = 20
-"""Compare-and-set attempts before a pass gives up; the next pass finds the same rows new again."""
-
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a pass did (DESIGN §11). `pending`: something is left for the next one; `more`: of tables that
-    answered; `failed`: who did not answer, each a sentence `name: reason`; `changed`: series with a new row.
+    answered; `failed`: who did not answer, each a sentence `name: reason`; `waiting`: how many of those this pass did
+    not try, because their turn comes later; `changed`: series with a new row.
     """
 
     run_id: str
@@ -57,6 +55,7 @@ class PassReport(msgspec.Struct, frozen=True, kw_only=True):
     pending: bool = False
     more: bool = False
     failed: tuple[str, ...] = ()
+    waiting: int = 0
     changed: frozenset[str | None] = frozenset()
 
 
@@ -73,13 +72,14 @@ class Passes:
         failpoints: Failpoints | None = None,
         progress: Callable[[str], None] = lambda _line: None,
         to_arrow: Callable[[Sequence[ChangeFact]], pa.Table],
+        backoff: BackOff | None = None,
     ) -> None:
         self._lake, self._store, self._extraction, self._clock = lake, store, extraction, clock
         self._failpoints = failpoints or Failpoints()
         self._progress = progress
-        self._to_arrow = to_arrow
+        self._appending = Appending(store, to_arrow, progress)
         self._settled: dict[TableName, str] = {}
-        self._failing: frozenset[TableName] = frozenset()
+        self._backoff = backoff or BackOff(cap=0)
         self._settled_heads: tuple[int | None, int | None] | None = None
 
     def run(self) -> PassReport:
@@ -91,18 +91,24 @@ class Passes:
         if heads != self._settled_heads:
             self._settled.clear()  # somebody else wrote: what was settled may not be any more
         listing = self._lake.listing()
-        moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location]
+        now = self._clock.now()
+        self._backoff.forget({pointer.name for pointer in listing.pointers})
+        waiting = self._backoff.waiting(now)
+        moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location and p.name not in waiting]
         found = survey(self._lake, listing, moved)
         if moved:
             self._progress(f"{len(listing.pointers)} tables listed, {len(moved)} to look at")
-        report = self._append_news(found, heads, run_id)
-        self._settle(found, report, heads)
-        self._failing = frozenset(found.failed)
+        report, left = self._append_news(found, heads, run_id)
+        self._settle(found, report, left, heads)
+        self._backoff.settle((pointer.name for pointer in moved), found.failed, now)
         self._failpoints.reach("after_finish_pass")
+        failed = {name: failure.reason for name, failure in waiting.items()} | found.failed
         return msgspec.structs.replace(
             report,
             tables_seen=len(listing.pointers),
-            failed=(*listing.failed, *(f"{name}: {reason}" for name, reason in sorted(found.failed.items()))),
+            failed=(*listing.failed, *(f"{name}: {reason}" for name, reason in sorted(failed.items()))),
+            waiting=len(waiting),
+            pending=report.pending or bool(waiting),
             seconds=round(time.monotonic() - started, 3),
         )
 
@@ -111,105 +117,86 @@ class Passes:
         self._store.ensure()
         self._failpoints.reach("after_create_tables")
 
-    def _append_news(self, found: Survey, heads: tuple[int | None, int | None], run_id: str) -> PassReport:
+    def _append_news(
+        self, found: Survey, heads: tuple[int | None, int | None], run_id: str
+    ) -> tuple[PassReport, set[TableName]]:
+        """The report, and the tables of which some is left for the next pass."""
         now = self._clock.now()
         ledger = Ledger(self._store.changes(heads[1]))
         tables = observed_tables(found, self._lake, ledger)
-        sights = first_sights(tables, ledger, now)
-        if sights:
+        wanted = candidates(tables)
+        known = self._known(heads[0], tables, wanted, ledger, now)
+        # Before the snapshots: where these stand, first sight is over and a gap below them would never show again.
+        early = first_sights(tables, ledger, now) + still_new(gaps_of(tables, known, ledger, now), ledger)
+        if early:
             self._failpoints.reach("before_append_first_seen")
-            self._append_changes(sights, heads[1], run_id, now)
+            self._appending.changes(early, heads[1], run_id, now)
             self._failpoints.reach("after_append_first_seen")
             # Others may have written between: what follows is taken from what stands there now.
             heads = (heads[0], self._store.head(CHANGES))
             ledger = Ledger(self._store.changes(heads[1]))
-        wanted = candidates(tables, ledger, now)
-        known = self._store.known(heads[0], wanted) if heads[0] is not None and wanted else {}
-        gaps = gaps_of(tables, known, ledger, now)
-        due, left = due_tables(tables, known, ledger, run_id, self._failing)
-        asked = sum(len(table.snapshot_ids) for table in due)
-        appended = 0
-        changed: set[str | None] = {row.table_uuid for row in sights}
-        if due:
-            self._progress(f"{asked} new snapshots in {len(due)} tables")
-            rows = self._extraction.run(due)
-            found.failed.update(_shortfall(due, rows))
-            self._failpoints.reach("before_append_snapshots")
-            appended = self._append_snapshots(rows, heads[0], wanted, run_id)
-            self._failpoints.reach("after_append_snapshots")
-            changed |= set(rows.column("table_uuid").to_pylist())
-        changes = other_changes(found, tables, ledger, gaps, now)
+        due, left = due_tables(tables, known, ledger, run_id, self._backoff.failing)
+        appended, changed = self._extract(found, due, heads[0], wanted, run_id)
+        changes = other_changes(found, tables, ledger, now)
         if changes:
             self._failpoints.reach("before_append_changes")
-            self._append_changes(changes, heads[1], run_id, now)
+            self._appending.changes(changes, heads[1], run_id, now)
             self._failpoints.reach("after_append_changes")
-        if appended or sights or changes:
-            self._progress(f"{appended} snapshots and {len(sights) + len(changes)} changes appended")
+        if appended or early or changes:
+            self._progress(f"{appended} snapshots and {len(early) + len(changes)} changes appended")
         self._failpoints.reach("before_finish_pass")
-        changed |= {row.table_uuid for row in changes}
-        return PassReport(
+        changed |= {row.table_uuid for row in (*early, *changes)}
+        report = PassReport(
             run_id=run_id,
             tables_seen=0,
             tables_changed=len(changed),
             snapshots_appended=appended,
-            gaps=sum(row.kind == "gap" for row in changes),
+            gaps=sum(row.kind == "gap" for row in early),
             unreadable=len(found.damaged),
             seconds=0.0,
             pending=bool(left or found.failed),
             more=bool(left - found.failed.keys()),
             changed=frozenset(changed),
         )
+        return report, left
 
-    def _append_snapshots(self, rows: pa.Table, head: int | None, wanted: Sequence[Candidates], run_id: str) -> int:
-        """Rows appended. After a conflict or a lost reply the rows that are there by now are dropped."""
-        for attempt in range(ATTEMPTS):
-            if rows.num_rows == 0:
-                return 0
-            try:
-                self._store.append(SNAPSHOTS, rows, head, run_id)
-            except (Conflict, SourceError) as error:
-                self._wait(attempt, error)
-                head = self._store.head(SNAPSHOTS)
-                known = self._store.known(head, wanted) if head is not None else {}
-                keys = zip(rows.column("table_uuid").to_pylist(), rows.column("snapshot_id").to_pylist(), strict=True)
-                rows = rows.filter(pa.array([key not in known.get(series, {}) for series, key in keys], pa.bool_()))
-            else:
-                return int(rows.num_rows)
-        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to snapshots lost against other writers")
+    def _known(
+        self, head: int | None, tables: list[Observed], wanted: list[Candidates], ledger: Ledger, now: int
+    ) -> Known:
+        """Rows that the tables' snapshots have; where a parent is missing, all rows of the series."""
+        if head is None or not wanted:
+            return {}
+        known = self._store.known(head, wanted)
+        lost = lost_parents(tables, known, ledger, now)
+        return known | self._store.known(head, lost) if lost else known
 
-    def _append_changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: int) -> None:
-        """After a conflict or a lost reply rows that now say nothing new are dropped."""
-        for attempt in range(ATTEMPTS):
-            if not rows:
-                return
-            stamped = [
-                msgspec.structs.replace(row, observed_at=now, run_id=run_id, extractor_version=__version__)
-                for row in rows
-            ]
-            try:
-                self._store.append(CHANGES, self._to_arrow(stamped), head, run_id)
-            except (Conflict, SourceError) as error:
-                self._wait(attempt, error)
-                head = self._store.head(CHANGES)
-                rows = still_new(rows, Ledger(self._store.changes(head)))
-            else:
-                return
-        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to changes lost against other writers")
+    def _extract(
+        self, found: Survey, due: Sequence[DueTable], head: int | None, wanted: Sequence[Candidates], run_id: str
+    ) -> tuple[int, set[str | None]]:
+        """Snapshots appended, and the series that they are of."""
+        if not due:
+            return 0, set()
+        self._progress(f"{sum(len(table.snapshot_ids) for table in due)} new snapshots in {len(due)} tables")
+        rows = self._extraction.run(due)
+        found.failed.update(shortfall(due, rows))
+        self._failpoints.reach("before_append_snapshots")
+        appended = self._appending.snapshots(rows, head, wanted, run_id)
+        self._failpoints.reach("after_append_snapshots")
+        return appended, set(rows.column("table_uuid").to_pylist())
 
-    def _wait(self, attempt: int, error: Exception) -> None:
-        self._progress(f"append lost ({error}); taking the difference again")
-        time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
-
-    def _settle(self, found: Survey, report: PassReport, heads: tuple[int | None, int | None]) -> None:
+    def _settle(
+        self, found: Survey, report: PassReport, left: Collection[TableName], heads: tuple[int | None, int | None]
+    ) -> None:
         """After a pass with nothing to write: these pointers need no second look until they, or the heads, move."""
-        if report.pending or report.tables_changed:
+        if report.tables_changed:
             return
         looked: list[TablePointer] = [*found.readable, *(damage.pointer for damage in found.damaged)]
-        self._settled.update({pointer.name: pointer.location for pointer in looked})
+        open_ends = {*left, *found.failed}
+        self._settled.update({pointer.name: pointer.location for pointer in looked if pointer.name not in open_ends})
         self._settled_heads = heads
 
 
-def _shortfall(due: Sequence[DueTable], rows: pa.Table) -> dict[TableName, str]:
+def shortfall(due: Sequence[DueTable], rows: pa.Table) -> dict[TableName, str]:
     """Tables of which fewer rows came than were due; they stay due."""
     got = Counter(rows.column("table_uuid").to_pylist())
     missing = ((table, len(table.snapshot_ids) - got[table.table_uuid]) for table in due)
@@ -218,14 +205,3 @@ def _shortfall(due: Sequence[DueTable], rows: pa.Table) -> dict[TableName, str]:
         for table, count in missing
         if count > 0
     }
-
-
-def still_new(rows: Sequence[ChangeFact], ledger: Ledger) -> list[ChangeFact]:
-    """Rows that the ledger does not hold: events and main's log by key, states by value and time."""
-    kept: list[ChangeFact] = []
-    for row in rows:
-        if ledger.holds(row):
-            continue
-        ledger.add(row)
-        kept.append(row)
-    return kept

@@ -1,4 +1,4 @@
-"""Rows of `changes` about names and health: first_seen, named, dropped, unreadable and readable again, gap."""
+"""Rows of `changes` about names and health: first_seen, named, dropped, unreadable and readable again."""
 
 from __future__ import annotations
 
@@ -107,18 +107,6 @@ def health(
         if concerned and old != code:
             found = _row(name, bearer, ("unreadable", subject), (old, code), now)
             yield msgspec.structs.replace(found, detail=error.detail if error else None, metadata_location=location)
-
-
-def gap(table: Observed, child: Snapshot, now: int) -> ChangeFact:
-    """A parent that expired before we saw it: what happened between is not known."""
-    return _row(
-        table.name,
-        table.uuid,
-        ("gap", str(child.parent_id)),
-        (None, str(child.snapshot_id)),
-        child.committed_at or now,
-        metadata=table.metadata,
-    )
 
 
 def _split(name: str) -> TableName:

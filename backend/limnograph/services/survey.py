@@ -21,7 +21,7 @@ from limnograph.ports.meta_store import Candidates, Known, KnownRow
 from limnograph.services.changes import Observed, older_files, state_changes
 from limnograph.services.identity import series_ids
 from limnograph.services.ledger import Ledger
-from limnograph.services.sightings import above_floor, dropped, first_seen, gap, health, named
+from limnograph.services.sightings import above_floor, dropped, first_seen, health, named
 
 _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
@@ -89,9 +89,7 @@ def first_sights(tables: list[Observed], ledger: Ledger, now: int) -> list[Chang
     return _taken(ledger, (first_seen(table, ledger, now) for table in tables))
 
 
-def other_changes(
-    found: Survey, tables: list[Observed], ledger: Ledger, gaps: Iterable[ChangeFact], now: int
-) -> list[ChangeFact]:
+def other_changes(found: Survey, tables: list[Observed], ledger: Ledger, now: int) -> list[ChangeFact]:
     """All other rows of `changes` that this survey adds; added to the ledger."""
     rows: list[ChangeFact] = []
     owners = ledger.owners()
@@ -109,7 +107,6 @@ def other_changes(
         name, _, location = damage.pointer
         uuid = owners.get(str(name))
         rows += _taken(ledger, health(name, uuid, location, damage.error, ledger=ledger, now=now))
-    rows += _taken(ledger, (row for row in gaps if not ledger.event(row.table_uuid or "", "gap", row.subject)))
     return rows
 
 
@@ -120,34 +117,16 @@ def _taken(ledger: Ledger, rows: Iterable[ChangeFact | None]) -> list[ChangeFact
     return taken
 
 
-def candidates(tables: list[Observed], ledger: Ledger, now: int) -> list[Candidates]:
-    """Where rows of the tables' snapshots can lie. A series with a missing parent is read on all days."""
+def candidates(tables: list[Observed]) -> list[Candidates]:
+    """Where rows of the tables' snapshots can lie."""
     found: list[Candidates] = []
     for table in tables:
         times = [snapshot.committed_at for snapshot in table.metadata.snapshots.values()]
-        lost = ledger.seen_before(table.uuid, now) and any(_orphans(table.metadata))
         if times:
             known = [time for time in times if time is not None]
-            open_ended = lost or len(known) < len(times)
-            low, high = (None, None) if open_ended else (min(known), max(known))
+            low, high = (None, None) if len(known) < len(times) else (min(known), max(known))
             found.append(Candidates(table.uuid, low, high))
     return found
-
-
-def _orphans(metadata: TableMetadata) -> list[Snapshot]:
-    """Snapshots whose parent the metadata no longer holds."""
-    return [s for s in metadata.snapshots.values() if s.parent_id is not None and s.parent_id not in metadata.snapshots]
-
-
-def gaps_of(tables: list[Observed], known: Known, ledger: Ledger, now: int) -> list[ChangeFact]:
-    """Parents of new snapshots that expired between two passes, unseen."""
-    rows: list[ChangeFact] = []
-    for table in tables:
-        seen = known.get(table.uuid, {})
-        if ledger.seen_before(table.uuid, now) and seen:
-            new = (s for s in _orphans(table.metadata) if s.snapshot_id not in seen and s.parent_id not in seen)
-            rows += [gap(table, snapshot, now) for snapshot in new]
-    return rows
 
 
 def due_tables(

@@ -51,7 +51,7 @@ class Watcher:
         moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location]
         found = survey(self._lake, listing, moved)
         tables = observed_tables(found, self._lake, ledger)
-        changes = self._stamped([*first_sights(tables, ledger, at), *other_changes(found, tables, ledger, (), at)], at)
+        changes = self._stamped([*first_sights(tables, ledger, at), *other_changes(found, tables, ledger, at)], at)
         if changes:
             yield Probed(at, len(listing.pointers), changes=changes, last=False)
         for table in tables:

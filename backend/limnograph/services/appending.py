@@ -1,0 +1,98 @@
+"""Appends and repairs of the meta tables that survive rivals and lost replies. Decides nothing about what is written.
+
+Who loses a compare-and-set re-reads, drops what is there by now, and writes the rest.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+
+import msgspec
+import pyarrow as pa
+
+from limnograph import __version__
+from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
+from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
+from limnograph.ports.meta_store import Candidates, MetaStore
+from limnograph.services.ledger import Ledger
+
+ATTEMPTS = 20
+"""Compare-and-set attempts before a pass gives up; the next pass finds the same rows new again."""
+
+
+class Appending:
+    """One writer over one store. All methods raise SourceUnavailable when every attempt lost."""
+
+    def __init__(
+        self,
+        store: MetaStore,
+        to_arrow: Callable[[Sequence[ChangeFact]], pa.Table],
+        progress: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        self._store, self._to_arrow, self._progress = store, to_arrow, progress
+
+    def snapshots(self, rows: pa.Table, head: int | None, wanted: Sequence[Candidates], run_id: str) -> int:
+        """Rows appended. After a conflict or a lost reply the rows that are there by now are dropped."""
+        for attempt in range(ATTEMPTS):
+            if rows.num_rows == 0:
+                return 0
+            try:
+                self._store.append(SNAPSHOTS, rows, head, run_id)
+            except (Conflict, SourceError) as error:
+                self._wait(attempt, error)
+                head = self._store.head(SNAPSHOTS)
+                known = self._store.known(head, wanted) if head is not None else {}
+                keys = zip(rows.column("table_uuid").to_pylist(), rows.column("snapshot_id").to_pylist(), strict=True)
+                rows = rows.filter(pa.array([key not in known.get(series, {}) for series, key in keys], pa.bool_()))
+            else:
+                return int(rows.num_rows)
+        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to snapshots lost against other writers")
+
+    def changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: int) -> None:
+        """After a conflict or a lost reply rows that now say nothing new are dropped."""
+        for attempt in range(ATTEMPTS):
+            if not rows:
+                return
+            stamped = [
+                msgspec.structs.replace(row, observed_at=now, run_id=run_id, extractor_version=__version__)
+                for row in rows
+            ]
+            try:
+                self._store.append(CHANGES, self._to_arrow(stamped), head, run_id)
+            except (Conflict, SourceError) as error:
+                self._wait(attempt, error)
+                head = self._store.head(CHANGES)
+                rows = still_new(rows, Ledger(self._store.changes(head)))
+            else:
+                return
+        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to changes lost against other writers")
+
+    def repair(self, rows: pa.Table) -> None:
+        """Replace rows by key; a repair that is done twice changes nothing, so a lost reply is simply repeated."""
+        for attempt in range(ATTEMPTS):
+            if rows.num_rows == 0:
+                return
+            try:
+                self._store.replace(rows)
+            except (Conflict, SourceError) as error:
+                self._wait(attempt, error)
+            else:
+                return
+        raise SourceUnavailable("meta store", f"{ATTEMPTS} repairs of snapshots lost against other writers")
+
+    def _wait(self, attempt: int, error: Exception) -> None:
+        self._progress(f"write lost ({error}); trying again from what stands there now")
+        time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
+
+
+def still_new(rows: Sequence[ChangeFact], ledger: Ledger) -> list[ChangeFact]:
+    """Rows that the ledger does not hold: events and main's log by key, states by value and time."""
+    kept: list[ChangeFact] = []
+    for row in rows:
+        if ledger.holds(row):
+            continue
+        ledger.add(row)
+        kept.append(row)
+    return kept

@@ -1,0 +1,112 @@
+"""Commits that expired before any pass saw them: rows `gap` of `changes`, with count and bounds.
+
+A gap shows by a new snapshot whose parent neither metadata nor the meta table holds. Its count comes from sequence
+numbers: every commit of a table takes one, whatever its branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.ports.meta_store import Candidates, Known, KnownRow
+from limnograph.services.changes import Observed
+from limnograph.services.ledger import Ledger
+
+
+class _Last(NamedTuple):
+    """The newest row below a gap."""
+
+    snapshot_id: int
+    row: KnownRow
+
+
+def lost_parents(tables: Iterable[Observed], known: Known, ledger: Ledger, now: int) -> list[Candidates]:
+    """Series whose rows are needed of all days, to tell whether a parent that expired was ever seen."""
+    return [
+        Candidates(table.uuid, None, None)
+        for table in tables
+        if ledger.seen_before(table.uuid, now) and any(_unseen(table.metadata, known.get(table.uuid, {})))
+    ]
+
+
+def gaps_of(tables: Iterable[Observed], known: Known, ledger: Ledger, now: int) -> list[ChangeFact]:
+    """Gaps below snapshots that are new, of series that an earlier pass has seen."""
+    rows: list[ChangeFact] = []
+    for table in tables:
+        if ledger.seen_before(table.uuid, now):
+            rows += _gaps(table, known.get(table.uuid, {}), now)
+    return rows
+
+
+def _gaps(table: Observed, seen: dict[int, KnownRow], now: int) -> Iterator[ChangeFact]:
+    counted = 0
+    for child in _unseen(table.metadata, seen):
+        last = _last_known(seen, child)
+        if last is None:
+            continue  # nothing known below it: here the history begins that was taken up at first sight
+        yield _gap(table, child, last, _missed(table.metadata, seen, child, last, counted), now)
+        counted = child.sequence_number or 0
+
+
+def _unseen(metadata: TableMetadata, seen: dict[int, KnownRow]) -> list[Snapshot]:
+    """New snapshots whose parent neither metadata nor a known row holds, in commit order."""
+    held = metadata.snapshots.keys() | seen.keys()
+    return [
+        s for s in metadata.ordered if s.snapshot_id not in seen and s.parent_id is not None and s.parent_id not in held
+    ]
+
+
+def _last_known(seen: dict[int, KnownRow], child: Snapshot) -> _Last | None:
+    """By sequence number where both have one, else (format v1, or just upgraded from it) by time."""
+    number, time = child.sequence_number, child.committed_at
+    numbered = [
+        (row.sequence_number, i)
+        for i, row in seen.items()
+        if number and row.sequence_number and row.sequence_number < number
+    ]
+    timed = [
+        (row.committed_at, i)
+        for i, row in seen.items()
+        if time is not None and row.committed_at is not None and row.committed_at <= time
+    ]
+    chosen = max(numbered or timed, default=None)
+    return None if chosen is None else _Last(chosen[1], seen[chosen[1]])
+
+
+def _missed(
+    metadata: TableMetadata, seen: dict[int, KnownRow], child: Snapshot, last: _Last, counted: int
+) -> int | None:
+    """Sequence numbers between the two that no snapshot has, without those of a gap that was told before this one."""
+    low, high = last.row.sequence_number, child.sequence_number
+    if not low or not high:
+        return None
+    low = max(low, counted)
+    there = {s.sequence_number for s in metadata.snapshots.values()} | {row.sequence_number for row in seen.values()}
+    return max(0, high - low - 1) - sum(1 for number in there if number and low < number < high)
+
+
+def _gap(table: Observed, child: Snapshot, last: _Last, missed: int | None, now: int) -> ChangeFact:
+    bounds: dict[str, Any] = {
+        "missed_snapshots": missed,
+        "last_known": {"snapshot_id": str(last.snapshot_id), "committed_at": last.row.committed_at},
+        "first_new": {"snapshot_id": str(child.snapshot_id), "committed_at": child.committed_at},
+    }
+    return ChangeFact(
+        table_uuid=table.uuid,
+        catalog=table.name.catalog,
+        namespace=table.name.namespace,
+        table=table.name.table,
+        kind="gap",
+        subject=str(child.parent_id),
+        from_value=str(last.snapshot_id),
+        to_value=str(child.snapshot_id),
+        not_before=last.row.committed_at,
+        at=now if child.committed_at is None else child.committed_at,
+        detail=msgspec.json.encode(bounds).decode(),
+        metadata_location=table.metadata.metadata_location,
+    )
