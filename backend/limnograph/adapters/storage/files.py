@@ -10,13 +10,15 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-
-import pyarrow.fs as pafs
-from pyiceberg.io.pyarrow import PyArrowFileIO
+from typing import TYPE_CHECKING
 
 from limnograph.adapters.storage.places import PathMap, Place, place_of
 from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
 from limnograph.ports.storage import Listed
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+    from pyiceberg.io.pyarrow import PyArrowFileIO
 
 FILES_LISTED = 500_000
 """A folder with more files is refused: its listing alone would fill the memory of a child."""
@@ -28,7 +30,8 @@ class FileStorage:
     """`properties` are a catalog's (credentials of its store); `path_map` rewrites location prefixes."""
 
     def __init__(self, properties: Mapping[str, str] | None = None, path_map: Mapping[str, str] | None = None) -> None:
-        self._io = PyArrowFileIO(_regional(properties or {}))
+        self._properties = _regional(properties or {})
+        self._io: PyArrowFileIO | None = None
         self._map = PathMap(path_map)
 
     def resolve(self, location: str) -> str:
@@ -63,14 +66,21 @@ class FileStorage:
             raise _classified(place, error) from error
 
     def _remote_files(self, place: Place, *, deep: bool) -> Iterator[Listed]:
+        from pyarrow.fs import FileSelector
+
         folder = _inside(place).rstrip("/")
-        selector = pafs.FileSelector(folder, allow_not_found=True, recursive=deep)
+        selector = FileSelector(folder, allow_not_found=True, recursive=deep)
         for info in self._filesystem(place).get_file_info(selector):
             if info.is_file:
                 modified = None if info.mtime_ns is None else info.mtime_ns // 1_000_000
                 yield Listed(info.path[len(folder) + 1 :], info.size or 0, modified)
 
-    def _filesystem(self, place: Place) -> pafs.FileSystem:
+    def _filesystem(self, place: Place) -> FileSystem:
+        """Imported here: a lake on local disk needs no client of object stores, which is a second and 100 MB."""
+        from pyiceberg.io.pyarrow import PyArrowFileIO
+
+        if self._io is None:
+            self._io = PyArrowFileIO(self._properties)
         return self._io.fs_by_scheme(place.scheme, place.authority or None)
 
     def list_place(self, place: Place, *, deep: bool) -> Sequence[Listed]:

@@ -1,0 +1,171 @@
+"""What parent and child say to each other, as JSON: foreign schemas hold integers that msgpack cannot."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from limnograph.domain.due import DueTable
+from limnograph.domain.errors import (
+    InvalidInput,
+    LimnographError,
+    MetadataError,
+    SourceError,
+    SourceRejected,
+    SourceTimeout,
+    SourceUnavailable,
+)
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.metadata import TableMetadata
+
+DEADLINE_SECONDS = 60.0
+
+
+class Access(msgspec.Struct, frozen=True):
+    """How a child, or a worker that has one, reaches storage. Holds credentials: it travels over pipes only.
+
+    `catalogs`: properties by catalog name. `path_map`: location prefixes to replace. `roots`: places that any table
+    may name. `deadline_seconds`: for one table. `cache_dir`: of what can be rebuilt; empty: none. `meta_prefix`: where
+    our own tables are (`catalog.namespace.`), whose moves are no news. `command`: of the child; empty: our own.
+    """
+
+    catalogs: dict[str, dict[str, str]]
+    path_map: dict[str, str] = {}
+    meta_prefix: str = ""
+    roots: tuple[str, ...] = ()
+    cache_dir: str = ""
+    deadline_seconds: float = DEADLINE_SECONDS
+    command: tuple[str, ...] = ()
+
+
+class Setup(msgspec.Struct, frozen=True, tag=True):
+    """How to reach storage from now on. `environment`: variables in which stores' clients look for credentials."""
+
+    access: Access
+    environment: dict[str, str]
+
+
+class Home(msgspec.Struct, frozen=True):
+    """The table that an older metadata file belongs to, and what it claims as its places."""
+
+    pointer: str
+    location: str
+    properties: dict[str, str]
+
+
+class Outline(msgspec.Struct, frozen=True, tag=True):
+    """Metadata without what only extraction needs. `home`: `location` is an older file of that table."""
+
+    catalog: str
+    format: str
+    location: str
+    home: Home | None = None
+
+
+class Extract(msgspec.Struct, frozen=True, tag=True):
+    """Facts of one table."""
+
+    due: DueTable
+
+
+class Unread(msgspec.Struct, frozen=True, tag=True):
+    """Facts of one table from its metadata alone, because of `code`."""
+
+    due: DueTable
+    code: str
+
+
+class Newest(msgspec.Struct, frozen=True, tag=True):
+    """The newest metadata pointer of a table without a catalog."""
+
+    format: str
+    location: str
+
+
+class Inspect(msgspec.Struct, frozen=True, tag=True):
+    """The document of `inspect`. `format` None: by the folder."""
+
+    format: str | None
+    location: str
+
+
+Question = Outline | Extract | Unread | Newest | Inspect
+
+
+class Ask(msgspec.Struct, frozen=True, tag=True):
+    """A question and how many seconds its answer may take."""
+
+    seconds: float
+    question: Question
+
+
+class Part(msgspec.Struct, frozen=True, tag=True):
+    """A part of an answer. A long one comes in several, in order."""
+
+    body: msgspec.Raw
+
+
+class Done(msgspec.Struct, frozen=True, tag=True):
+    """The answer is complete. `spent`: the child should not be asked again."""
+
+    spent: bool = False
+
+
+class Failed(msgspec.Struct, frozen=True, tag=True):
+    """An error instead of an answer. `about`: code, source or field, as the kind has it."""
+
+    kind: Literal["metadata", "unavailable", "timeout", "rejected", "input"]
+    about: str
+    detail: str
+    spent: bool = False
+
+
+class Ready(msgspec.Struct, frozen=True, tag=True):
+    """The child can be asked."""
+
+
+Told = Part | Done | Failed | Ready
+
+encode = msgspec.json.Encoder().encode
+_TOLD: msgspec.json.Decoder[Told] = msgspec.json.Decoder(Told)
+decode_request = msgspec.json.Decoder(Setup | Ask).decode
+decode_outline = msgspec.json.Decoder(TableMetadata).decode
+decode_pointer = msgspec.json.Decoder(str).decode
+decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
+
+
+def decode_told(body: bytes) -> Told:
+    """A message of the child. Raises msgspec.DecodeError, UnicodeDecodeError."""
+    return _TOLD.decode(body)
+
+
+_KINDS: tuple[tuple[type[LimnographError], Any], ...] = (
+    (MetadataError, "metadata"),
+    (SourceTimeout, "timeout"),
+    (SourceRejected, "rejected"),
+    (SourceError, "unavailable"),
+    (InvalidInput, "input"),
+)
+_ABOUT = {"metadata": "code", "input": "field"}
+
+
+def failed(error: LimnographError) -> Failed:
+    """An error of ours as a message."""
+    kind = next((kind for known, kind in _KINDS if isinstance(error, known)), None)
+    if kind is None:
+        return Failed("metadata", "parser_crashed", f"{type(error).__name__}: {error}")
+    return Failed(kind, getattr(error, _ABOUT.get(kind, "source")), getattr(error, "detail", str(error)))
+
+
+def raised(message: Failed) -> LimnographError:
+    """The error that a message tells of."""
+    made: dict[str, type[Any]] = {
+        "metadata": MetadataError,
+        "timeout": SourceTimeout,
+        "rejected": SourceRejected,
+        "unavailable": SourceUnavailable,
+        "input": InvalidInput,
+    }
+    error: LimnographError = made[message.kind](message.about, message.detail)
+    return error

@@ -1,0 +1,110 @@
+"""The child's loop: a question in, an answer out, whatever happens in between. The composition gives the answers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import BinaryIO, Protocol
+
+import msgspec
+
+from limnograph.adapters.sandbox.board import Board
+from limnograph.adapters.sandbox.confine import confine, end_after
+from limnograph.adapters.sandbox.frames import framed, read_frame
+from limnograph.adapters.sandbox.messages import (
+    Access,
+    Ask,
+    Done,
+    Failed,
+    Part,
+    Question,
+    Ready,
+    Setup,
+    decode_request,
+    encode,
+    failed,
+)
+from limnograph.domain.errors import LimnographError, MetadataError
+from limnograph.ports.storage import Listed, Storage
+
+_log = logging.getLogger("limnograph.parser")
+
+
+class Answers(Protocol):
+    """Answers with one access to storage."""
+
+    def answer(self, question: Question) -> Iterable[object]:
+        """Parts of the answer, each of which JSON can say."""
+        ...
+
+
+def serve(answers: Callable[[Access, Board], Answers]) -> None:
+    """Answer until standard input ends. `sys.argv[1]` is the descriptor of the board."""
+    out = confine()
+    board = Board(int(sys.argv[1]))
+    out.write(framed(encode(Ready())))
+    current: Answers | None = None
+    while (body := read_frame(sys.stdin.buffer)) is not None:
+        request = decode_request(body)
+        if isinstance(request, Setup):
+            os.environ.update(request.environment)
+            current = answers(request.access, board)
+        elif current is not None:
+            _reply(out, board, current, request)
+
+
+def _reply(out: BinaryIO, board: Board, answers: Answers, request: Ask) -> None:
+    end_after(request.seconds)
+    board.clear()
+    last: Done | Failed = Done()
+    try:
+        for part in answers.answer(request.question):
+            _send(out, encode(Part(msgspec.Raw(encode(part)))))
+    except LimnographError as error:
+        last = failed(error)
+    except MemoryError:
+        last = Failed(
+            "metadata", "memory_exceeded", f"{board.location()} needs more memory than a table may", spent=True
+        )
+    except Exception as error:  # noqa: BLE001 - a reader's surprise is a fact of the table it met
+        _log.exception("unexpected while reading %s", board.location())
+        last = Failed("metadata", "parser_crashed", f"{board.location()}: {type(error).__name__}: {error}")
+    except BaseException as error:  # noqa: BLE001 - native libraries panic with it, and readers may try to exit
+        last = Failed("metadata", "parser_crashed", f"{board.location()}: {type(error).__name__}: {error}", spent=True)
+    end_after(0)
+    _send(out, encode(last))
+
+
+def _send(out: BinaryIO, body: bytes) -> None:
+    view = memoryview(framed(body))
+    while view:
+        view = view[out.write(view) :]
+
+
+class ToldStorage:
+    """Storage that says on the board what it is reading. Raises MetadataError where a location is none."""
+
+    def __init__(self, storage: Storage, board: Board) -> None:
+        self._storage, self._board = storage, board
+
+    def read(self, location: str, limit: int) -> bytes:
+        with self._board.reading(location):
+            return self._storage.read(_text(location), limit)
+
+    def size(self, location: str) -> int:
+        with self._board.reading(location):
+            return self._storage.size(_text(location))
+
+    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+        with self._board.reading(location):
+            return self._storage.list(_text(location), deep=deep)
+
+
+def _text(location: str) -> str:
+    try:
+        location.encode()
+    except UnicodeEncodeError as error:
+        raise MetadataError("location_refused", "a location is not valid Unicode") from error
+    return location

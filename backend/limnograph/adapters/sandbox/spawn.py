@@ -1,0 +1,57 @@
+"""Starts children: from one thread that lives as long as its process, with an environment that holds no secret."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+COMMAND = (sys.executable, "-P", "-m", "limnograph.jobs.parser")
+_LIMITED = {
+    # The address space is limited: no allocators that reserve much of it, no pools of threads with their stacks.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "2",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKIO_WORKER_THREADS": "1",
+}
+_PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "NUMBA_CACHE_DIR", "LD_LIBRARY_PATH")
+_STORES = ("AWS_", "GOOGLE_", "AZURE_", "HADOOP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT", "KRB5")
+
+
+def start(command: Sequence[str], page: int) -> subprocess.Popen[bytes]:
+    """A child with three pipes that inherits the descriptor of its board, as its last argument."""
+
+    def popen() -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        arguments = [*(command or COMMAND), str(page)]
+        # The command comes from settings or from here, never from what is observed.
+        return subprocess.Popen(
+            arguments, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, pass_fds=(page,), env=_environment()
+        )
+
+    return _spawner(os.getpid()).submit(popen).result()
+
+
+@lru_cache(maxsize=1)
+def _spawner(_pid: int) -> ThreadPoolExecutor:
+    """The kernel ends a child when the *thread* that made it ends, so no thread of a passing pool may make it."""
+    return ThreadPoolExecutor(1, "limnograph-spawner")
+
+
+def store_environment() -> dict[str, str]:
+    """Variables in which stores' clients look for credentials and proxies. They go over the pipe."""
+    return {name: value for name, value in os.environ.items() if name.upper().startswith(_STORES)}
+
+
+def _environment() -> dict[str, str]:
+    passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    # The child imports what this process can: workers of a cluster have the package on a path of their own.
+    return {**passed, **_LIMITED, "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}

@@ -1,0 +1,65 @@
+"""Port Tables over a pool of children: what a child cannot survive becomes a fact of that table alone."""
+
+from __future__ import annotations
+
+import logging
+
+from limnograph.adapters.sandbox.messages import (
+    Access,
+    Extract,
+    Home,
+    Newest,
+    Outline,
+    Question,
+    Unread,
+    decode_facts,
+    decode_outline,
+    decode_pointer,
+)
+from limnograph.adapters.sandbox.pool import Pool, shared_pool
+from limnograph.domain.due import DueTable
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.metadata import TableMetadata
+
+_log = logging.getLogger("limnograph.sandbox")
+_FAILURES = {"parser_crashed", "memory_exceeded", "deadline_exceeded"}
+_SECOND_LOOK = 0.25, 3.0
+"""Share of the deadline, and seconds at most, for what the metadata alone says after the deep look failed."""
+
+
+class SandboxTables:
+    """One access to storage. Made at no cost: children start with the first question and are shared in a process."""
+
+    def __init__(self, access: Access, pool: Pool | None = None) -> None:
+        self._access = access
+        self._pool = pool or shared_pool(access.command)
+
+    def outline(
+        self, catalog: str, table_format: str, location: str, *, of: TableMetadata | None = None
+    ) -> TableMetadata:
+        home = Home(of.metadata_location, of.location, of.properties) if of else None
+        (body,) = self._ask(Outline(catalog, table_format, location, home))
+        return decode_outline(body)
+
+    def extract(self, due: DueTable) -> list[SnapshotFact]:
+        try:
+            parts = self._ask(Extract(due))
+        except MetadataError as error:
+            if error.code not in _FAILURES:
+                raise
+            _log.warning("%s: %s", due.name, error)
+            share, most = _SECOND_LOOK
+            seconds = min(share * self._access.deadline_seconds, most)
+            parts = self._ask(Unread(due, error.code), seconds)
+        return [fact for part in parts for fact in decode_facts(part)]
+
+    def newest(self, table_format: str, location: str) -> str:
+        """The newest metadata pointer of a table folder without a catalog. Raises InvalidInput, SourceError."""
+        (body,) = self._ask(Newest(table_format, location))
+        return decode_pointer(body)
+
+    def _ask(self, question: Question, seconds: float | None = None) -> list[bytes]:
+        return [
+            bytes(part) for part in self._pool.ask(self._access, question, seconds or self._access.deadline_seconds)
+        ]

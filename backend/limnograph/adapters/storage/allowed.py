@@ -1,0 +1,138 @@
+"""Which locations a table may name. Its metadata is written by whoever writes the table: hostile until checked.
+
+Allowed is what lies under a configured root, under the table's own folder, or, on an object store, under a prefix that
+its metadata claims (`location`, `write.data.path`, …) on the same kind of store. On this machine's disk nothing is
+allowed by a claim, and links are followed before the check.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from limnograph.adapters.storage.files import FileStorage
+from limnograph.adapters.storage.places import PathMap, Place, place_of
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.ids import normalise_location
+from limnograph.domain.metadata import TableMetadata
+from limnograph.ports.storage import Listed
+
+_SCHEMES = {"file", "s3", "gs", "abfs", "hdfs", "oss"}
+"""Families that a pointer may lie on."""
+_BUCKETS = {"s3", "gs", "oss"}
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]")
+_ADDRESS = re.compile(r"(0x[0-9a-fA-F]+|[\d.]+|localhost)", re.IGNORECASE)
+_STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|^\s*//|^\s*file://[^/]|^\s*(?!file:/)[a-z][a-z0-9+.-]*:(?!//)", re.IGNORECASE)
+"""Control characters, backslashes, hosts where a path is meant (`//host/share`, `file://host/x`), `s3:/x`, `data:x`."""
+_CLAIMS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
+_LOG_FOLDERS = ("_delta_log", ".hoodie")
+
+
+class Roots:
+    """What settings allow to every table of a catalog: locations, and the targets of the path map."""
+
+    def __init__(self, configured: Iterable[str] = (), path_map: PathMap | None = None) -> None:
+        self.path_map = path_map or PathMap()
+        given = [self.path_map.resolve(root) for root in configured if "://" in root or root.startswith(("/", "file:"))]
+        self.places = tuple(_settled(place_of(root)) for root in (*given, *self.path_map.targets()))
+
+
+class TableStorage:
+    """Port Storage for the one table whose folder is `home`, because a catalog or a person said so."""
+
+    def __init__(self, files: FileStorage, roots: Roots, home: str) -> None:
+        self._files, self._roots = files, roots
+        self._folders: dict[Path, Path] = {}
+        self._home = place_of(roots.path_map.resolve(home))
+        if _STRANGE.search(home) or self._home.family not in _SCHEMES:
+            raise MetadataError("location_refused", f"{_shown(home)} is on no store that is read")
+        self._allowed = [*roots.places, _settled(self._home)]
+
+    def claim(self, location: str, properties: dict[str, str]) -> None:
+        """Allow what the table's own metadata names as its places, as far as an object store can be believed."""
+        for named in (location, *(properties[key] for key in _CLAIMS if key in properties)):
+            place = place_of(self._roots.path_map.resolve(named))
+            if not _STRANGE.search(named) and self._believable(place):
+                self._allowed.append(place)
+
+    def read(self, location: str, limit: int) -> bytes:
+        return self._files.read_place(self.place(location), limit)
+
+    def size(self, location: str) -> int:
+        return self._files.size_place(self.place(location))
+
+    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+        return [*self._files.list_place(self.place(location), deep=deep)]
+
+    def place(self, location: str) -> Place:
+        """Where an allowed location lies, links followed. Raises MetadataError: location_refused."""
+        mapped = self._roots.path_map.mapped(location)
+        if "\x00" in location or (mapped is None and _STRANGE.search(location)):
+            raise _refused(location)
+        place = place_of(mapped or self._roots.path_map.resolve(location))
+        if place.local:
+            place = place._replace(path=str(self._real(place.local)))
+        elif ".." in place.path.split("/"):
+            raise _refused(location)
+        if not any(_under(place, root) for root in self._allowed):
+            raise _refused(location)
+        return place
+
+    def _real(self, path: Path) -> Path:
+        """The path with links followed; folders are looked up once."""
+        if path.name in {"", "..", "."} or path.is_symlink():
+            return Path(os.path.realpath(path))
+        folder = path.parent
+        if folder not in self._folders:
+            self._folders[folder] = Path(os.path.realpath(folder))
+        return self._folders[folder] / path.name
+
+    def _believable(self, place: Place) -> bool:
+        if place.family != self._home.family or place.local or ".." in place.path.split("/"):
+            return False
+        if place.authority == self._home.authority:
+            return True
+        plain = _BUCKET.fullmatch(place.authority) and not _ADDRESS.fullmatch(place.authority)
+        return place.family in _BUCKETS and bool(plain)
+
+
+def claim_of(metadata: TableMetadata) -> dict[str, str]:
+    """The properties of a table that name places: what `claim` needs of them."""
+    return {key: metadata.properties[key] for key in _CLAIMS if key in metadata.properties}
+
+
+def table_folder(pointer: str) -> str:
+    """Folder of the table whose metadata lies at `pointer`: above its log folder, else the pointer's own."""
+    parts = normalise_location(pointer).split("/")
+    for name in _LOG_FOLDERS:
+        if name in parts[1:-1]:
+            return "/".join(parts[: parts.index(name, 1)])
+    above = "/".join(parts[:-2])
+    named = len(parts) > 2 and parts[-2] == "metadata" and above not in {"", "file://"}
+    return above if named else "/".join(parts[:-1])
+
+
+def _settled(place: Place) -> Place:
+    """A root with links followed, without a slash at its end."""
+    if place.local:
+        place = place._replace(path=os.path.realpath(place.local))
+    return place._replace(path=place.path.rstrip("/"))
+
+
+def _under(place: Place, root: Place) -> bool:
+    if (place.family, place.authority) != (root.family, root.authority):
+        return False
+    path = root.path.rstrip("/")
+    return place.path == path or place.path.startswith(path + "/")
+
+
+def _refused(location: str) -> MetadataError:
+    return MetadataError(
+        "location_refused", f"{_shown(location)} is not where this table may have files; see [observe] roots"
+    )
+
+
+def _shown(location: str) -> str:
+    return location[:200].encode("unicode_escape").decode()

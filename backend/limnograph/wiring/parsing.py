@@ -1,0 +1,169 @@
+"""What the parser's process is made of: for every question the storage of one table and the reader of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from limnograph.adapters.sandbox.board import Board
+from limnograph.adapters.sandbox.messages import Access, Extract, Inspect, Newest, Outline, Question, Unread
+from limnograph.adapters.sandbox.serving import ToldStorage
+from limnograph.adapters.storage.allowed import Roots, TableStorage, table_folder
+from limnograph.adapters.storage.files import FileStorage
+from limnograph.adapters.storage.places import PathMap
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.content import Reading, Want
+from limnograph.domain.due import DueTable
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.ports.storage import Storage
+from limnograph.ports.table_reader import TableReader
+from limnograph.services.extract import extract, facts_of
+from limnograph.services.inspect import inspect
+
+FACTS_A_PART = 200
+_POINTERS = (".json", ".json.gz")
+
+
+class Format(NamedTuple):
+    """How tables of one format are read: a reader over a storage, and the newest pointer of a table's folder."""
+
+    reader: Callable[[Storage, Access], TableReader]
+    newest: Callable[[str, Storage], str]
+
+
+def iceberg() -> Format:
+    """Iceberg, with numbers of manifests kept in the cache folder."""
+    from limnograph.adapters.iceberg.locate import newest_metadata
+    from limnograph.adapters.iceberg.reader import IcebergReader
+
+    return Format(lambda storage, _access: IcebergReader(storage), newest_metadata)
+
+
+FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg}
+"""Imported when the first table of a format is asked for."""
+
+
+class Table(NamedTuple):
+    """One table as far as it may be read. `allowed` says how far, `storage` tells the board too."""
+
+    allowed: TableStorage
+    storage: Storage
+
+
+class Parsing:
+    """Answers of one access to storage. `formats` by name."""
+
+    def __init__(self, access: Access, board: Board, formats: Mapping[str, Callable[[], Format]] = FORMATS) -> None:
+        self._access, self._board, self._formats = access, board, formats
+        self._path_map = PathMap(access.path_map)
+        self._files: dict[str, FileStorage] = {}
+        self._loaded: dict[str, Format] = {}
+
+    def answer(self, question: Question) -> Iterator[object]:
+        """Parts of the answer. Raises LimnographError, and whatever a reader does."""
+        match question:
+            case Outline():
+                yield self._outline(question)
+            case Extract(due=due):
+                facts = extract(due, self._reader(due), SystemClock())
+                yield from (facts[at : at + FACTS_A_PART] for at in range(0, len(facts), FACTS_A_PART))
+            case Unread(due=due, code=code):
+                yield self._unread(due, code)
+            case Newest(format=table_format, location=location):
+                yield self._format(table_format).newest(location, self._table("", location).storage)
+            case Inspect(format=table_format, location=location):
+                yield self._inspected(table_format, location)
+
+    def _outline(self, question: Outline) -> TableMetadata:
+        home = question.home
+        table = self._table(question.catalog, table_folder(home.pointer if home else question.location))
+        if home:
+            table.allowed.claim(home.location, home.properties)
+        reader = self._format(question.format).reader(table.storage, self._access)
+        return outline_of(reader.metadata(question.location))
+
+    def _unread(self, due: DueTable, code: str) -> list[SnapshotFact]:
+        known = self._reader(due).metadata(due.metadata_location)
+        facts = facts_of(known, due, _Unread(known, code), SystemClock())
+        return [msgspec.structs.replace(fact, status="unreadable") for fact in facts]
+
+    def _inspected(self, table_format: str | None, location: str) -> object:
+        folder = table_folder(location) if location.endswith(_POINTERS) else location
+        table = self._table("", folder)
+        read = self._format(table_format or _format_of(folder, table.storage))
+        pointer = read.newest(location, table.storage)
+        return inspect(pointer, _Believing(read.reader(table.storage, self._access), table.allowed), SystemClock())
+
+    def _reader(self, due: DueTable) -> TableReader:
+        table = self._table(due.catalog, table_folder(due.metadata_location))
+        return _Believing(self._format(due.format).reader(table.storage, self._access), table.allowed)
+
+    def _table(self, catalog: str, folder: str) -> Table:
+        properties = self._access.catalogs.get(catalog, {})
+        if catalog not in self._files:
+            self._files[catalog] = FileStorage(properties)
+        roots = Roots((*self._access.roots, properties.get("warehouse", "")), self._path_map)
+        allowed = TableStorage(self._files[catalog], roots, folder)
+        return Table(allowed, ToldStorage(allowed, self._board))
+
+    def _format(self, name: str) -> Format:
+        if name not in self._formats:
+            raise MetadataError("format_unknown", f"tables of format {name} are not read")
+        if name not in self._loaded:
+            self._loaded[name] = self._formats[name]()
+        return self._loaded[name]
+
+
+class _Believing:
+    """Reader whose storage allows, from then on, what the metadata claims as the table's places."""
+
+    def __init__(self, reader: TableReader, allowed: TableStorage) -> None:
+        self._reader, self._allowed = reader, allowed
+
+    def metadata(self, location: str) -> TableMetadata:
+        found = self._reader.metadata(location)
+        self._allowed.claim(found.location, found.properties)
+        return found
+
+    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
+        return self._reader.read(metadata, snapshot, want)
+
+
+class _Unread:
+    """Reader of what is not to be read again: every snapshot has one problem."""
+
+    def __init__(self, known: TableMetadata, code: str) -> None:
+        self._known, self._reading = known, Reading(tier="summary", problems=(code,))
+
+    def metadata(self, _location: str) -> TableMetadata:
+        return self._known
+
+    def read(self, _metadata: TableMetadata, _snapshot: Snapshot, _want: Want) -> Reading:
+        return self._reading
+
+
+def outline_of(metadata: TableMetadata) -> TableMetadata:
+    """Metadata without what only extraction needs of its snapshots."""
+    bare = {
+        snapshot_id: Snapshot(
+            snapshot_id=snapshot_id,
+            timestamp_ms=snapshot.timestamp_ms,
+            parent_id=snapshot.parent_id,
+            sequence_number=snapshot.sequence_number,
+            schema_id=snapshot.schema_id,
+        )
+        for snapshot_id, snapshot in metadata.snapshots.items()
+    }
+    return msgspec.structs.replace(metadata, snapshots=bare)
+
+
+def _format_of(folder: str, storage: Storage) -> str:
+    """Format of a table by its log folder; Iceberg where nothing speaks against it."""
+    for name, log in (("delta", "_delta_log"), ("hudi", ".hoodie")):
+        if storage.list(f"{folder.rstrip('/')}/{log}"):
+            return name
+    return "iceberg"
