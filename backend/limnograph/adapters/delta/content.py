@@ -1,0 +1,115 @@
+"""What a version holds and changed, from its live files and its own moves, in the words of `domain/content.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import nsmallest
+
+from limnograph.adapters.delta.replay import Moves
+from limnograph.adapters.delta.schema import Naming, partition_key
+from limnograph.adapters.delta.state import LiveFiles, Sums
+from limnograph.domain.content import PARTITIONS_KEPT, Changed, Content, Partitions, PartitionState, Totals
+from limnograph.domain.manifests import PartitionKey
+
+NOTHING = Totals(
+    data_files=None,
+    records=None,
+    bytes=None,
+    small_files=None,
+    delete_files=None,
+    delete_bytes=None,
+    position_deletes=None,
+    equality_deletes=None,
+    dvs=None,
+)
+"""Totals of a version whose live files are not known."""
+
+
+def content_of(
+    live: LiveFiles | None, moves: Moves | None, partitions: Partitions | None, small_below: int | None
+) -> Content:
+    """`live` None: the state is not known. `moves` None: the version's own commit is not known."""
+    return Content(
+        totals=NOTHING if live is None else totals_of(live.total, small_below),
+        changed=changed_of(moves),
+        histogram=None if live is None else list(live.histogram),
+        partitions=partitions,
+    )
+
+
+def totals_of(sums: Sums, small_below: int | None) -> Totals:
+    """A deletion vector is one delete file; its bytes are those of the vector, its rows position deletes."""
+    return Totals(
+        data_files=sums.files,
+        records=sums.known_records,
+        bytes=sums.bytes,
+        small_files=None if small_below is None else sums.small,
+        delete_files=sums.vectors,
+        delete_bytes=sums.vector_bytes,
+        position_deletes=sums.vector_rows,
+        equality_deletes=0,
+        dvs=sums.vectors,
+    )
+
+
+def changed_of(moves: Moves | None) -> Changed:
+    """The commit's own numbers."""
+    added, removed = (moves.added, moves.removed) if moves else (None, None)
+    return Changed(
+        added_data_files=added.data_files if added else None,
+        added_delete_files=added.delete_files if added else None,
+        added_records=added.records if added else None,
+        added_bytes=added.bytes if added else None,
+        removed_data_files=removed.data_files if removed else None,
+        removed_delete_files=removed.delete_files if removed else None,
+        removed_records=removed.records if removed else None,
+        removed_bytes=removed.bytes if removed else None,
+        partitions=len(moves.touched) if moves and moves.placed else None,
+    )
+
+
+def partitions_of(
+    live: LiveFiles,
+    moves: Moves,
+    naming: Naming,
+    small_below: int | None,
+    *,
+    changed_only: bool,
+    committed_at: Callable[[int], int | None],
+) -> Partitions:
+    """States of the touched partitions, or of the largest ones. `committed_at`: commit time by partition number."""
+    total = sum(1 for sums in live.partitions if sums.files)
+    touched = {live.number(values) for values in moves.touched}
+    keys = {number: partition_key(live.values[number], naming) for number in touched}
+    if changed_only and moves.placed and len(touched) <= PARTITIONS_KEPT:
+        chosen = sorted(touched, key=lambda number: keys[number])
+    else:
+        held = (number for number, sums in enumerate(live.partitions) if sums.files)
+        largest = nsmallest(
+            PARTITIONS_KEPT,
+            ((-live.partitions[n].bytes, keys.get(n) or partition_key(live.values[n], naming), n) for n in held),
+        )
+        keys |= {number: key for _, key, number in largest}
+        chosen = [number for _, _, number in largest]
+        changed_only = False
+    states: dict[PartitionKey, PartitionState] = {
+        keys[number]: _state(
+            live.partitions[number], moves.touched.get(live.values[number]), small_below, committed_at(number)
+        )
+        for number in chosen
+    }
+    return Partitions(scope="changed" if changed_only else "full", total=total, states=states)
+
+
+def _state(sums: Sums, moved: list[int] | None, small_below: int | None, at: int | None) -> PartitionState:
+    added, removed = moved or (0, 0)
+    return PartitionState(
+        data_files=sums.files,
+        delete_files=sums.vectors,
+        small_files=None if small_below is None else sums.small,
+        records=sums.known_records,
+        bytes=sums.bytes,
+        added_data_files=added,
+        removed_data_files=removed,
+        last_committed_at=at,
+    )

@@ -1,0 +1,199 @@
+"""The log as `TableMetadata`: one snapshot per version whose commit file exists, and the table at the newest one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import msgspec
+
+from limnograph.adapters.delta.actions import Head
+from limnograph.adapters.delta.checkpoints import CheckpointHead
+from limnograph.adapters.delta.files import LogFiles
+from limnograph.adapters.delta.log import Log
+from limnograph.adapters.delta.schema import Naming, Table, table_of
+from limnograph.adapters.delta.summary import summary_of, timestamp_of
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
+from limnograph.ports.storage import Storage
+
+MAX_VERSIONS = 20_000
+"""At most this many versions of a log are told, the newest ones."""
+MAX_READER_VERSION = 3
+READER_FEATURES = frozenset(
+    {
+        "catalogManaged", "catalogOwned-preview", "columnMapping", "deletionVectors", "timestampNtz", "typeWidening",
+        "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck", "variantShredding", "variantShredding-preview",
+        "variantType", "variantType-preview",
+    }
+)  # fmt: skip
+"""Features of which we know that they leave the counts of a log as they are, or how they change them."""
+_STAGED = {"catalogManaged", "catalogOwned-preview"}
+_TRIES = 3
+
+
+class History(NamedTuple):
+    """Heads by version, and the table as it was at each of them (None: nothing that is left tells)."""
+
+    heads: dict[int, Head]
+    tables: dict[int, Table | None]
+    protocol: dict[str, Any]
+
+    def renamed(self, version: int) -> bool:
+        """Whether a version gave the partition columns other names, or partitioned by others."""
+        before, now = self.tables.get(version - 1), self.tables.get(version)
+        return before is not None and now is not None and before.naming != now.naming
+
+    def naming(self, version: int) -> Naming:
+        """Names of the partition columns at a version."""
+        table = self.tables.get(version)
+        return table.naming if table else Naming()
+
+
+def read_history(log: Log, files: LogFiles, storage: Storage) -> History:
+    """The retained versions. Raises SourceError; a damaged file is a damaged head, or no base."""
+    versions = list(log.commits)[-MAX_VERSIONS:]
+    heads = files.heads(log, versions, storage)
+    base = _base(log, versions, heads, files, storage)
+    table = table_of(base.metadata) if base and base.metadata else None
+    protocol: dict[str, Any] = (base.protocol if base else None) or {}
+    tables: dict[int, Table | None] = {}
+    for version in versions:
+        head = heads[version]
+        table = table_of(head.metadata) if head.metadata else table
+        protocol = head.protocol or protocol
+        tables[version] = table
+    tables.setdefault(log.version, table)
+    return History(heads, tables, protocol)
+
+
+def _base(
+    log: Log, versions: list[int], heads: dict[int, Head], files: LogFiles, storage: Storage
+) -> CheckpointHead | None:
+    """What the table was before the oldest version that is told: from the nearest checkpoint that can be read."""
+    if versions and heads[versions[0]].metadata and heads[versions[0]].protocol:
+        return None
+    oldest = versions[0] if versions else log.version
+    before = [checkpoint for checkpoint in log.checkpoints if checkpoint.version <= oldest]
+    for checkpoint in (before or list(reversed(log.checkpoints)))[:_TRIES]:
+        try:
+            return files.checkpoint(log, checkpoint, storage)
+        except MetadataError:
+            continue  # an older one, or the commits themselves, may tell the same
+    return None
+
+
+def table_metadata(pointer: str, log: Log, history: History) -> TableMetadata:
+    """All of it in the words of `domain/metadata.py`. `format_version` is the reader version of the protocol.
+
+    Raises MetadataError (`unknown_format_version`): the meaning of such a log is not known.
+    """
+    table = history.tables.get(log.version)
+    version = _reader_version(history.protocol)
+    if version is not None and version > MAX_READER_VERSION:
+        raise MetadataError("unknown_format_version", f"{pointer} needs reader version {version}")
+    snapshots = {at: _snapshot(at, history) for at in sorted({*history.heads, log.version})}
+    head = snapshots[log.version]
+    known = [entry for entry in history.tables.values() if entry is not None]
+    return TableMetadata(
+        format="delta",
+        format_version=version or 1,
+        uuid=table.uuid if table else None,
+        location=log.root,
+        metadata_location=pointer,
+        size_bytes=_pointer_size(pointer, log),
+        last_updated_ms=head.timestamp_ms,
+        current_schema_id=table.schema_id if table else None,
+        schemas={entry.schema_id: entry.schema for entry in known if entry.schema_id is not None and entry.schema},
+        default_spec_id=table.spec_id if table else None,
+        specs={entry.spec_id: entry.spec for entry in known},
+        default_sort_order_id=None,
+        sort_orders={},
+        properties=_properties(table, history.protocol),
+        snapshots=snapshots,
+        refs={MAIN: Ref(log.version, "branch")},
+        snapshot_log=tuple(
+            LogEntry(snapshot.timestamp_ms, snapshot.snapshot_id)
+            for snapshot in snapshots.values()
+            if snapshot.timestamp_ms is not None
+        ),
+        metadata_log=(),
+        problems=tuple(dict.fromkeys(_problems(log, history, table))),
+    )
+
+
+def _snapshot(version: int, history: History) -> Snapshot:
+    """A version; one that only a checkpoint tells of says nothing but that it was."""
+    head, table = history.heads.get(version), history.tables.get(version)
+    return Snapshot(
+        snapshot_id=version,
+        parent_id=version - 1 if version else None,
+        sequence_number=version,
+        timestamp_ms=timestamp_of(head) if head else None,
+        schema_id=table.schema_id if table else None,
+        summary=summary_of(head) if head and not (head.damage and head.info is None) else None,
+    )
+
+
+def _problems(log: Log, history: History, table: Table | None) -> Iterator[Problem]:
+    for version, head in history.heads.items():
+        if head.damage:
+            yield Problem("commit_unreadable", f"the commit of version {version}: {head.damage}", version)
+    held = list(log.commits)
+    for before, after in pairwise(held):
+        if after != before + 1:
+            yield Problem("commits_missing", f"between versions {before} and {after}", after)
+    if len(held) > MAX_VERSIONS:
+        yield Problem("history_truncated", f"of {len(held)} versions the newest {MAX_VERSIONS} are told")
+    if table is None or table.uuid is None:
+        yield Problem("metadata_missing", "no metaData action that is left names the table")
+    elif table.schema is None:
+        yield Problem("schema_missing", "the newest metaData action has no schema")
+    yield from _protocol_problems(history.protocol)
+
+
+def _protocol_problems(protocol: dict[str, Any]) -> Iterator[Problem]:
+    if _reader_version(protocol) is None:
+        yield Problem("protocol_missing", "no protocol action is left")
+    features = protocol.get("readerFeatures")
+    for feature in features if isinstance(features, list) else ():
+        if feature not in READER_FEATURES:
+            yield Problem("unknown_reader_feature", f"{feature}: counts may mean something else")
+        elif feature in _STAGED:
+            yield Problem("catalog_managed", "the newest commits may be known to the table's catalog only")
+
+
+def _reader_version(protocol: dict[str, Any]) -> int | None:
+    found = protocol.get("minReaderVersion")
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < 2**31 else None
+
+
+def _properties(table: Table | None, protocol: dict[str, Any]) -> dict[str, str]:
+    """The configuration, and the protocol as SHOW TBLPROPERTIES shows it."""
+    found = dict(table.configuration) if table else {}
+    for key in ("minReaderVersion", "minWriterVersion"):
+        if isinstance(protocol.get(key), int):
+            found[f"delta.{key}"] = str(protocol[key])
+    for key in ("readerFeatures", "writerFeatures"):
+        features = protocol.get(key)
+        found.update((f"delta.feature.{name}", "supported") for name in features or () if isinstance(name, str))
+    return dict(sorted(found.items()))
+
+
+def _pointer_size(pointer: str, log: Log) -> int:
+    """Bytes of the file that the pointer names; 0 when it is one of several parts that others complete."""
+    name = pointer.rsplit("/", 1)[-1]
+    listed = [*log.commits.values(), *(file for checkpoint in log.checkpoints for file in checkpoint.files)]
+    return next((file.size for file in listed if file.name == name), 0)
+
+
+def checksum_of(content: bytes) -> tuple[int | None, int | None]:
+    """`(files, bytes)` that a version checksum file claims; None for what it does not."""
+    try:
+        found = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None, None
+    claims = found if isinstance(found, dict) else {}
+    files, size = claims.get("numFiles"), claims.get("tableSizeBytes")
+    return files if isinstance(files, int) else None, size if isinstance(size, int) else None

@@ -1,0 +1,152 @@
+"""Port TableReader for Delta Lake: the history from the heads of its commits, every version by replay."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from limnograph.adapters.delta.actions import FileAction
+from limnograph.adapters.delta.content import content_of, partitions_of
+from limnograph.adapters.delta.files import LogFiles
+from limnograph.adapters.delta.log import Log, open_log
+from limnograph.adapters.delta.metadata import History, checksum_of, read_history, table_metadata
+from limnograph.adapters.delta.replay import Moves, replay
+from limnograph.adapters.delta.state import LiveFiles
+from limnograph.adapters.delta.states import States, moved
+from limnograph.domain.content import Partitions, Reading, Want
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.targets import targets_of
+from limnograph.ports.storage import Storage
+
+MAX_CHECKSUM_BYTES = 2**20
+"""Larger checksum files repeat all live files; they are not worth a read."""
+
+
+class Shared:
+    """What the tables of one process share: files of their logs and the states of their last versions."""
+
+    def __init__(self) -> None:
+        self.files = LogFiles()
+        self.states = States(self.files)
+
+
+SHARED = Shared()
+"""For the life of the process: parsers are warm and Spark reuses its Python workers, so passes share it."""
+
+
+class _Read(NamedTuple):
+    """A version as far as it could be read. `live`: state after it; `moves`: what its own commit did."""
+
+    live: LiveFiles | None
+    moves: Moves | None
+    problems: tuple[str, ...]
+
+
+class DeltaReader:
+    """Reads one storage. Not to be used by two threads at once: states are moved on in place."""
+
+    def __init__(self, storage: Storage, shared: Shared = SHARED) -> None:
+        self._storage, self._files, self._states = storage, shared.files, shared.states
+        self._opened: tuple[str, Log, History] | None = None
+
+    def metadata(self, location: str) -> TableMetadata:
+        log, history = self._open(location)
+        return table_metadata(location, log, history)
+
+    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
+        log, _ = self._at(metadata)
+        version = snapshot.snapshot_id
+        targets = targets_of("delta", metadata.properties)
+        small_below = targets.small_below if targets else None
+        found = self._version(log, version)
+        if found.live is None and found.moves is None:
+            return Reading(tier="summary", problems=found.problems)
+        if found.live is not None:
+            found.live.aim(small_below)
+            self._states.keep(log, version, found.live)
+        partitions = self._partitions(metadata, version, found, changed_only=want.changed_only, small_below=small_below)
+        return Reading(
+            tier="entries",
+            problems=found.problems,
+            notes=self._notes(log, version, found.live),
+            content=content_of(found.live, found.moves, partitions, small_below),
+        )
+
+    def _at(self, metadata: TableMetadata) -> tuple[Log, History]:
+        """The log as it was when the metadata was read."""
+        if self._opened is not None and self._opened[0] == metadata.metadata_location:
+            return self._opened[1:]
+        return self._open(metadata.metadata_location)
+
+    def _open(self, location: str) -> tuple[Log, History]:
+        log = open_log(location, self._storage)
+        history = read_history(log, self._files, self._storage)
+        self._opened = (location, log, history)
+        return log, history
+
+    def _version(self, log: Log, version: int) -> _Read:
+        """The version's own commit on the state before it; else the commit alone, and a checkpoint of this version."""
+        problems: list[str] = []
+        actions: list[FileAction] | None = None
+        try:
+            if version in log.commits:
+                actions = self._states.actions(log, version, self._storage)
+                before = self._states.at(log, version - 1, self._storage)
+                return _Read(before, moved(before, version, replay(actions, before)), ())
+        except MetadataError as error:
+            problems.append(_code(error, own=actions is None))
+        try:
+            live = self._states.checkpoint(log, version, self._storage)
+        except MetadataError as error:
+            live = None
+            problems = problems or [_code(error, own=False)]
+        else:
+            problems = [code for code in problems if code not in {"history_truncated", "history_damaged"}]
+        moves = None if actions is None else replay(actions, None)
+        if live is not None and moves is not None:
+            moved(live, version, moves)
+        return _Read(live, moves, tuple(dict.fromkeys(problems)))
+
+    def _partitions(
+        self, metadata: TableMetadata, version: int, found: _Read, *, changed_only: bool, small_below: int | None
+    ) -> Partitions | None:
+        if found.live is None:
+            return None
+        log, history = self._at(metadata)
+        live, moves = found.live, found.moves or Moves(placed=False)
+        # Other names of the columns make other keys of all partitions: no difference to the row before can tell that.
+        changed_only = changed_only and not history.renamed(version)
+        if not (changed_only and moves.placed):
+            self._states.seed(log, live, version, self._storage)
+
+        def committed_at(number: int) -> int | None:
+            touched = metadata.snapshots.get(live.touched.get(number, -1))
+            return touched.committed_at if touched else None
+
+        return partitions_of(
+            live,
+            moves,
+            history.naming(version),
+            small_below,
+            changed_only=changed_only,
+            committed_at=committed_at,
+        )
+
+    def _notes(self, log: Log, version: int, live: LiveFiles | None) -> tuple[str, ...]:
+        """`checksum_mismatch`: the writer's own checksum file counts otherwise. It is compared, never believed."""
+        file = log.checksums.get(version)
+        if live is None or file is None or file.size > MAX_CHECKSUM_BYTES:
+            return ()
+        try:
+            content = self._storage.read(log.location(file.name), MAX_CHECKSUM_BYTES)
+        except MetadataError:
+            return ()
+        counted = (live.total.files, live.total.bytes)
+        claims = checksum_of(content)
+        differs = any(claim not in {None, count} for claim, count in zip(claims, counted, strict=True))
+        return ("checksum_mismatch",) if differs else ()
+
+
+def _code(error: MetadataError, *, own: bool) -> str:
+    """Problem code of a row: damage of the version's own commit has one name, whatever is wrong with the file."""
+    return "commit_missing" if own and error.code == "file_missing" else "commit_unreadable" if own else error.code

@@ -1,0 +1,108 @@
+"""One commit applied to the live files, and what it moved: by logical file, so that files = before + added - removed.
+
+A file whose deletion vector changed stays the same data file: it counts as delete files added and removed (Delta's own
+metrics of DELETE count so too). A file that is added again as it was is no change.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from limnograph.adapters.delta.actions import File, FileAction, Values
+from limnograph.adapters.delta.state import LiveFiles
+
+
+class Moved(msgspec.Struct):
+    """What a commit added or removed. A number that one of its files does not tell is None."""
+
+    data_files: int = 0
+    delete_files: int = 0
+    records: int | None = 0
+    bytes: int | None = 0
+
+    def count(self, file: File) -> None:
+        """A data file, with its vector when it has one."""
+        self.data_files += 1
+        self.delete_files += file.vector_rows is not None
+        self.records = _plus(self.records, file.records)
+        self.bytes = _plus(self.bytes, file.size)
+
+
+class Moves(msgspec.Struct):
+    """`touched`: partition values -> data files added, removed there. `visited`: partitions with any file action.
+    `placed`: whether all removed files told theirs.
+    """
+
+    added: Moved = msgspec.field(default_factory=Moved)
+    removed: Moved = msgspec.field(default_factory=Moved)
+    touched: dict[Values, list[int]] = msgspec.field(default_factory=dict)
+    visited: set[Values] = msgspec.field(default_factory=set)
+    placed: bool = True
+
+    def touch(self, values: Values | None, added: int, removed: int) -> None:
+        """Note a partition; None when a removed file does not say where it was."""
+        if values is None:
+            self.placed = False
+            return
+        self.visited.add(values)
+        counts = self.touched.setdefault(values, [0, 0])
+        counts[0] += added
+        counts[1] += removed
+
+
+def replay(actions: Iterable[FileAction], live: LiveFiles | None) -> Moves:
+    """Apply a commit to `live`, in place. `live` None: the state before is not known, the commit speaks for itself.
+
+    Raises MetadataError; `live` is then half moved and of no use any more.
+    """
+    last = {action.file.key: action for action in actions}
+    olds: dict[bytes, list[File]] = defaultdict(list)
+    news: dict[bytes, list[File]] = defaultdict(list)
+    for key, (adds, file) in last.items():
+        old = live.pop(key) if live is not None else (None if adds else file)
+        if old is not None:
+            olds[file.path].append(old)
+        if adds:
+            news[file.path].append(file)
+    if live is not None:
+        for files in news.values():
+            for file in files:
+                live.put(file)
+    return _moves(olds, news)
+
+
+def _moves(olds: dict[bytes, list[File]], news: dict[bytes, list[File]]) -> Moves:
+    moves = Moves()
+    for path in {**olds, **news}:
+        before, after = olds.get(path, []), news.get(path, [])
+        for old, new in zip(before, after, strict=False):
+            _exchange(moves, old, new)
+        for old in before[len(after) :]:
+            moves.removed.count(old)
+            moves.touch(old.values, 0, 1)
+        for new in after[len(before) :]:
+            moves.added.count(new)
+            moves.touch(new.values, 1, 0)
+    return moves
+
+
+def _exchange(moves: Moves, old: File, new: File) -> None:
+    """The same data file before and after: only its vector differs, unless a writer broke that rule."""
+    if any(was is not None and now is not None and was != now for was, now in zip(old[2:5], new[2:5], strict=True)):
+        moves.removed.count(old)
+        moves.added.count(new)
+        moves.touch(old.values, 0, 1)
+        moves.touch(new.values, 1, 0)
+    elif old.key != new.key:
+        moves.removed.delete_files += old.vector_rows is not None
+        moves.added.delete_files += new.vector_rows is not None
+        moves.touch(new.values, 0, 0)
+    elif new.values is not None:
+        moves.visited.add(new.values)
+
+
+def _plus(total: int | None, part: int | None) -> int | None:
+    return None if total is None or part is None else total + part

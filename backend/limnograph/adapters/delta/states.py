@@ -1,0 +1,166 @@
+"""Live files at a version: carried from the version before, else from the nearest checkpoint or the table's beginning.
+
+Whether a state can be known is decided by the log alone, never by what this process happens to remember.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from limnograph.adapters.delta.actions import FileAction, read_files
+from limnograph.adapters.delta.checkpoints import checkpoint_files
+from limnograph.adapters.delta.files import LogFiles
+from limnograph.adapters.delta.log import Checkpoint, Log
+from limnograph.adapters.delta.replay import Moves, replay
+from limnograph.adapters.delta.state import LiveFiles
+from limnograph.domain.errors import MetadataError
+from limnograph.ports.storage import Storage
+
+FILES_KEPT = 400_000
+"""Live files of all remembered states together; the newest one is kept whatever its size."""
+_TRIES = 3
+
+
+class _Held(NamedTuple):
+    """A state, its version, and the log file it was made from last (None: the table before version 0)."""
+
+    version: int
+    made_from: Any
+    live: LiveFiles
+
+
+class States:
+    """One per process. A state is handed out to be moved on by its caller, who gives it back."""
+
+    def __init__(self, files: LogFiles) -> None:
+        self._files = files
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._bad: OrderedDict[Any, str] = OrderedDict()
+
+    def at(self, log: Log, version: int, storage: Storage) -> LiveFiles:
+        """State after a version. Raises MetadataError: `history_truncated` where the log has no way there,
+        `history_damaged` or `too_many_files` where that way is not passable; SourceError.
+        """
+        bases: list[Checkpoint | None] = list(log.bases(version))
+        if not bases:
+            raise MetadataError("history_truncated", f"nothing in the log leads to version {version}")
+        held = self._held.pop(log.root, None)
+        if held and self._leads(log, held, version, bases[0]):
+            return self._forward(log, held.version, version, held.live, storage)
+        del held
+        return self._tried(bases[:_TRIES], lambda base: self._from(log, base, version, storage))
+
+    def checkpoint(self, log: Log, version: int, storage: Storage) -> LiveFiles:
+        """State of a checkpoint of exactly this version. Raises MetadataError (`history_truncated`), SourceError."""
+        exact: list[Checkpoint | None] = [c for c in log.checkpoints if c.version == version]
+        if not exact:
+            raise MetadataError("history_truncated", f"no checkpoint of version {version}")
+        return self._tried(exact[:_TRIES], lambda base: self._from(log, base, version, storage))
+
+    def keep(self, log: Log, version: int, live: LiveFiles) -> None:
+        """Remember a state for the next version."""
+        self._held[log.root] = _Held(version, _made_from(log, version), live)
+        self._held.move_to_end(log.root)
+        while len(self._held) > 1 and sum(len(held.live) for held in self._held.values()) > FILES_KEPT:
+            self._held.popitem(last=False)
+
+    def actions(self, log: Log, version: int, storage: Storage) -> list[FileAction]:
+        """File actions of a commit. Raises MetadataError, SourceError."""
+        return list(read_files(self._files.commit(log, version, storage)))
+
+    def seed(self, log: Log, live: LiveFiles, below: int, storage: Storage) -> None:
+        """Which retained versions up to `below` touched the partitions that no replayed one did, newest first."""
+        if live.seeded:
+            return
+        live.seeded = True
+        wanted = {n for n, sums in enumerate(live.partitions) if sums.files and n not in live.touched}
+        for version in (at for at in reversed(log.commits) if at <= below):
+            if not wanted:
+                return
+            try:
+                actions = self.actions(log, version, storage)
+            except MetadataError:
+                continue  # told as a problem of that version
+            for values in {action.file.values for action in actions if action.file.values is not None}:
+                number = live.number(values)
+                if number in wanted:
+                    live.touched[number] = version
+                    wanted.discard(number)
+
+    def _leads(self, log: Log, held: _Held, version: int, base: Checkpoint | None) -> bool:
+        """Whether a remembered state is of this very log, not beyond the version, and no farther than the base."""
+        nearest = -1 if base is None else base.version
+        if not nearest <= held.version <= version or held.made_from != _made_from(log, held.version):
+            return False
+        return held.version == version or log.runs.get(version, version + 1) <= held.version + 1
+
+    def _tried(self, bases: list[Checkpoint | None], start: Callable[[Checkpoint | None], LiveFiles]) -> LiveFiles:
+        """From the first base that works. What failed once is not read again."""
+        problem: MetadataError | None = None
+        for base in bases:
+            try:
+                return start(base)
+            except MetadataError as error:
+                problem = error
+        code = "too_many_files" if problem and problem.code == "too_many_files" else "history_damaged"
+        raise MetadataError(code, problem.detail if problem else "") from problem
+
+    def _from(self, log: Log, base: Checkpoint | None, version: int, storage: Storage) -> LiveFiles:
+        self._make_room()
+        live = LiveFiles()
+        if base is None:
+            live.seeded = True
+            return self._forward(log, -1, version, live, storage)
+        with _Marked(self._bad, (log.root, base.files)):
+            for file in checkpoint_files(log, base, storage):
+                if file.key not in live:
+                    live.put(file)
+        return self._forward(log, base.version, version, live, storage)
+
+    def _forward(self, log: Log, start: int, version: int, live: LiveFiles, storage: Storage) -> LiveFiles:
+        """Apply the commits after `start`. Fails before it starts where one of them is known to be damaged."""
+        steps = range(start + 1, version + 1)
+        for step in steps:
+            if (log.root, log.commits[step]) in self._bad:
+                raise MetadataError(self._bad[log.root, log.commits[step]], f"version {step} cannot be applied")
+        for step in steps:
+            with _Marked(self._bad, (log.root, log.commits[step])):
+                moved(live, step, replay(self.actions(log, step, storage), live))
+        return live
+
+    def _make_room(self) -> None:
+        """A large state is not made beside other large ones."""
+        if sum(len(held.live) for held in self._held.values()) > FILES_KEPT // 4:
+            self._held.clear()
+
+
+def moved(live: LiveFiles, version: int, moves: Moves) -> Moves:
+    """Note which partitions a version touched."""
+    for values in moves.visited:
+        live.touched[live.number(values)] = version
+    return moves
+
+
+class _Marked:
+    """Remembers a file that turned out damaged, so that a long history behind it does not read it again and again."""
+
+    def __init__(self, bad: OrderedDict[Any, str], key: Any) -> None:
+        self._bad, self._key = bad, key
+
+    def __enter__(self) -> None:
+        if self._key in self._bad:
+            raise MetadataError(self._bad[self._key], "known to be damaged")
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, MetadataError):
+            self._bad[self._key] = error.code
+            while len(self._bad) > 1_000:
+                self._bad.popitem(last=False)
+
+
+def _made_from(log: Log, version: int) -> Any:
+    if version in log.commits:
+        return log.commits[version]
+    return next((checkpoint.files for checkpoint in log.checkpoints if checkpoint.version == version), None)

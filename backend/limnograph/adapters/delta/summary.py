@@ -1,0 +1,78 @@
+"""A commit's `commitInfo` as a snapshot summary, and its operation in Iceberg's four words.
+
+Counts in `operationMetrics` are rows in some keys and files in others, by writer: they are kept, never counted with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from limnograph.adapters.delta.actions import Head
+
+_WORDS = {
+    "append": {"CREATE TABLE AS SELECT", "COPY INTO", "CLONE", "CONVERT", "ADD FILE"},
+    "overwrite": {
+        "UPDATE", "MERGE", "RESTORE", "CREATE OR REPLACE TABLE", "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE",
+        "REPLACE TABLE AS SELECT", "REPLACE WHERE",
+    },
+    "delete": {"DELETE", "TRUNCATE"},
+    "replace": {"OPTIMIZE", "REORG", "COMPUTE STATS", "VACUUM START", "VACUUM END", "CREATE TABLE"},
+}  # fmt: skip
+_BY_NAME = {name: word for word, names in _WORDS.items() for name in names}
+_BY_MODE = {
+    "append": "append",
+    "errorifexists": "append",
+    "ignore": "append",
+    "overwrite": "overwrite",
+    "complete": "overwrite",
+}
+_YEARS = range(-62_135_596_800_000, 253_402_300_800_000)
+"""Milliseconds of the years 1 to 9999."""
+
+
+def summary_of(head: Head) -> dict[str, str]:
+    """Everything the commit says of itself, one level of nesting as `operationMetrics.numFiles`; nulls are left out."""
+    found: dict[str, str] = {}
+    for key, value in (head.info or {}).items():
+        if isinstance(value, dict):
+            found.update((f"{key}.{inner}", _text(part)) for inner, part in value.items() if part is not None)
+        elif value is not None:
+            found[key] = _text(value)
+    if "operation" in found:
+        found["delta.operation"] = found["operation"]
+    return found | {"operation": operation_of(head)}
+
+
+def operation_of(head: Head) -> str:
+    """`append`, `overwrite`, `delete` or `replace` (rows stay the same): by the operation's name, else its actions."""
+    info = head.info or {}
+    name = info.get("operation")
+    if isinstance(name, str):
+        parameters = info.get("operationParameters")
+        mode = None
+        if isinstance(parameters, dict):
+            mode = parameters.get("mode", parameters.get("outputMode"))
+        if name.upper() in {"WRITE", "STREAMING UPDATE"} and str(mode).lower() in _BY_MODE:
+            return _BY_MODE[str(mode).lower()]
+        if name.upper() in _BY_NAME:
+            return _BY_NAME[name.upper()]
+    if not head.changes_data:
+        return "replace"
+    if head.adds and head.removes:
+        return "overwrite"
+    return "append" if head.adds else "delete"
+
+
+def timestamp_of(head: Head) -> int | None:
+    """In-commit timestamp, else what the writer says (milliseconds); never the file's own time. None: not known."""
+    for key in ("inCommitTimestamp", "timestamp"):
+        value = (head.info or {}).get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value in _YEARS:
+            return value
+    return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
