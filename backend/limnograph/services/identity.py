@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -13,15 +13,17 @@ from limnograph.domain.metadata import TableMetadata
 from limnograph.services.ledger import Ledger
 
 
-def series_ids(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> dict[TableName, str]:
-    """Series of every readable table that is listed now."""
+def series_ids(
+    tables: Mapping[TableName, TableMetadata], ledger: Ledger, held: Collection[str] = ()
+) -> dict[TableName, str]:
+    """Series of every readable table. `held`: series that a listed table has which could not be read now."""
     by_uuid: dict[str, dict[str, list[TableName]]] = {}
     for name, metadata in tables.items():
         uuid = _own(name, metadata, ledger)
         by_uuid.setdefault(uuid, {}).setdefault(normalise_location(metadata.location), []).append(name)
     found: dict[TableName, str] = {}
     for uuid, places in by_uuid.items():
-        original = _original(uuid, places, ledger)
+        original = _original(uuid, places, ledger, held=uuid in held)
         for place, names in places.items():
             copy = f"{uuid}@{hashlib.sha256(place.encode()).hexdigest()[:8]}"
             known_copy = ledger.first_seen(copy) is not None
@@ -58,16 +60,21 @@ def _shares(metadata: TableMetadata, uuid: str, ledger: Ledger) -> bool:
     return any(snapshot_id in {str(i) for i in spoken} for snapshot_id, _ in ledger.main_log(uuid))
 
 
-def _original(uuid: str, places: Mapping[str, list[TableName]], ledger: Ledger) -> str:
-    """Location that keeps the id where several tables claim it: the first seen, else its name, else a fixed choice."""
-    if len(places) == 1:
-        return next(iter(places))
+def _original(uuid: str, places: Mapping[str, list[TableName]], ledger: Ledger, *, held: bool) -> str | None:
+    """Location that keeps the id where several tables claim it: the first seen, else its name, else a fixed choice.
+
+    None when that is a table which cannot be read now.
+    """
     first = ledger.first_seen(uuid)
+    if len(places) == 1 and not held:
+        return next(iter(places))
     if first and _location(first) in places:
         return str(_location(first))
     for place, names in places.items():
         if first and first.subject in {str(name) for name in names}:
             return place
+    if held:
+        return None
     return min(places, key=lambda place: (min(places[place]), place))
 
 
