@@ -1,0 +1,152 @@
+"""The body of a completed instant: which files a commit wrote and which file groups it replaced.
+
+JSON in layout 1, Avro in layout 2 (HoodieCommitMetadata, HoodieReplaceCommitMetadata); the first bytes decide.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from limnograph.adapters.avro.container import MAGIC
+from limnograph.adapters.avro.records import read_records
+from limnograph.domain.errors import MetadataError
+
+MAX_COMMIT_BYTES = 256 * 2**20
+MAX_SIZE_BYTES = 2**50
+_MAX_ROWS = 2**53
+
+
+class Written(NamedTuple):
+    """A write stat. `prev`: instant of the base file that it continues, where there is one. Bytes and rows are None
+    where the writer left them out. `updates`: it changed rows that had been there.
+    """
+
+    partition: str
+    file_id: str
+    name: str
+    size: int | None
+    records: int | None
+    prev: str | None
+    updates: bool
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """`operation`: Hudi's word, None where the writer told none. `replaced`: `(partition, file id)` of the groups that
+    left. `extra`: extraMetadata without the schema, which is Avro's JSON.
+    """
+
+    operation: str | None = None
+    compacted: bool = False
+    written: tuple[Written, ...] = ()
+    replaced: tuple[tuple[str, str], ...] = ()
+    extra: dict[str, str] = msgspec.field(default_factory=dict)
+    schema: str | None = None
+
+
+class _Stat(msgspec.Struct, rename="camel"):
+    file_id: str | None = None
+    path: str | None = None
+    prev_commit: str | None = None
+    num_writes: int | None = None
+    num_update_writes: int | None = None
+    num_deletes: int | None = None
+    file_size_in_bytes: int | None = None
+    total_write_bytes: int | None = None
+
+
+class _Body(msgspec.Struct, rename="camel"):
+    partition_to_write_stats: dict[str, list[_Stat | None] | None] | None = None
+    partition_to_replace_file_ids: dict[str, list[str | None] | None] | None = None
+    extra_metadata: dict[str, Any] | None = None
+    operation_type: str | None = None
+    compacted: bool | None = None
+
+
+_JSON = msgspec.json.Decoder(_Body)
+
+
+def parse_commit(content: bytes) -> Commit:
+    """Raises MetadataError (`commit_unreadable`). An empty file is a commit that wrote nothing, as Hudi reads it."""
+    if not content:
+        return Commit()
+    try:
+        body = msgspec.convert(_record(content), _Body) if content.startswith(MAGIC) else _JSON.decode(content)
+    except (msgspec.DecodeError, MetadataError, UnicodeDecodeError, RecursionError) as error:
+        raise MetadataError("commit_unreadable", f"the body of an instant is damaged: {error}") from error
+    return _commit(body)
+
+
+def parse_rollback(content: bytes) -> list[tuple[str, str, int | None]]:
+    """`(partition, log file, bytes)` of the log files that a rollback wrote or left behind (HoodieRollbackMetadata and
+    HoodieRestoreMetadata): below table version 8 they stay in their file slice. Raises MetadataError.
+    """
+    if not content:
+        return []
+    record = _record(content)
+    restored = record.get("hoodieRestoreMetadata")
+    if not isinstance(restored, dict):
+        return _left_logs(record)
+    return [
+        log for items in restored.values() for item in items or () if isinstance(item, dict) for log in _left_logs(item)
+    ]
+
+
+def _left_logs(record: dict[str, Any]) -> list[tuple[str, str, int | None]]:
+    found: list[tuple[str, str, int | None]] = []
+    partitions = record.get("partitionMetadata")
+    for partition, item in (partitions if isinstance(partitions, dict) else {}).items():
+        for key in ("rollbackLogFiles", "logFilesFromFailedCommit"):
+            logs = item.get(key) if isinstance(item, dict) else None
+            found += [
+                (partition, str(path).rpartition("/")[2], _within(size, MAX_SIZE_BYTES))
+                for path, size in (logs if isinstance(logs, dict) else {}).items()
+            ]
+    return found
+
+
+def _record(content: bytes) -> dict[str, Any]:
+    records = read_records(content)
+    if len(records) != 1 or not isinstance(records[0], dict):
+        raise MetadataError("avro_damaged", f"{len(records)} records where one is expected")
+    return records[0]
+
+
+def _commit(body: _Body) -> Commit:
+    extra = body.extra_metadata or {}
+    schema = extra.get("schema")
+    groups = body.partition_to_replace_file_ids or {}
+    return Commit(
+        operation=body.operation_type or None,
+        compacted=bool(body.compacted),
+        written=tuple(
+            found
+            for partition, stats in (body.partition_to_write_stats or {}).items()
+            for stat in stats or ()
+            if (found := _written(partition, stat)) is not None
+        ),
+        replaced=tuple((partition, group) for partition, ids in groups.items() for group in ids or () if group),
+        extra={key: value for key, value in extra.items() if key != "schema" and isinstance(value, str)},
+        schema=schema if isinstance(schema, str) and schema else None,
+    )
+
+
+def _written(partition: str, stat: _Stat | None) -> Written | None:
+    """None for a stat without a file: a task that had nothing to write leaves one."""
+    if stat is None or not stat.path:
+        return None
+    size = stat.file_size_in_bytes or stat.total_write_bytes
+    return Written(
+        partition=partition,
+        file_id=stat.file_id or "",
+        name=stat.path.rpartition("/")[2],
+        size=_within(size if size is not None else stat.file_size_in_bytes, MAX_SIZE_BYTES),
+        records=_within(stat.num_writes, _MAX_ROWS),
+        prev=stat.prev_commit if stat.prev_commit not in {None, "", "null"} else None,
+        updates=bool(stat.num_update_writes or stat.num_deletes),
+    )
+
+
+def _within(number: Any, limit: int) -> int | None:
+    return number if isinstance(number, int) and 0 <= number <= limit else None

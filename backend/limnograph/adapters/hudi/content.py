@@ -1,0 +1,137 @@
+"""Content of a snapshot from the file slices: totals, what its instant changed, states of partitions, shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limnograph.adapters.hudi.partitions import PartitionText
+from limnograph.adapters.hudi.slices import Move, Slices
+from limnograph.adapters.hudi.tally import Tally
+from limnograph.analysis.debt import debt
+from limnograph.analysis.skew import skew
+from limnograph.domain.content import (
+    PARTITIONS_KEPT,
+    Changed,
+    Content,
+    Partitions,
+    PartitionState,
+    Shape,
+    Totals,
+    Want,
+)
+from limnograph.domain.manifests import PartitionKey
+from limnograph.domain.targets import Targets
+
+SHAPE_SHARE = 10
+"""The shape is computed anew where an instant moved a tenth of the live files."""
+
+
+def content_of(
+    slices: Slices, move: Move | None, *, counted: bool, want: Want, text: PartitionText, targets: Targets | None
+) -> Content:
+    """`counted` False: the state is not known, but what the instant itself wrote is."""
+    sized = counted and not slices.total.unsized
+    moved = move is not None and (move.added.files + move.removed.files) * SHAPE_SHARE >= max(1, slices.total.files)
+    return Content(
+        totals=_totals(slices.total, targets) if counted else _UNKNOWN,
+        changed=_changed(move, counted=counted),
+        histogram=list(slices.histogram) if sized else None,
+        partitions=_partitions(slices, move or Move(), want, text, targets) if counted else None,
+        shape=_shape(slices, targets) if sized and (want.shape or moved) else None,
+    )
+
+
+_UNKNOWN = Totals(
+    data_files=None,
+    records=None,
+    bytes=None,
+    small_files=None,
+    delete_files=None,
+    delete_bytes=None,
+    position_deletes=None,
+    equality_deletes=None,
+    dvs=None,
+)
+
+
+def _totals(total: Tally, targets: Targets | None) -> Totals:
+    """Log files stand as delete files; how many rows they change or delete, no metadata says."""
+    return Totals(
+        data_files=total.files,
+        records=total.known_records,
+        bytes=total.known_bytes,
+        small_files=None if targets is None or total.unsized else total.small,
+        delete_files=total.logs,
+        delete_bytes=total.known_log_bytes,
+        position_deletes=0 if not total.logs else None,
+        equality_deletes=0 if not total.logs else None,
+        dvs=0,
+    )
+
+
+def _changed(move: Move | None, *, counted: bool) -> Changed:
+    """Without a known state nothing tells what left."""
+    added, removed = (_NOTHING, _NOTHING) if move is None else (_side(move.added), _side(move.removed))
+    added_files, added_logs, added_records, added_bytes = added
+    clear = counted and move is not None and not move.unclear
+    removed_files, removed_logs, removed_records, removed_bytes = removed if clear else _NOTHING
+    return Changed(
+        added_data_files=added_files,
+        added_delete_files=added_logs,
+        added_records=added_records,
+        added_bytes=added_bytes,
+        removed_data_files=removed_files,
+        removed_delete_files=removed_logs,
+        removed_records=removed_records,
+        removed_bytes=removed_bytes,
+        partitions=len(move.touched) if move is not None and clear else None,
+    )
+
+
+_Side = tuple[int | None, int | None, int | None, int | None]
+_NOTHING: _Side = (None, None, None, None)
+
+
+def _side(tally: Tally) -> _Side:
+    """Data files, log files, rows and bytes of what was added or removed."""
+    return tally.files, tally.logs, tally.known_records, tally.known_bytes
+
+
+def _partitions(slices: Slices, move: Move, want: Want, text: PartitionText, targets: Targets | None) -> Partitions:
+    changed = want.changed_only and len(move.touched) <= PARTITIONS_KEPT
+    live = slices.partitions
+    named = (
+        list(move.touched) if changed else sorted(live, key=lambda path: (-live[path].bytes, path))[:PARTITIONS_KEPT]
+    )
+    states: dict[PartitionKey, PartitionState] = {}
+    for path in sorted(named):
+        tally = live.get(path, Tally())
+        added, removed = move.touched.get(path, (0, 0))
+        states[0, text(path)] = PartitionState(
+            data_files=tally.files,
+            delete_files=tally.logs,
+            small_files=None if targets is None or tally.unsized else tally.small,
+            records=tally.known_records,
+            bytes=tally.known_bytes,
+            added_data_files=added,
+            removed_data_files=removed,
+            last_committed_at=slices.last_touched.get(path),
+        )
+    return Partitions(scope="changed" if changed else "full", total=len(live), states=states)
+
+
+def _shape(slices: Slices, targets: Targets | None) -> Shape:
+    partition, sizes = slices.sizes()
+    per_partition = np.fromiter((tally.bytes for tally in slices.partitions.values()), np.int64)
+    uneven = skew(per_partition)
+    owed = None if targets is None else debt(partition, sizes, targets)
+    return Shape(
+        debt_files=owed and owed.files,
+        debt_bytes=owed and owed.bytes,
+        debt_groups=owed and owed.groups,
+        debt_outputs=owed and owed.outputs,
+        skew_max_over_median=uneven.max_over_median,
+        skew_cv=uneven.cv,
+        skew_gini=uneven.gini,
+        skew_top1_share=uneven.top1_share,
+    )

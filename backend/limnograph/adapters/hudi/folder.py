@@ -1,0 +1,96 @@
+"""What a table's folder holds from before its active timeline: the state that the first retained instant found.
+
+For tables whose history is archived. A file's name carries its group and instant, so a listing tells counts and bytes,
+but not rows; what cleaning removed is known only as far as later write stats point back at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from limnograph.adapters.hudi.commits import Commit
+from limnograph.adapters.hudi.names import FileName, parse_name
+from limnograph.adapters.hudi.slices import GroupId, Slices
+from limnograph.adapters.hudi.tally import File
+from limnograph.adapters.hudi.timeline import Timeline
+from limnograph.ports.storage import Listed
+
+_JUNK = frozenset((".hoodie", "__MACOSX"))
+Placed = tuple[GroupId, str, FileName, int]
+"""A data file of the listing: its group, name, what the name says, and its bytes."""
+
+
+def data_files(listing: Iterable[Listed]) -> list[Placed]:
+    """Base and log files of a deep listing of the table's folder."""
+    found: list[Placed] = []
+    for file in listing:
+        partition, _, name = file.name.rpartition("/")
+        parsed = parse_name(name)
+        if parsed is not None and not parsed.cdc and _JUNK.isdisjoint(partition.split("/")):
+            found.append(((partition, parsed.file_id), name, parsed, file.size))
+    return found
+
+
+def start_from_folder(
+    slices: Slices, timeline: Timeline, commits: Mapping[str, Commit], files: Iterable[Placed], *, only_bases: bool
+) -> None:
+    """Start `slices` from the files that are older than the timeline, and from what commits say about older ones.
+
+    `only_bases`: the table is copy-on-write, so that a group of which nothing is left had one base file.
+    """
+    bases: dict[GroupId, File] = {}
+    logs: dict[GroupId, list[tuple[str, File]]] = {}
+    written = {(stat.partition, stat.name) for commit in commits.values() for stat in commit.written}
+    for group, name, parsed, size in files:
+        if (group[0], name) in written or parsed.instant >= timeline.starts:
+            continue
+        if parsed.is_log:
+            logs.setdefault(group, []).append((name, File(parsed.instant, size)))
+        elif group not in bases or bases[group].order < parsed.instant:
+            bases[group] = File(parsed.instant, size)
+    back = looks_back(timeline, commits)
+    for group, order in back.bases.items():
+        if group not in bases or bases[group].order < order:
+            bases[group] = File(order, None)
+    gone = back.replaced - bases.keys() - logs.keys()
+    for group in gone if only_bases else ():
+        bases[group] = File("", None)
+    for group in bases.keys() | logs.keys():
+        slices.start(group, bases.get(group), logs.get(group, ()))
+    slices.unknown.update(gone if not only_bases else ())
+
+
+class LookBack(NamedTuple):
+    """What retained commits say about groups from before the timeline. `bases`: instant of the base file that a
+    group's first stat continues; `replaced`, `updated`: groups that are replaced, or whose rows change, before any
+    retained commit writes them.
+    """
+
+    bases: dict[GroupId, str]
+    replaced: set[GroupId]
+    updated: set[GroupId]
+
+    def __bool__(self) -> bool:
+        return bool(self.bases or self.replaced or self.updated)
+
+
+def looks_back(timeline: Timeline, commits: Mapping[str, Commit]) -> LookBack:
+    """True when the timeline does not reach back to the table's first commit."""
+    found = LookBack({}, set(), set())
+    seen: set[GroupId] = set()
+    based: set[GroupId] = set()
+    for instant in timeline.snapshots:
+        commit = commits.get(instant.requested, Commit())
+        found.replaced.update(group for group in commit.replaced if group not in seen)
+        for stat in commit.written:
+            group = (stat.partition, stat.file_id)
+            if group not in based and stat.prev is not None and stat.prev < timeline.starts:
+                found.bases.setdefault(group, stat.prev)
+            elif group not in seen and stat.updates:
+                found.updated.add(group)
+            seen.add(group)
+            if not stat.name.startswith("."):
+                based.add(group)
+        seen.update(commit.replaced)
+    return found

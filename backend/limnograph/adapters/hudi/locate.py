@@ -1,0 +1,95 @@
+"""Where the files of a table's timeline lie, and which of them is the newest: the pointer of a Hudi table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from limnograph.adapters.hudi.properties import MAX_PROPERTIES_BYTES, parse_properties
+from limnograph.adapters.hudi.timeline import Timeline, parse_timeline
+from limnograph.domain.errors import MetadataError
+from limnograph.ports.storage import Storage
+
+META = ".hoodie"
+PROPERTIES = "hoodie.properties"
+NEWEST_VERSION = 10
+_FOLDER = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+_LAYOUT_2_SINCE = 8
+
+
+class Layout(NamedTuple):
+    """`version` of the table, None where its properties do not say it; `layout` of its timeline; folders as locations.
+
+    `archive`: where the instants lie that left the active timeline.
+    """
+
+    version: int | None
+    layout: int
+    timeline: str
+    archive: str
+
+
+def table_root(location: str) -> str:
+    """Root of the table that a pointer, or the root itself, belongs to."""
+    return location.rstrip("/").rpartition(f"/{META}/")[0] or location.removesuffix(f"/{META}").rstrip("/")
+
+
+def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
+    """The table's properties and their bytes; from the backup where an update of them was cut off, as Hudi does.
+
+    Raises MetadataError, SourceError.
+    """
+    missing: MetadataError | None = None
+    for name in (PROPERTIES, f"{PROPERTIES}.backup"):
+        try:
+            content = storage.read(f"{root}/{META}/{name}", MAX_PROPERTIES_BYTES)
+        except MetadataError as error:
+            missing = missing or error
+            continue
+        if found := parse_properties(content):
+            return found, len(content)
+    raise missing or MetadataError("metadata_unreadable", f"{root} has empty {PROPERTIES}")
+
+
+def layout_of(root: str, properties: Mapping[str, str]) -> Layout:
+    """Raises MetadataError (`unknown_format_version`)."""
+    version = _number(properties.get("hoodie.table.version"))
+    layout = _number(properties.get("hoodie.timeline.layout.version"))
+    if layout is None:
+        layout = 2 if (version or 0) >= _LAYOUT_2_SINCE else 1
+    if layout not in {0, 1, 2} or (version is not None and version > NEWEST_VERSION):
+        raise MetadataError("unknown_format_version", f"table version {version} with timeline layout {layout}")
+    if layout < 2:
+        archive = _folder(properties, "hoodie.archivelog.folder", "archived")
+        return Layout(version, 1, f"{root}/{META}", f"{root}/{META}/{archive}")
+    timeline = f"{root}/{META}/{_folder(properties, 'hoodie.timeline.path', 'timeline')}"
+    return Layout(version, 2, timeline, f"{timeline}/{_folder(properties, 'hoodie.timeline.history.path', 'history')}")
+
+
+def read_timeline(layout: Layout, storage: Storage) -> Timeline:
+    """The active timeline as it is now. Raises MetadataError, SourceError."""
+    return parse_timeline(storage.list(layout.timeline), layout.layout, layout.timeline)
+
+
+def newest_instant(location: str, storage: Storage) -> str:
+    """Location of the newest completed instant, of whatever action: cleans, rollbacks and savepoints move it too.
+
+    The properties of a table that has none. Raises MetadataError, SourceError.
+    """
+    root = table_root(location)
+    properties, _ = read_properties(root, storage)
+    layout = layout_of(root, properties)
+    newest = read_timeline(layout, storage).newest
+    return f"{layout.timeline}/{newest.name}" if newest else f"{root}/{META}/{PROPERTIES}"
+
+
+def _number(text: str | None) -> int | None:
+    plain = (text or "").strip()
+    return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) < 5 else None
+
+
+def _folder(properties: Mapping[str, str], key: str, default: str) -> str:
+    """A folder that a property names: one plain level, because it comes from foreign bytes."""
+    found = properties.get(key, default)
+    return found if _FOLDER.fullmatch(found) else default

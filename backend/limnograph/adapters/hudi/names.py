@@ -1,0 +1,39 @@
+"""Names of base and log files: which file group they belong to and which instant they carry.
+
+Hudi's technical specification, versions 6 and 8, `File Layout`; the native logs of table version 10.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_LOG = re.compile(r"\.(?P<id>[^.].*)_(?P<instant>\d+)\.log\.\d+(?:_[^_.]+)?(?P<suffix>\.(?:cdc|lsm))?", re.ASCII)
+_NATIVE_LOG = re.compile(r"(?P<id>.+)_[^_]+_(?P<instant>\d+)_\d+\.(?P<kind>[a-z]+)\.[a-z0-9]+", re.ASCII)
+_BASE = re.compile(r"(?P<id>[^_]+(?:_[^_]+)*?)_[^_]*_(?P<instant>\d+)\.[A-Za-z0-9]+", re.ASCII)
+_EXTERNAL = re.compile(r"(?P<id>.+)_(?P<instant>\d+)_hudiext", re.ASCII)
+
+
+class FileName(NamedTuple):
+    """`instant`: of the base file; in a log's name that of its base file (table versions below 8) or of the delta
+    commit that wrote it. `cdc`: a log that only tells changes, no part of the table's content.
+    """
+
+    file_id: str
+    instant: str
+    is_log: bool
+    cdc: bool = False
+
+
+def parse_name(name: str) -> FileName | None:
+    """None for a name that is neither a base nor a log file."""
+    if len(name) > 1024:
+        return None
+    if match := _LOG.fullmatch(name):
+        return FileName(match["id"], match["instant"], is_log=True, cdc=match["suffix"] == ".cdc")
+    if name.startswith("."):
+        return None
+    if match := _NATIVE_LOG.fullmatch(name):
+        return FileName(match["id"], match["instant"], is_log=True, cdc=match["kind"] == "cdc")
+    match = _EXTERNAL.fullmatch(name) or _BASE.fullmatch(name)
+    return FileName(match["id"], match["instant"], is_log=False) if match else None

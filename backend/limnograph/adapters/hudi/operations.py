@@ -1,0 +1,45 @@
+"""What a commit did in Iceberg's words, and its summary with Hudi's own words beside them."""
+
+from __future__ import annotations
+
+from limnograph.adapters.hudi.commits import Commit
+from limnograph.adapters.hudi.names import parse_name
+from limnograph.adapters.hudi.timeline import Instant
+
+EXTRA_KEPT = 50
+"""Entries of extraMetadata that a summary keeps; keys above 200 and values above 4,096 characters are left out."""
+
+_KEEPS_CONTENT = frozenset(("CLUSTER", "COMPACT", "LOG_COMPACT", "INDEX", "ALTER_SCHEMA", "BUCKET_RESCALE"))
+_DELETES = frozenset(("DELETE", "DELETE_PREPPED", "DELETE_PARTITION"))
+
+
+def operation(instant: Instant, commit: Commit) -> str:
+    """`replace` keeps the rows as they are, `delete` takes rows away, `append` adds base files and nothing else,
+    `overwrite` is the rest: upserts, logs, insert-overwrites.
+    """
+    word = (commit.operation or "").upper()
+    if word in _KEEPS_CONTENT or (commit.compacted and instant.action != "replacecommit"):
+        return "replace"
+    if word in _DELETES:
+        return "delete"
+    if instant.action == "replacecommit" or commit.replaced:
+        return "overwrite"
+    return "append" if all(_is_new_base(stat.name, stat.prev) for stat in commit.written) else "overwrite"
+
+
+def _is_new_base(name: str, prev: str | None) -> bool:
+    parsed = parse_name(name)
+    return prev is None and not name.startswith(".") and not (parsed is not None and parsed.is_log)
+
+
+def summary(instant: Instant, commit: Commit, timezone: str) -> dict[str, str]:
+    """The summary map of a snapshot."""
+    found = {"operation": operation(instant, commit), "hudi.action": instant.action, "hudi.instant": instant.requested}
+    if commit.operation is not None:
+        found["hudi.operation"] = commit.operation[:200]
+    if instant.completed is not None:
+        found["hudi.completed"] = instant.completed
+    if timezone != "UTC":
+        found["hudi.timezone"] = f"{timezone[:50]}, read as UTC"
+    extra = [(key, value) for key, value in commit.extra.items() if len(key) <= 200 and len(value) <= 4096]
+    return found | {f"hudi.extraMetadata.{key}": value for key, value in sorted(extra)[:EXTRA_KEPT]}

@@ -1,0 +1,43 @@
+"""Partition paths as text in Iceberg's manner: `day=2026-11-20/region=eu`, empty for a table without partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+def partition_fields(properties: Mapping[str, str]) -> list[str]:
+    """Names of the partition fields; `field:TYPE` of custom key generators loses its type."""
+    text = properties.get("hoodie.table.partition.fields", "")
+    return [field.split(":", 1)[0].strip() for field in text.split(",") if field.strip()]
+
+
+def partition_spec(properties: Mapping[str, str]) -> dict[str, Any]:
+    """The one spec of a Hudi table, in Iceberg's form. What a key generator does to a value is not in the metadata."""
+    fields = [{"name": name, "transform": "identity"} for name in partition_fields(properties)]
+    return {"spec-id": 0, "fields": fields}
+
+
+class PartitionText:
+    """Text of a partition path: as it is where the folders are `name=value`, with the names of the fields where there
+    is one folder a field, else the path itself (a key generator that makes several folders of one field).
+    """
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        self._fields = partition_fields(properties)
+        self._encoded = properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
+
+    def __call__(self, path: str) -> str:
+        parts = path.split("/") if path else []
+        if len(parts) != len(self._fields):
+            return path
+        return "/".join(self._part(field, part) for field, part in zip(self._fields, parts, strict=True))
+
+    def _part(self, field: str, part: str) -> str:
+        value = part.removeprefix(f"{field}=")
+        if value == _NULL:
+            return f"{field}=null"
+        return f"{field}={unquote(value, errors='replace') if self._encoded else value}"

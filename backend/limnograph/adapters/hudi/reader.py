@@ -1,0 +1,61 @@
+"""Port TableReader for Apache Hudi: the timeline, the commits and, where history is archived, the folder's files."""
+
+from __future__ import annotations
+
+from limnograph.adapters.hudi.content import content_of
+from limnograph.adapters.hudi.metadata import table_metadata
+from limnograph.adapters.hudi.partitions import PartitionText
+from limnograph.adapters.hudi.replay import Replay
+from limnograph.adapters.hudi.table import HudiTable, Kept, load_table
+from limnograph.domain.content import Content, Reading, Want
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.ports.storage import Storage
+
+COMMITS_KEPT = Kept()
+"""Parsed commits of all tables of the process."""
+
+
+class HudiReader:
+    """Reads one storage. Keeps the table that was read last and its state, because callers ask in commit order."""
+
+    def __init__(self, storage: Storage, kept: Kept = COMMITS_KEPT) -> None:
+        self._storage, self._kept = storage, kept
+        self._replay: Replay | None = None
+        self._table: HudiTable | None = None
+
+    def metadata(self, location: str) -> TableMetadata:
+        self._replay = None
+        self._table = load_table(location, self._storage, self._kept)
+        return table_metadata(self._table)
+
+    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
+        table = self._loaded(metadata)
+        instant = next((i for i in table.timeline.snapshots if int(i.requested) == snapshot.snapshot_id), None)
+        if instant is None:
+            return Reading(tier="summary", problems=("commit_missing",))
+        targets = metadata.targets
+        replay = self._replay
+        if replay is None or replay.passed(instant):
+            replay = self._replay = Replay(table, self._storage, targets.small_below if targets else None)
+        move = replay.forward_to(snapshot)
+        text = PartitionText(table.properties)
+        content = content_of(replay.slices, move, counted=replay.counted, want=want, text=text, targets=targets)
+        damage = table.damaged.get(instant.requested) or replay.problem
+        return Reading(
+            tier="entries",
+            problems=(damage,) if damage else (),
+            notes=("history_archived",) if replay.archived and _incomplete(content) else (),
+            content=content,
+        )
+
+    def _loaded(self, metadata: TableMetadata) -> HudiTable:
+        if self._table is None or self._table.pointer != metadata.metadata_location:
+            self._replay = None
+            self._table = load_table(metadata.metadata_location, self._storage, self._kept)
+        return self._table
+
+
+def _incomplete(content: Content) -> bool:
+    """Whether a number is missing that a table with its whole history would have."""
+    totals, changed = content.totals, content.changed
+    return None in {totals.data_files, totals.bytes, totals.records, changed.removed_records, changed.removed_bytes}

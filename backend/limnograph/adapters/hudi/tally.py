@@ -1,0 +1,65 @@
+"""Running sums of the live files of a table or a partition, which say when they cannot know."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+
+class File(NamedTuple):
+    """A base or log file. `order`: instant of a base file; of a log, what decides which file slice it belongs to.
+
+    Bytes and rows are None where neither a write stat nor a listing tells them.
+    """
+
+    order: str
+    size: int | None
+    records: int | None = None
+
+
+class Tally(msgspec.Struct):
+    """Counts, bytes and rows; `unsized`, `unsized_logs`, `uncounted`: files that are in no sum of theirs."""
+
+    files: int = 0
+    bytes: int = 0
+    records: int = 0
+    logs: int = 0
+    log_bytes: int = 0
+    small: int = 0
+    unsized: int = 0
+    uncounted: int = 0
+    unsized_logs: int = 0
+
+    def base(self, file: File, sign: int, small_below: int | None) -> None:
+        """Add (`sign` 1) or take away (-1) a base file."""
+        self.files += sign
+        if file.size is None:
+            self.unsized += sign
+        else:
+            self.bytes += sign * file.size
+            self.small += sign * (small_below is not None and file.size < small_below)
+        if file.records is None:
+            self.uncounted += sign
+        else:
+            self.records += sign * file.records
+
+    def log(self, file: File, sign: int) -> None:
+        """Add or take away a log file."""
+        self.logs += sign
+        if file.size is None:
+            self.unsized_logs += sign
+        else:
+            self.log_bytes += sign * file.size
+
+    @property
+    def known_bytes(self) -> int | None:
+        return None if self.unsized else self.bytes
+
+    @property
+    def known_records(self) -> int | None:
+        return None if self.uncounted else self.records
+
+    @property
+    def known_log_bytes(self) -> int | None:
+        return None if self.unsized_logs else self.log_bytes
