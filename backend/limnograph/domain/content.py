@@ -53,7 +53,7 @@ class PartitionState(msgspec.Struct, frozen=True, kw_only=True):
     delete_files: int
     small_files: int | None
     records: int | None
-    bytes: int
+    bytes: int | None
     added_data_files: int
     removed_data_files: int
     last_committed_at: int | None
