@@ -17,11 +17,11 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import LongType, NestedField, StringType
 from sqlalchemy import text
 
-from limnograph.adapters.iceberg.reader import IcebergReader, Kept
+from limnograph.adapters.iceberg.cache import ManifestCache
+from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import ManifestSum
 from limnograph.services.extract import extract
 from limnograph.settings import Settings, parse
 
@@ -131,8 +131,7 @@ def strip_summaries(document: dict[str, Any]) -> None:
 
 def fresh_reader(path_map: dict[str, str] | None = None) -> IcebergReader:
     """Reader that remembers no manifest of another test."""
-    kept: Kept[ManifestSum] = Kept(100_000, lambda _value: 1)
-    return IcebergReader(FileStorage({}, path_map), kept)
+    return IcebergReader(FileStorage({}, path_map), ManifestCache())
 
 
 def facts(location: str, only: set[int] | None = None, **due: Any) -> list[SnapshotFact]:

@@ -73,6 +73,8 @@ class Partitions(msgspec.Struct, frozen=True, kw_only=True):
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers over all live files that do not add up from snapshot to snapshot (reference: Iceberg's bin-pack planner
     for debt; depth of overlap of the first sort or partition field; skew of partition bytes).
+
+    `debt_outputs`: files that the debt's groups would become. `overlap_unbounded`: files that overlap leaves out.
     """
 
     debt_files: int | None = None
@@ -81,6 +83,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     debt_outputs: int | None = None
     overlap_depth_max: int | None = None
     overlap_depth_mean: float | None = None
+    overlap_unbounded: int | None = None
     skew_max_over_median: float | None = None
     skew_cv: float | None = None
     skew_gini: float | None = None

@@ -9,7 +9,7 @@ from limnograph.domain.facts import PartitionFact
 from limnograph.domain.manifests import PartitionKey, histogram_percentile
 from limnograph.domain.metadata import Snapshot
 
-_SHAPE = tuple(name for name in Shape.__struct_fields__ if name != "debt_outputs")
+_SHAPE = tuple(name for name in Shape.__struct_fields__ if name not in {"debt_outputs", "overlap_unbounded"})
 """Members of Shape that are columns of their own."""
 
 

@@ -2,80 +2,100 @@
 
 from __future__ import annotations
 
-from limnograph.domain.content import PARTITIONS_KEPT, Changed, Content, Partitions, PartitionState, Totals, Want
-from limnograph.domain.manifests import Delta, ManifestSum, PartitionKey, PartitionSum
+import numpy as np
+
+from limnograph.adapters.iceberg.shape import partition_skew
+from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Longs
+from limnograph.adapters.iceberg.table_sums import Selected, TableSums
+from limnograph.domain.content import (
+    PARTITIONS_KEPT,
+    Changed,
+    Content,
+    Partitions,
+    PartitionState,
+    Shape,
+    Totals,
+    Want,
+)
 from limnograph.domain.metadata import Snapshot, TableMetadata
 
 
-def content_of(metadata: TableMetadata, snapshot: Snapshot, sums: list[ManifestSum], want: Want) -> Content:
-    """What the live manifests of one snapshot add up to."""
-    total, delta = ManifestSum(), Delta()
-    for part in sums:
-        total.add_totals(part)
-        if snapshot.snapshot_id in part.deltas:
-            delta.add(part.deltas[snapshot.snapshot_id])
-    return Content(
-        totals=Totals(
-            data_files=total.data_files,
-            records=total.records,
-            bytes=total.bytes,
-            small_files=None if metadata.target_file_bytes is None else total.small_files,
-            delete_files=total.delete_files,
-            delete_bytes=total.delete_bytes,
-            position_deletes=total.position_deletes,
-            equality_deletes=total.equality_deletes,
-            dvs=total.dvs,
-        ),
-        changed=Changed(
-            added_data_files=delta.added_data_files,
-            added_delete_files=delta.added_delete_files,
-            added_records=delta.added_records,
-            added_bytes=delta.added_bytes,
-            removed_data_files=delta.removed_data_files,
-            removed_delete_files=delta.removed_delete_files,
-            removed_records=delta.removed_records,
-            removed_bytes=delta.removed_bytes,
-            partitions=len(delta.touched),
-        ),
-        histogram=total.histogram,
-        partitions=_partitions(metadata, snapshot, sums, delta, want),
-    )
+class SnapshotSums:
+    """The sums of one snapshot's live manifests. Raises MetadataError where they leave 64 bits."""
 
+    def __init__(self, metadata: TableMetadata, snapshot: Snapshot, sums: TableSums, weights: Longs) -> None:
+        self._metadata, self._snapshot, self._sums, self._weights = metadata, snapshot, sums, weights
+        self._found: Selected = sums.select(weights, snapshot.snapshot_id)
 
-def _partitions(
-    metadata: TableMetadata, snapshot: Snapshot, sums: list[ManifestSum], delta: Delta, want: Want
-) -> Partitions:
-    states: dict[PartitionKey, PartitionSum] = {}
-    for part in sums:
-        for key, state in part.partitions.items():
-            states.setdefault(key, PartitionSum()).add(state)
-    changed = want.changed_only and len(delta.touched) <= PARTITIONS_KEPT
-    largest = sorted(states, key=lambda key: (-states[key].bytes, key))[:PARTITIONS_KEPT]
-    named = sorted(delta.touched) if changed else largest
-    return Partitions(
-        scope="changed" if changed else "full",
-        total=len(states),
-        states={key: _state(metadata, snapshot, key, states.get(key, PartitionSum()), delta) for key in named},
-    )
+    @property
+    def data_files(self) -> int:
+        """Live data files."""
+        return int(self._found.totals[TOTALS.index("data_files")])
 
+    def content(self, want: Want, shape: Shape | None) -> Content:
+        """All of it."""
+        totals, changed = self._found.totals.tolist(), self._found.delta.tolist()
+        numbers = dict(zip(TOTALS, totals[: len(TOTALS)], strict=True))
+        if self._metadata.targets is None:
+            numbers["small_files"] = None
+        return Content(
+            totals=Totals(**numbers),
+            changed=Changed(**dict(zip(DELTA, changed, strict=True)), partitions=self._found.touched.size),
+            histogram=totals[len(TOTALS) :],
+            partitions=self._partitions(want),
+            shape=shape,
+        )
 
-def _state(
-    metadata: TableMetadata, snapshot: Snapshot, key: PartitionKey, state: PartitionSum, delta: Delta
-) -> PartitionState:
-    added, removed = delta.touched.get(key, (0, 0))
-    return PartitionState(
-        data_files=state.data_files,
-        delete_files=state.delete_files,
-        small_files=None if metadata.target_file_bytes is None else state.small_files,
-        records=state.records,
-        bytes=state.bytes,
-        added_data_files=added,
-        removed_data_files=removed,
-        last_committed_at=snapshot.committed_at if key in delta.touched else _newest(metadata, state),
-    )
+    def skew(self) -> Shape:
+        """The part of the shape that sums alone give."""
+        states = self._sums.states(self._weights)
+        return partition_skew(self._sums.partitions, states[LIVE.index("data_files")], states[LIVE.index("bytes")])
 
+    def _partitions(self, want: Want) -> Partitions:
+        keys, touched = self._sums.partitions, self._found.touched
+        if want.changed_only and touched.size <= PARTITIONS_KEPT:
+            scope, states = "changed", self._sums.states(self._weights, touched)
+            named = sorted(touched.tolist(), key=lambda place: keys[place])
+        else:
+            scope, states = "full", self._sums.states(self._weights)
+            named = self._largest(states[LIVE.index("bytes")])
+        return Partitions(
+            scope="changed" if scope == "changed" else "full",
+            total=int(np.count_nonzero(self._found.live_partitions)),
+            states={keys[place]: state for place, state in zip(named, self._states(named, states), strict=True)},
+        )
 
-def _newest(metadata: TableMetadata, state: PartitionSum) -> int | None:
-    """Newest commit among those that wrote the live files; None when metadata holds none of them any more."""
-    known = (metadata.snapshots.get(writer) for writer in state.writers)
-    return max((s.committed_at for s in known if s and s.committed_at is not None), default=None)
+    def _largest(self, sizes: Longs) -> list[int]:
+        """Places of the live partitions with the most bytes; equal ones by their name, whatever order they came in."""
+        keys, live = self._sums.partitions, np.flatnonzero(self._found.live_partitions)
+        if live.size > PARTITIONS_KEPT:
+            least = np.partition(sizes[live], live.size - PARTITIONS_KEPT)[live.size - PARTITIONS_KEPT]
+            live = live[sizes[live] >= least]
+        return sorted(live.tolist(), key=lambda place: (-sizes[place], keys[place]))[:PARTITIONS_KEPT]
+
+    def _states(self, named: list[int], states: Longs) -> list[PartitionState]:
+        snapshot, found = self._snapshot, self._found
+        moved = zip(found.touched_added.tolist(), found.touched_removed.tolist(), strict=True)
+        own = dict(zip(found.touched.tolist(), moved, strict=True))
+        others = np.array([place for place in named if place not in own], np.int64)
+        newest = self._sums.newest(self._weights, others, self._commits()) if others.size else {}
+        no_target = self._metadata.targets is None
+        return [
+            PartitionState(
+                data_files=data_files,
+                delete_files=delete_files,
+                small_files=None if no_target else small_files,
+                records=records,
+                bytes=size,
+                added_data_files=own.get(place, (0, 0))[0],
+                removed_data_files=own.get(place, (0, 0))[1],
+                last_committed_at=snapshot.committed_at if place in own else newest.get(place),
+            )
+            for place, (data_files, delete_files, small_files, records, size) in zip(
+                named, states[:, named].T.tolist(), strict=True
+            )
+        ]
+
+    def _commits(self) -> dict[int, int]:
+        known = self._metadata.snapshots.values()
+        return {s.snapshot_id: at for s in known if (at := s.committed_at) is not None}

@@ -1,63 +1,37 @@
-"""Port TableReader for Iceberg: fetches through a Storage, decodes, and keeps what never changes."""
+"""Port TableReader for Iceberg: a snapshot's numbers from its manifest list and the sums of the manifests in it."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Sequence
 
-from limnograph.adapters.iceberg.content import content_of
+from msgspec import structs
+
+from limnograph.adapters.iceberg.cache import ManifestCache, TableCache
+from limnograph.adapters.iceberg.content import SnapshotSums
+from limnograph.adapters.iceberg.fetching import MAX_AVRO_BYTES, Fetching, code_of
 from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
-from limnograph.adapters.iceberg.manifests import sum_manifest
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
-from limnograph.domain.content import Reading, Want
+from limnograph.adapters.iceberg.shape import MAX_FILES, file_shape, overlap_field
+from limnograph.adapters.iceberg.table_sums import Line, line_of
+from limnograph.domain.content import Reading, Shape, Want
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile, ManifestSum
+from limnograph.domain.manifests import ManifestFile
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
-MAX_AVRO_BYTES = 1 << 30
-_V = TypeVar("_V")
-
-
-class Kept(Generic[_V]):
-    """Least recently used values within a budget of weight."""
-
-    def __init__(self, budget: int, weigh: Callable[[_V], int]) -> None:
-        self._budget, self._weigh, self._weight = budget, weigh, 0
-        self._values: OrderedDict[object, _V] = OrderedDict()
-
-    def get(self, key: object, make: Callable[[], _V]) -> _V:
-        """The kept value, else a new one; errors are not kept."""
-        if key in self._values:
-            self._values.move_to_end(key)
-            return self._values[key]
-        value = self._values[key] = make()
-        self._weight += self._weigh(value)
-        while self._weight > self._budget and len(self._values) > 1:
-            self._weight -= self._weigh(self._values.popitem(last=False)[1])
-        return value
-
-
-def _weight(total: ManifestSum) -> int:
-    """Partitions and touched partitions dominate what a sum costs in memory."""
-    return 10 + len(total.partitions) + sum(len(delta.touched) for delta in total.deltas.values())
-
-
-MANIFESTS_KEPT: Kept[ManifestSum] = Kept(500_000, _weight)
-"""Sums by path for the life of the process: Spark reuses its Python workers, so passes share it."""
-
-
-_ENDINGS = {"file_missing": "missing", "storage_unavailable": "unavailable", "location_refused": "refused"}
-"""Endings of problem codes by what went wrong with the file; anything else is `unreadable`."""
+MEMORY = ManifestCache()
+"""Kept for the life of the process by readers that are given no cache."""
+TENTH = 10
+"""A shape is computed for a snapshot that wrote at least one in this many of its live manifests."""
+TOO_LARGE = "shape_too_large"
 
 
 class IcebergReader:
-    """Reads one storage. `kept` is shared between the tables of a process."""
+    """Reads tables of one storage. `cache` is shared between readers."""
 
-    def __init__(self, storage: Storage, kept: Kept[ManifestSum] = MANIFESTS_KEPT) -> None:
-        self._storage = storage
-        self._kept = kept
+    def __init__(self, storage: Storage, cache: ManifestCache = MEMORY) -> None:
+        self._storage, self._cache = storage, cache
+        self._fetching = Fetching(storage)
 
     def metadata(self, location: str) -> TableMetadata:
         return parse_metadata(self._storage.read(location, MAX_METADATA_BYTES), location)
@@ -66,14 +40,36 @@ class IcebergReader:
         try:
             manifests = self._manifests(snapshot)
         except MetadataError as error:
-            return Reading(tier="summary", problems=(_code("manifest_list", error),))
+            return Reading(tier="summary", problems=(code_of("manifest_list", error),))
         if not want.entries and all(m.added_files is not None for m in manifests):
             return Reading(tier="manifest_list", manifests=manifests)
+        table = self._cache.table(metadata, overlap_field(metadata))
+        with table.lock:
+            return self._entries(table, manifests, metadata, snapshot, want)
+
+    def _entries(
+        self,
+        table: TableCache,
+        manifests: list[ManifestFile],
+        metadata: TableMetadata,
+        snapshot: Snapshot,
+        want: Want,
+    ) -> Reading:
+        lines = [line_of(manifest) for manifest in manifests]
+        fits = (_listed(manifests) or 0) <= MAX_FILES
+        shaped = want.shape or _wrote_much(snapshot, manifests)
+        fetched = self._fetching.complete(table, metadata, manifests, lines, keep=fits, files=fits and shaped)
         try:
-            sums = [self._sum(manifest, metadata.target_file_bytes) for manifest in manifests]
+            if fetched.problems:
+                return Reading(tier="manifest_list", manifests=manifests, problems=fetched.problems)
+            sums = SnapshotSums(metadata, snapshot, table.sums, table.sums.weights(lines))
+            shape, notes = _shape(table, lines, metadata, sums) if shaped else (None, ())
+            content = sums.content(want, shape)
         except MetadataError as error:
-            return Reading(tier="manifest_list", manifests=manifests, problems=(_code("manifest", error),))
-        return Reading(tier="entries", manifests=manifests, content=content_of(metadata, snapshot, sums, want))
+            return Reading(tier="manifest_list", manifests=manifests, problems=(code_of("manifest", error),))
+        finally:
+            self._cache.settle(table, lines, wrote=fetched.wrote)
+        return Reading(tier="entries", manifests=manifests, content=content, notes=notes)
 
     def _manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
         if snapshot.manifest_list is not None:
@@ -83,12 +79,35 @@ class IcebergReader:
             return [ManifestFile(path=path) for path in snapshot.manifests]
         raise MetadataError("file_missing", f"snapshot {snapshot.snapshot_id} names no manifest list")
 
-    def _sum(self, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
-        def make() -> ManifestSum:
-            return sum_manifest(self._storage.read(manifest.path, MAX_AVRO_BYTES), manifest, target_bytes)
 
-        return self._kept.get((manifest.path, manifest.spec_id, target_bytes), make)
+def _listed(manifests: Sequence[ManifestFile]) -> int | None:
+    """Live data files by the manifest list; None when a line of it does not say."""
+    total = 0
+    for manifest in manifests:
+        if manifest.added_files is None or manifest.existing_files is None:
+            return None
+        if not manifest.deletes:
+            total += manifest.added_files + manifest.existing_files
+    return total
 
 
-def _code(what: str, error: MetadataError) -> str:
-    return f"{what}_{_ENDINGS.get(error.code, 'unreadable')}"
+def _wrote_much(snapshot: Snapshot, manifests: Sequence[ManifestFile]) -> bool:
+    own = sum(manifest.added_snapshot_id == snapshot.snapshot_id for manifest in manifests)
+    return own * TENTH >= len(manifests) and own > 0
+
+
+def _shape(
+    table: TableCache, lines: Sequence[Line], metadata: TableMetadata, sums: SnapshotSums
+) -> tuple[Shape, tuple[str, ...]]:
+    """The shape and what is to be noted about it. A list that understates its files does not lift the limit."""
+    found = sums.skew()
+    if sums.data_files > MAX_FILES or any(not line.deletes and line not in table.files for line in lines):
+        return found, (TOO_LARGE,)
+    data = [line for line in lines if not line.deletes]
+    columns = [table.files[line] for line in data]
+    places = [table.sums.places(line)[table.files[line].partition] for line in data]
+    files = file_shape(metadata, columns, [line.spec_id for line in data], places)
+    return structs.replace(files, **{name: getattr(found, name) for name in _SKEW}), ()
+
+
+_SKEW = tuple(name for name in Shape.__struct_fields__ if name.startswith("skew_"))

@@ -1,0 +1,172 @@
+"""What was learnt of tables' manifests: in memory for the tables read last, in one file per table below it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, TypeVar
+
+from limnograph.adapters.iceberg.cache_codec import (
+    key_of,
+    opened,
+    pack_files,
+    pack_sums,
+    sealed,
+    unpack_files,
+    unpack_sums,
+)
+from limnograph.adapters.iceberg.cache_file import CacheFile, trim
+from limnograph.adapters.iceberg.file_columns import FileColumns
+from limnograph.adapters.iceberg.sums import ManifestSums
+from limnograph.adapters.iceberg.table_sums import Line, TableSums
+from limnograph.domain.ids import normalise_location
+from limnograph.domain.metadata import TableMetadata
+
+_T = TypeVar("_T")
+MEMORY_BYTES = 128 * 2**20
+"""Budget of one process; a child may have 512 MB resident in all."""
+FOLDER_BYTES = 4 * 2**30
+"""Budget of the folder: about 5,000 tables of 2,000 manifests."""
+_TRIM_EVERY = 256
+"""Writes between two looks at the folder's size."""
+
+
+class TableCache:
+    """One table's manifests. Hold `lock` while using it.
+
+    Two manifests are the same when their lines agree (`line_of`); `small_below` and the field of the bounds are part
+    of what a number means, so other ones have rows of their own.
+    """
+
+    def __init__(self, file: CacheFile | None, small_below: int, bounds_of: int | None) -> None:
+        self.lock = RLock()
+        self.sums = TableSums()
+        self.files: dict[Line, FileColumns] = {}
+        self._file_bytes = 0
+        self._file, self.small_below, self.bounds_of = file, small_below, bounds_of
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return self.sums.nbytes + self._file_bytes
+
+    def knows(self, line: Line, *, files: bool) -> bool:
+        """Whether memory holds a manifest's sums, and with `files` a data manifest's file columns too."""
+        return line in self.sums and (not files or line.deletes or line in self.files)
+
+    def recall(self, lines: Iterable[Line], *, files: bool) -> None:
+        """Take what the file knows of these manifests into memory; `files`: their file columns too."""
+        if self._file is None:
+            return
+        absent = [line for line in dict.fromkeys(lines) if line not in self.sums]
+        for line, sums in _found(self._file, "sums", {line: self._sums_key(line) for line in absent}, unpack_sums):
+            self.sums.add(line, sums)
+        if files:
+            absent = [line for line in dict.fromkeys(lines) if line not in self.files]
+            keys = {line: self._files_key(line) for line in absent}
+            for line, columns in _found(self._file, "files", keys, unpack_files):
+                self._hold(line, columns)
+
+    def learn(self, learnt: Sequence[tuple[Line, ManifestSums, FileColumns | None]]) -> None:
+        """Add manifests that were just read, in memory and in the file."""
+        for line, sums, columns in learnt:
+            self.sums.add(line, sums)
+            if columns is not None:
+                self._hold(line, columns)
+        if self._file is None or not learnt:
+            return
+        sums_rows, files_rows = {}, {}
+        for line, sums, columns in learnt:
+            key = self._sums_key(line)
+            sums_rows[key] = sealed(key, pack_sums(sums))
+            if columns is not None:
+                key = self._files_key(line)
+                files_rows[key] = sealed(key, pack_files(columns))
+        self._file.put({"sums": sums_rows, "files": files_rows})
+
+    def forget_others(self, lines: Sequence[Line]) -> None:
+        """Keep only these manifests in memory."""
+        self.sums.forget_others(lines)
+        kept = set(lines)
+        self.files = {line: columns for line, columns in self.files.items() if line in kept}
+        self._file_bytes = sum(columns.nbytes for columns in self.files.values())
+
+    def drop_files(self) -> None:
+        """Keep no file columns in memory."""
+        self.files, self._file_bytes = {}, 0
+
+    def prune(self, lines: Sequence[Line]) -> None:
+        """Let the file forget manifests that the newest snapshot does not list, once they are the most of it."""
+        if self._file is not None:
+            self._file.prune({"sums": list(map(self._sums_key, lines)), "files": list(map(self._files_key, lines))})
+
+    def _hold(self, line: Line, columns: FileColumns) -> None:
+        if line not in self.files:
+            self.files[line] = columns
+            self._file_bytes += columns.nbytes
+
+    def _sums_key(self, line: Line) -> bytes:
+        return key_of("sums", self.small_below, *line)
+
+    def _files_key(self, line: Line) -> bytes:
+        return key_of("files", self.bounds_of, *line)
+
+
+def _found(
+    file: CacheFile, kind: str, keys: dict[Line, bytes], unpack: Callable[[list[Any]], _T]
+) -> Iterable[tuple[Line, _T]]:
+    values = file.get(kind, list(keys.values()))
+    for line, key in keys.items():
+        parts = opened(key, values[key]) if key in values else None
+        if parts is not None:
+            yield line, unpack(parts)
+
+
+class ManifestCache:
+    """Shared by all readers of a process. `folder` None: memory only."""
+
+    def __init__(
+        self, folder: Path | None = None, *, memory_bytes: int = MEMORY_BYTES, folder_bytes: int = FOLDER_BYTES
+    ) -> None:
+        self._folder, self._memory, self._folder_bytes = folder, memory_bytes, folder_bytes
+        self._tables: OrderedDict[tuple[object, ...], TableCache] = OrderedDict()
+        self._lock = Lock()
+        self._writes = 0
+
+    def table(self, metadata: TableMetadata, bounds_of: int | None) -> TableCache:
+        """The table's part. Tables are told apart by uuid, location and where their metadata lies, so that one that
+        claims another's identity shares nothing with it.
+        """
+        home = normalise_location(metadata.metadata_location).rpartition("/")[0]
+        name = hashlib.sha256(f"{metadata.table_uuid}\n{metadata.location}\n{home}".encode()).hexdigest()[:32]
+        small_below = metadata.targets.small_below if metadata.targets else 0
+        key = (name, small_below, bounds_of)
+        with self._lock:
+            if key not in self._tables:
+                file = None if self._folder is None else CacheFile(self._folder / f"{name}.sqlite")
+                self._tables[key] = TableCache(file, small_below, bounds_of)
+            self._tables.move_to_end(key)
+            return self._tables[key]
+
+    def settle(self, table: TableCache, lines: Sequence[Line], *, wrote: bool) -> None:
+        """Keep within the budgets after a read of `table` whose live manifests are `lines`. Hold its lock."""
+        if table.nbytes > self._memory // 2:
+            table.forget_others(lines)
+        if table.nbytes > self._memory // 2:
+            table.drop_files()
+        with self._lock:
+            total = sum(known.nbytes for known in self._tables.values())
+            while total > self._memory and len(self._tables) > 1:
+                total -= self._tables.popitem(last=False)[1].nbytes
+        if wrote:
+            table.prune(lines)
+            self._trim()
+
+    def _trim(self) -> None:
+        """Looks at the folder at this process's first write, then now and then."""
+        if self._folder is not None and self._writes % _TRIM_EVERY == 0:
+            trim(self._folder, self._folder_bytes)
+        self._writes += 1

@@ -1,0 +1,85 @@
+"""Arrays of one manifest as bytes for the cache, and back. What does not fit its digest is as if it were absent."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from limnograph.adapters.iceberg.file_columns import FileColumns, Keys
+from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Grouped, ManifestSums
+from limnograph.domain.facts import HISTOGRAM_EDGES
+
+VERSION = b"1"
+"""Rises when sums, columns or this form change: older rows then have other keys and digests."""
+_DIGEST = 16
+_TOTALS = len(TOTALS) + len(HISTOGRAM_EDGES) + 1
+
+
+def key_of(*parts: object) -> bytes:
+    """Key of what these parts name."""
+    return hashlib.blake2b(repr((VERSION, *parts)).encode(), digest_size=_DIGEST).digest()
+
+
+def sealed(key: bytes, parts: list[Any]) -> bytes:
+    """Parts (arrays as bytes, texts) in a form that `opened` accepts under the same key only."""
+    content = zlib.compress(msgspec.msgpack.encode(parts), 1)
+    return _digest(key, content) + content
+
+
+def opened(key: bytes, value: bytes) -> list[Any] | None:
+    """Parts of a sealed value; None when it is not one, or another key's."""
+    content = value[_DIGEST:]
+    if value[:_DIGEST] != _digest(key, content):
+        return None
+    try:
+        found = msgspec.msgpack.decode(zlib.decompress(content))
+    except (zlib.error, msgspec.DecodeError):
+        return None
+    return found if isinstance(found, list) else None
+
+
+def _digest(key: bytes, content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST, key=key).digest()
+
+
+def pack_sums(sums: ManifestSums) -> list[Any]:
+    """Parts of a manifest's sums."""
+    groups = [array.tobytes() for group in (sums.live, sums.deltas) for array in group]
+    return [sums.totals.tobytes(), *groups, sums.partitions]
+
+
+def unpack_sums(parts: list[Any]) -> ManifestSums:
+    """The sums of `pack_sums`."""
+    totals, live_p, live_w, live_n, delta_p, delta_w, delta_n, partitions = parts
+    return ManifestSums(
+        totals=_longs(totals).reshape(_TOTALS),
+        live=Grouped(_longs(live_p), _longs(live_w), _longs(live_n).reshape(len(LIVE), -1)),
+        deltas=Grouped(_longs(delta_p), _longs(delta_w), _longs(delta_n).reshape(len(DELTA), -1)),
+        partitions=partitions,
+    )
+
+
+def _longs(raw: bytes) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.frombuffer(raw, np.int64)
+
+
+def pack_files(columns: FileColumns) -> list[Any]:
+    """Parts of a manifest's file columns."""
+    keys = [None if k is None else [k.offsets.tobytes(), k.data] for k in (columns.lower, columns.upper)]
+    return [columns.partition.tobytes(), columns.size.tobytes(), columns.bounded.tobytes(), *keys]
+
+
+def unpack_files(parts: list[Any]) -> FileColumns:
+    """The columns of `pack_files`."""
+    partition, size, bounded, lower, upper = parts
+    return FileColumns(
+        partition=np.frombuffer(partition, np.int32),
+        size=np.frombuffer(size, np.int64),
+        bounded=np.frombuffer(bounded, np.bool_),
+        lower=None if lower is None else Keys(np.frombuffer(lower[0], np.int32), lower[1]),
+        upper=None if upper is None else Keys(np.frombuffer(upper[0], np.int32), upper[1]),
+    )

@@ -1,0 +1,105 @@
+"""Manifests that nobody has read yet: fetched and decoded a few at a time, added up, and learnt by the cache."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from limnograph.adapters.iceberg.cache import TableCache
+from limnograph.adapters.iceberg.file_columns import FileColumns, file_columns
+from limnograph.adapters.iceberg.manifests import decode_manifest
+from limnograph.adapters.iceberg.sums import ManifestSums, sum_entries
+from limnograph.adapters.iceberg.table_sums import Line
+from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata import TableMetadata
+from limnograph.ports.storage import Storage
+
+MAX_AVRO_BYTES = 1 << 30
+"""A manifest list or manifest may be this long."""
+_THREADS = min(4, os.cpu_count() or 1)
+"""The kernel and the codecs release the interpreter's lock."""
+_AT_ONCE = 32
+"""Manifests between two writes of the cache: what a killed reader has learnt until then stays learnt."""
+
+_ENDINGS = {"file_missing": "missing", "storage_unavailable": "unavailable", "location_refused": "refused"}
+
+
+def code_of(what: str, error: MetadataError) -> str:
+    """Problem code of a file that could not be read: `manifest_missing`, …; anything unlisted is `unreadable`."""
+    return f"{what}_{_ENDINGS.get(error.code, 'unreadable')}"
+
+
+class Fetched(NamedTuple):
+    """`problems`: codes of manifests that are damaged for good, each once. `wrote`: the cache learnt something."""
+
+    problems: tuple[str, ...]
+    wrote: bool
+
+
+class Fetching:
+    """Completes what a table's cache knows. Remembers damage for as long as the same metadata is read."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._metadata: TableMetadata | None = None
+        self._damaged: dict[Line, str] = {}
+
+    def complete(
+        self,
+        table: TableCache,
+        metadata: TableMetadata,
+        manifests: Sequence[ManifestFile],
+        lines: Sequence[Line],
+        *,
+        keep: bool,
+        files: bool,
+    ) -> Fetched:
+        """Afterwards `table` knows all these manifests that are not damaged. `keep`: also keep their file columns;
+        `files`: those are needed now. Raises SourceError; what came before it is learnt.
+        """
+        if metadata is not self._metadata:
+            self._metadata, self._damaged = metadata, {}
+        by_line = dict(zip(lines, manifests, strict=True))
+        absent = [line for line in by_line if not table.knows(line, files=files)]
+        if absent:
+            table.recall(absent, files=files)
+            absent = [line for line in absent if not table.knows(line, files=files) and line not in self._damaged]
+        work = _Work(self._storage, table.small_below, table.bounds_of, keep)
+        for start in range(0, len(absent), _AT_ONCE):
+            self._learn(table, work, [by_line[line] for line in absent[start : start + _AT_ONCE]], absent[start:])
+        codes = (self._damaged[line] for line in by_line if line in self._damaged) if self._damaged else ()
+        return Fetched(tuple(dict.fromkeys(codes)), wrote=bool(absent))
+
+    def _learn(self, table: TableCache, work: _Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
+        learnt: list[tuple[Line, ManifestSums, FileColumns | None]] = []
+        failed: SourceError | None = None
+        with ThreadPoolExecutor(min(_THREADS, len(manifests))) as pool:
+            futures = [pool.submit(work.read, m) for m in manifests]
+            for line, future in zip(lines, futures, strict=False):
+                try:
+                    learnt.append((line, *future.result()))
+                except MetadataError as error:
+                    self._damaged[line] = code_of("manifest", error)
+                except SourceError as error:
+                    failed = failed or error
+        table.learn(learnt)
+        if failed is not None:
+            raise failed
+
+
+class _Work(NamedTuple):
+    """Reads one manifest; called by several threads."""
+
+    storage: Storage
+    small_below: int
+    bounds_of: int | None
+    keep: bool
+
+    def read(self, manifest: ManifestFile) -> tuple[ManifestSums, FileColumns | None]:
+        content = self.storage.read(manifest.path, MAX_AVRO_BYTES)
+        entries = decode_manifest(content, manifest, bounds_of=self.bounds_of if self.keep else None)
+        sums = sum_entries(entries, self.small_below)
+        return sums, file_columns(entries) if self.keep and not manifest.deletes else None

@@ -1,0 +1,99 @@
+"""Shape of a snapshot: the numbers over all its live files that do not add up from manifest to manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.adapters.iceberg.file_columns import FileColumns, ranked
+from limnograph.analysis.debt import debt
+from limnograph.analysis.overlap import overlap
+from limnograph.analysis.skew import skew
+from limnograph.domain.content import Shape
+from limnograph.domain.manifests import PartitionKey
+from limnograph.domain.metadata import TableMetadata
+
+MAX_FILES = 1_000_000
+"""Live data files up to which debt and overlap are computed (DESIGN §4)."""
+_ORDERED = ("identity", "year", "month", "day", "hour")
+"""Transforms that keep the order of their source; `truncate[w]` does too."""
+
+
+def overlap_field(metadata: TableMetadata) -> int | None:
+    """Field id whose bounds tell overlap: source of the first field of the default sort order, else of the default
+    partition spec, where its transform keeps order; None when there is no such field.
+    """
+    order = metadata.sort_orders.get(metadata.default_sort_order_id or 0, {})
+    spec = metadata.specs.get(metadata.default_spec_id or 0, {})
+    for fields in (order.get("fields"), spec.get("fields")):
+        first = fields[0] if isinstance(fields, list) and fields else None
+        if isinstance(first, Mapping) and (found := _source(first)) is not None:
+            return found
+    return None
+
+
+def _source(field: Mapping[str, Any]) -> int | None:
+    """Source column of a sort or partition field; v3 writes a list of them for transforms of several columns."""
+    transform, sources = field.get("transform"), field.get("source-ids")
+    source = field.get("source-id")
+    if source is None and isinstance(sources, list) and len(sources) == 1:
+        source = sources[0]
+    ordered = isinstance(transform, str) and (transform in _ORDERED or transform.startswith("truncate["))
+    return source if ordered and isinstance(source, int) and not isinstance(source, bool) else None
+
+
+def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Shape:
+    """Skew of bytes over partitions with a live data file; nothing for a table without partitions."""
+    live = np.flatnonzero(data_files > 0)
+    if not any(keys[place][1] for place in live.tolist()):
+        return Shape()
+    found = skew(sizes[live])
+    return Shape(
+        skew_max_over_median=found.max_over_median,
+        skew_cv=found.cv,
+        skew_gini=found.gini,
+        skew_top1_share=found.top1_share,
+    )
+
+
+def file_shape(
+    metadata: TableMetadata, columns: list[FileColumns], spec_ids: list[int], places: list[npt.NDArray[np.int64]]
+) -> Shape:
+    """Debt and overlap of the live data files of these manifests, in the order of the manifest list.
+
+    `spec_ids`: partition spec of each manifest; `places`: table-wide number of each file's partition.
+    """
+    size = np.concatenate([np.empty(0, np.int64), *(part.size for part in columns)])
+    place = np.concatenate([np.empty(0, np.int64), *places])
+    specs = np.repeat(np.array(spec_ids, np.int64), [part.size.size for part in columns])
+    bounded = np.concatenate([np.empty(0, np.bool_), *(part.bounded for part in columns)])
+    lower, upper = ranked(columns)
+    depth = overlap(place[bounded], lower, upper, int(np.count_nonzero(~bounded)))
+    owed = None
+    if metadata.targets is not None:
+        owed = debt(planned_groups(metadata, specs, place), size, metadata.targets)
+    return Shape(
+        debt_files=owed.files if owed else None,
+        debt_bytes=owed.bytes if owed else None,
+        debt_groups=owed.groups if owed else None,
+        debt_outputs=owed.outputs if owed else None,
+        overlap_depth_max=depth.depth_max,
+        overlap_depth_mean=depth.depth_mean,
+        overlap_unbounded=depth.left_out,
+    )
+
+
+def planned_groups(
+    metadata: TableMetadata, specs: npt.NDArray[np.int64], place: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Group of each file for the planner: its partition, or one for all files of other specs than the default one.
+
+    An unpartitioned table is one group: the planner takes its partition and that of old files for the same.
+    """
+    spec = metadata.specs.get(metadata.default_spec_id or 0, {})
+    if not spec.get("fields"):
+        return np.zeros(specs.size, np.int64)
+    return np.where(specs == (metadata.default_spec_id or 0), place + 1, 0)

@@ -1,0 +1,112 @@
+"""What the entries of one manifest add up to, as arrays: all that later snapshots need to know of the manifest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.adapters.iceberg.entries import ADDED, DATA, DELETED, EQUALITY_DELETES, NO_SNAPSHOT, Entries
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts import HISTOGRAM_EDGES
+
+Longs = npt.NDArray[np.int64]
+
+TOTALS = (
+    *("data_files", "records", "bytes", "small_files"),
+    *("delete_files", "delete_bytes", "position_deletes", "equality_deletes", "dvs"),
+)
+"""First columns of `ManifestSums.totals`; the bins of the histogram follow."""
+LIVE = ("data_files", "delete_files", "small_files", "records", "bytes")
+"""Columns of `Live.numbers`."""
+DELTA = tuple(
+    f"{way}_{what}" for way in ("added", "removed") for what in ("data_files", "delete_files", "records", "bytes")
+)
+"""Columns of `Deltas.numbers`."""
+MAX_SUM = 2.0**62
+"""No sum may come near the end of 64 bits: sizes of one file reach 2^50."""
+_EDGES = np.array(HISTOGRAM_EDGES, np.int64)
+
+
+class Grouped(NamedTuple):
+    """One row per (partition, writer): `numbers` has a row per column of LIVE or DELTA. `partition` indexes the
+    manifest's partitions; `writer`: snapshot that added (live) or added and removed (deltas) the files.
+    """
+
+    partition: Longs
+    writer: Longs
+    numbers: Longs
+
+
+class ManifestSums(NamedTuple):
+    """`totals`: TOTALS and the histogram over live files. `live`: live files by partition and writer. `deltas`: what
+    each snapshot changed here. `partitions`: their texts.
+    """
+
+    totals: Longs
+    live: Grouped
+    deltas: Grouped
+    partitions: list[str]
+
+
+def sum_entries(entries: Entries, small_below: int) -> ManifestSums:
+    """Add up one manifest. Below `small_below` bytes a data file is small.
+
+    Raises MetadataError (`manifest_implausible`) when a sum leaves 64 bits.
+    """
+    if max(entries.size.sum(dtype=np.float64), entries.records.sum(dtype=np.float64)) > MAX_SUM:
+        raise MetadataError("manifest_implausible", "sizes or counts of its files add up to more than 64 bits")
+    is_data = entries.content == DATA
+    live = entries.status != DELETED
+    small = is_data & (entries.size < small_below)
+    changed = ((entries.status == ADDED) | (entries.status == DELETED)) & (entries.snapshot != NO_SNAPSHOT)
+    return ManifestSums(
+        totals=_totals(entries, live & is_data, live & ~is_data, small),
+        live=_live(entries, live, is_data, small),
+        deltas=_deltas(entries, changed, is_data),
+        partitions=entries.partitions,
+    )
+
+
+def _totals(
+    entries: Entries, data: npt.NDArray[np.bool_], deletes: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
+) -> Longs:
+    sizes = entries.size[data]
+    equality = deletes & (entries.content == EQUALITY_DELETES)
+    position = deletes & ~equality
+    histogram = np.bincount(np.searchsorted(_EDGES, sizes, side="right"), minlength=len(_EDGES) + 1)
+    numbers = (
+        *(sizes.size, entries.records[data].sum(), sizes.sum(), np.count_nonzero(small & data)),
+        *(np.count_nonzero(deletes), entries.size[deletes].sum()),
+        *(entries.records[position].sum(), entries.records[equality].sum()),
+        np.count_nonzero(position & entries.is_dv),
+    )
+    return np.concatenate([np.array(numbers, np.int64), histogram.astype(np.int64)])
+
+
+def _live(
+    entries: Entries, live: npt.NDArray[np.bool_], is_data: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
+) -> Grouped:
+    data = is_data.astype(np.int64)
+    columns = np.stack([data, 1 - data, small.astype(np.int64), entries.records * data, entries.size * data])
+    return _grouped(entries, live, columns)
+
+
+def _deltas(entries: Entries, changed: npt.NDArray[np.bool_], is_data: npt.NDArray[np.bool_]) -> Grouped:
+    data, added = is_data.astype(np.int64), (entries.status == ADDED).astype(np.int64)
+    counted = np.stack([data, 1 - data, entries.records * data, entries.size * data])
+    return _grouped(entries, changed, np.concatenate([counted * added, counted * (1 - added)]))
+
+
+def _grouped(entries: Entries, rows: npt.NDArray[np.bool_], columns: Longs) -> Grouped:
+    """Sum `columns` over the chosen rows by partition and writer."""
+    partition, writer, columns = entries.partition[rows].astype(np.int64), entries.snapshot[rows], columns[:, rows]
+    if not partition.size:
+        return Grouped(partition, writer, columns)
+    order = np.lexsort((writer, partition))
+    partition, writer = partition[order], writer[order]
+    first = np.ones(order.size, np.bool_)
+    first[1:] = (partition[1:] != partition[:-1]) | (writer[1:] != writer[:-1])
+    starts = np.flatnonzero(first)
+    return Grouped(partition[starts], writer[starts], np.add.reduceat(columns[:, order], starts, axis=1))

@@ -1,0 +1,232 @@
+"""Sums of all manifests of a table that were seen, as columns; a snapshot is a few vector sums over its live ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.adapters.iceberg.sums import DELTA, LIVE, MAX_SUM, TOTALS, Grouped, Longs, ManifestSums
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.facts import HISTOGRAM_EDGES
+from limnograph.domain.manifests import ManifestFile, PartitionKey
+
+
+class Line(NamedTuple):
+    """What a manifest's numbers depend on: its line in a manifest list, without the counts."""
+
+    path: str
+    length: int | None
+    spec_id: int
+    deletes: bool
+    added_snapshot_id: int | None
+
+
+_MANIFEST, _PARTITION, _WRITER, _NUMBERS = 0, 1, 2, 3
+"""Rows of a Grown matrix: place of the manifest, of the partition, id of the writer, numbers from there on."""
+
+
+def line_of(manifest: ManifestFile) -> Line:
+    """Key of a line. The same path listed in another way counts as another manifest."""
+    m = manifest
+    return Line(m.path, m.length, m.spec_id, m.deletes, m.added_snapshot_id)
+
+
+class Grown:
+    """An int64 matrix that grows by columns; each of its rows is contiguous."""
+
+    def __init__(self, height: int) -> None:
+        self._room, self._used = np.empty((height, 64), np.int64), 0
+
+    @property
+    def view(self) -> Longs:
+        """What was put in so far."""
+        return self._room[:, : self._used]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory."""
+        return self._room.nbytes
+
+    def take(self, width: int) -> Longs:
+        """Room for `width` more columns, to be filled by the caller."""
+        end = self._used + width
+        if end > self._room.shape[1]:
+            room = np.empty((self._room.shape[0], max(end, self._room.shape[1] * 3 // 2)), np.int64)
+            room[:, : self._used] = self.view
+            self._room = room
+        taken = self._room[:, self._used : end]
+        self._used = end
+        return taken
+
+    def keep(self, columns: npt.NDArray[np.bool_]) -> None:
+        """Forget the other columns."""
+        self._room = np.ascontiguousarray(self.view[:, columns])
+        self._used = self._room.shape[1]
+
+
+class Selected(NamedTuple):
+    """Numbers of a snapshot: `totals` by TOTALS with the histogram behind, `delta` by DELTA, `touched`: places of
+    partitions that the snapshot changed with data files added and removed there, `live_partitions` by place.
+    """
+
+    totals: Longs
+    delta: Longs
+    touched: Longs
+    touched_added: Longs
+    touched_removed: Longs
+    live_partitions: npt.NDArray[np.bool_]
+
+
+class TableSums:
+    """Not safe for threads at once; its owner locks."""
+
+    def __init__(self) -> None:
+        self._places: dict[Line, int] = {}
+        self._partitions: dict[PartitionKey, int] = {}
+        self.partitions: list[PartitionKey] = []
+        self._local: list[Longs] = []
+        self._text_bytes = 0
+        self._totals = Grown(len(TOTALS) + len(HISTOGRAM_EDGES) + 1)
+        self._live = Grown(_NUMBERS + len(LIVE))
+        self._deltas = Grown(_NUMBERS + len(DELTA))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory, estimated: arrays, and texts with what Python needs around them."""
+        arrays = self._totals.nbytes + self._live.nbytes + self._deltas.nbytes
+        return arrays + self._text_bytes + 300 * len(self._places) + 300 * len(self.partitions)
+
+    def __contains__(self, line: object) -> bool:
+        return line in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, line: Line, sums: ManifestSums) -> None:
+        """Put a manifest's sums in, once."""
+        if line in self._places:
+            return
+        place = self._places[line] = len(self._places)
+        partitions = np.array([self._place((line.spec_id, text)) for text in sums.partitions], np.int64)
+        self._local.append(partitions)
+        self._totals.take(1)[:, 0] = sums.totals
+        self._put(self._live, place, sums.live, partitions)
+        self._put(self._deltas, place, sums.deltas, partitions)
+        self._text_bytes += 2 * len(line.path) + partitions.nbytes
+
+    def _place(self, key: PartitionKey) -> int:
+        found = self._partitions.get(key)
+        if found is None:
+            found = self._partitions[key] = len(self.partitions)
+            self.partitions.append(key)
+            self._text_bytes += len(key[1])
+        return found
+
+    @staticmethod
+    def _put(into: Grown, place: int, rows: Grouped, partitions: Longs) -> None:
+        taken = into.take(rows.partition.size)
+        taken[_MANIFEST] = place
+        taken[_PARTITION] = partitions[rows.partition] if rows.partition.size else 0
+        taken[_WRITER] = rows.writer
+        taken[_NUMBERS:] = rows.numbers
+
+    def places(self, line: Line) -> Longs:
+        """Places of the partitions of one manifest, by the manifest's own numbers."""
+        return self._local[self._places[line]]
+
+    def weights(self, lines: Iterable[Line]) -> Longs:
+        """How often each manifest is listed, by place. A manifest that a list names twice counts twice, as it does
+        for whoever reads the table.
+        """
+        places = self._places
+        return np.bincount([places[line] for line in lines], minlength=len(places))
+
+    def select(self, weights: Longs, snapshot_id: int) -> Selected:
+        """Numbers of a snapshot whose list has these weights. Raises MetadataError when they leave 64 bits."""
+        totals = self._totals.view
+        if (totals.astype(np.float64) @ weights).max(initial=0.0) > MAX_SUM:
+            raise MetadataError("manifest_implausible", "sizes or counts of the manifests add up to more than 64 bits")
+        deltas = self._deltas.view
+        own = deltas[:, deltas[_WRITER] == snapshot_id]
+        own = own[:, weights[own[_MANIFEST]] > 0]
+        numbers = own[_NUMBERS:] * weights[own[_MANIFEST]]
+        touched, inverse = np.unique(own[_PARTITION], return_inverse=True)
+        live = self._live.view
+        live_partitions = np.zeros(len(self.partitions), np.bool_)
+        live_partitions[live[_PARTITION, weights[live[_MANIFEST]] > 0]] = True
+        return Selected(
+            totals=totals @ weights,
+            delta=numbers.sum(axis=1),
+            touched=touched,
+            touched_added=_by_group(numbers[DELTA.index("added_data_files")], inverse, touched.size),
+            touched_removed=_by_group(numbers[DELTA.index("removed_data_files")], inverse, touched.size),
+            live_partitions=live_partitions,
+        )
+
+    def states(self, weights: Longs, only: Longs | None = None) -> Longs:
+        """Live numbers by partition: a row per column of LIVE, a column per place. `only`: the others stay 0."""
+        rows = self._live_rows(weights, only)
+        found = np.zeros((len(LIVE), len(self.partitions)), np.int64)
+        numbers = rows[_NUMBERS:] * weights[rows[_MANIFEST]]
+        for row, values in zip(found, numbers, strict=True):
+            np.add.at(row, rows[_PARTITION], values)
+        return found
+
+    def newest(self, weights: Longs, only: Longs, commits: dict[int, int]) -> dict[int, int]:
+        """Newest commit (microseconds) among the writers of live files, of the partitions `only`, by place.
+        `commits`: instants by snapshot id; a writer that it lacks says nothing.
+        """
+        rows = self._live_rows(weights, only)
+        writers, inverse = np.unique(rows[_WRITER], return_inverse=True)
+        unknown = np.iinfo(np.int64).min
+        instants = np.array([commits.get(int(writer), unknown) for writer in writers], np.int64)
+        found = np.full(len(self.partitions), unknown, np.int64)
+        if rows.shape[1]:
+            np.maximum.at(found, rows[_PARTITION], instants[inverse])
+        return {int(place): int(found[place]) for place in only if found[place] != unknown}
+
+    def _live_rows(self, weights: Longs, only: Longs | None) -> Longs:
+        live = self._live.view
+        chosen = weights[live[_MANIFEST]] > 0
+        if only is not None:
+            wanted = np.zeros(len(self.partitions), np.bool_)
+            wanted[only] = True
+            chosen &= wanted[live[_PARTITION]]
+        return live[:, chosen]
+
+    def forget_others(self, lines: Sequence[Line]) -> None:
+        """Keep nothing but these manifests."""
+        kept = [line for line in dict.fromkeys(lines) if line in self._places]
+        renumbered = np.full(len(self._places), -1, np.int64)
+        old = np.array([self._places[line] for line in kept], np.int64)
+        renumbered[old] = np.arange(len(kept))
+        totals = np.ascontiguousarray(self._totals.view[:, old])
+        self._totals = Grown(totals.shape[0])
+        self._totals.take(totals.shape[1])[:] = totals
+        for grown in (self._live, self._deltas):
+            grown.keep(renumbered[grown.view[_MANIFEST]] >= 0)
+            grown.view[_MANIFEST] = renumbered[grown.view[_MANIFEST]]
+        self._places = {line: place for place, line in enumerate(kept)}
+        self._local = [self._local[place] for place in old]
+        self._renumber_partitions()
+
+    def _renumber_partitions(self) -> None:
+        used = np.unique(np.concatenate([np.empty(0, np.int64), *self._local]))
+        renumbered = np.zeros(len(self.partitions), np.int64)
+        renumbered[used] = np.arange(used.size)
+        for grown in (self._live, self._deltas):
+            grown.view[_PARTITION] = renumbered[grown.view[_PARTITION]]
+        self._local = [renumbered[places] for places in self._local]
+        self.partitions = [self.partitions[place] for place in used]
+        self._partitions = {key: place for place, key in enumerate(self.partitions)}
+        texts = sum(len(key[1]) for key in self.partitions) + sum(2 * len(line.path) for line in self._places)
+        self._text_bytes = texts + sum(places.nbytes for places in self._local)
+
+
+def _by_group(values: Longs, group: npt.NDArray[np.intp], groups: int) -> Longs:
+    found = np.zeros(groups, np.int64)
+    np.add.at(found, group.reshape(-1), values)
+    return found

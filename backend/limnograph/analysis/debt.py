@@ -1,0 +1,100 @@
+"""Compaction debt: what a rewrite by the table's own rule would take up, and how many files it would leave.
+
+Iceberg's SizeBasedFileRewritePlanner and BinPackRewriteFilePlanner (1.10); other formats by the numbers of their rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.domain.targets import Targets
+
+Longs = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+DELETE_RATIO = 0.3
+"""`delete-ratio-threshold`: a file is rewritten when this share of its rows has deletes of its own."""
+
+
+class Debt(NamedTuple):
+    """Files and bytes that would be rewritten, in how many groups, and files expected afterwards."""
+
+    files: int
+    bytes: int
+    groups: int
+    outputs: int
+
+
+def debt(group: Longs, size: Longs, rule: Targets, deleted: Flags | None = None) -> Debt:
+    """Debt of live data files in the planner's order.
+
+    `group`: files of one number are planned together (a partition; for Iceberg all files of older specs).
+    `size`: bytes. `deleted`: files that the delete ratio alone selects.
+    """
+    by_delete = np.zeros(size.size, np.bool_) if deleted is None else deleted
+    candidate = (size < rule.small_below) | by_delete
+    if rule.large_above is not None:
+        candidate |= size > rule.large_above
+    rows = np.flatnonzero(candidate)
+    rows = rows[np.argsort(group[rows], kind="stable")]
+    found = np.zeros(4, np.int64)
+    for files, total, outputs in _chosen(group[rows], size[rows], by_delete[rows], rule):
+        found += (files, total, 1, outputs)
+    return Debt(*map(int, found))
+
+
+def _chosen(group: Longs, size: Longs, by_delete: Flags, rule: Targets) -> Iterator[tuple[int, int, int]]:
+    """`(files, bytes, outputs)` of every group that the planner would rewrite."""
+    if not size.size:
+        return
+    starts = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
+    ends = np.append(starts[1:], size.size)
+    running = np.concatenate([[0], np.cumsum(size)])
+    forced = np.concatenate([[0], np.cumsum(by_delete)])
+    large = running[ends] - running[starts] > rule.max_group_bytes
+    bins = [(starts[~large], ends[~large])]
+    for start, end in zip(starts[large].tolist(), ends[large].tolist(), strict=True):
+        bins.append(_bins(running, start, end, rule.max_group_bytes))
+    first, last = (np.concatenate(side) for side in zip(*bins, strict=True))
+    files, total = last - first, running[last] - running[first]
+    chosen = _rewritten(files, total, forced[last] > forced[first], rule)
+    for count, weight in zip(files[chosen].tolist(), total[chosen].tolist(), strict=True):
+        yield count, weight, expected_outputs(weight, rule)
+
+
+def _bins(running: Longs, start: int, end: int, capacity: int) -> tuple[Longs, Longs]:
+    """First files and ends of the bins of one partition, by next-fit packing (Iceberg's BinPacking with lookback 1):
+    a bin is closed by the first file that does not fit. A file larger than the capacity has a bin of its own.
+    """
+    edges = [start]
+    while edges[-1] < end:
+        room = int(np.searchsorted(running[: end + 1], running[edges[-1]] + capacity, side="right")) - 1
+        edges.append(max(room, edges[-1] + 1))
+    return np.array(edges[:-1], np.int64), np.array(edges[1:], np.int64)
+
+
+def _rewritten(files: Longs, total: Longs, by_delete: Flags, rule: Targets) -> Flags:
+    """Enough input files, enough content, too much content, or a file chosen for its deletes."""
+    many = (files > 1) & ((files >= rule.min_input_files) | (total > rule.target))
+    too_much = False if rule.large_above is None else total > rule.large_above
+    return many | by_delete | too_much
+
+
+def expected_outputs(total: int, rule: Targets) -> int:
+    """Files that a group of `total` bytes becomes (`expectedOutputFiles`): a remainder above the small bound is a file
+    of its own, a lesser one is spread over the others where they stay below 1.1 of the target.
+    """
+    if total < rule.target:
+        return 1
+    whole, rest = divmod(total, rule.target)
+    above = whole + (rest > 0)
+    if rest > rule.small_below:
+        return above
+    largest = rule.target * 1.1
+    if rule.large_above is not None:
+        largest = min(largest, float(int(rule.target + (rule.large_above - rule.target) * 0.5)))
+    return whole if total // whole < largest else above
