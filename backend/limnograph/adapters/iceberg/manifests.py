@@ -17,10 +17,7 @@ from limnograph.adapters.avro.records import record_values
 from limnograph.adapters.iceberg.bounds import bound_keys, column_type
 from limnograph.adapters.iceberg.damage import as_damage
 from limnograph.adapters.iceberg.entries import (
-    ADDED,
     DATA,
-    DELETED,
-    EQUALITY_DELETES,
     NO_SNAPSHOT,
     POSITION_DELETES,
     Bounds,
@@ -28,15 +25,7 @@ from limnograph.adapters.iceberg.entries import (
 )
 from limnograph.adapters.iceberg.partition_text import partition_text
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import (
-    Delta,
-    ManifestFile,
-    ManifestSum,
-    PartitionKey,
-    PartitionSum,
-    is_small,
-    size_bin,
-)
+from limnograph.domain.manifests import ManifestFile
 
 MAX_FILE_BYTES = 2**50
 MAX_COUNT = 2**50
@@ -230,83 +219,3 @@ def _json(text: bytes) -> Any:
         return msgspec.json.decode(text) if text else {}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
-
-
-def sum_manifest(content: bytes, manifest: ManifestFile, target_bytes: int | None) -> ManifestSum:
-    """Sums over the entries of one manifest. `target_bytes` decides what is small. Raises MetadataError."""
-    entries = decode_manifest(content, manifest, bounds_of=None)
-    total = ManifestSum()
-    columns = zip(*(column.tolist() for column in entries[:7]), strict=True)
-    for status, kind, is_dv, snapshot, records, size, number in columns:
-        writer = None if snapshot == NO_SNAPSHOT else snapshot
-        key = (manifest.spec_id, entries.partitions[number])
-        entry = _Entry(key, writer, kind == DATA, kind == EQUALITY_DELETES, is_dv, records, size)
-        if status != DELETED:
-            _live(total, entry, small=kind == DATA and is_small(size, target_bytes))
-        if status in {ADDED, DELETED} and writer is not None:
-            _changed(total, entry, writer, added=status == ADDED)
-    return total
-
-
-class _Entry(NamedTuple):
-    """One entry. `writer`: snapshot that added or removed the file."""
-
-    key: PartitionKey
-    writer: int | None
-    is_data: bool
-    is_equality: bool
-    is_dv: bool
-    records: int
-    size: int
-
-
-def _live(total: ManifestSum, entry: _Entry, *, small: bool) -> None:
-    part = total.partitions.get(entry.key)
-    if part is None:
-        part = total.partitions[entry.key] = PartitionSum()
-    if entry.writer is not None:
-        part.writers.add(entry.writer)
-    if entry.is_data:
-        total.data_files += 1
-        total.records += entry.records
-        total.bytes += entry.size
-        total.small_files += small
-        total.histogram[size_bin(entry.size)] += 1
-        part.data_files += 1
-        part.records += entry.records
-        part.bytes += entry.size
-        part.small_files += small
-        return
-    total.delete_files += 1
-    total.delete_bytes += entry.size
-    part.delete_files += 1
-    if entry.is_equality:
-        total.equality_deletes += entry.records
-    else:
-        total.position_deletes += entry.records
-        total.dvs += entry.is_dv
-
-
-def _changed(total: ManifestSum, entry: _Entry, writer: int, *, added: bool) -> None:
-    delta = total.deltas.get(writer)
-    if delta is None:
-        delta = total.deltas[writer] = Delta()
-    touched = delta.touched.get(entry.key)
-    if touched is None:
-        touched = delta.touched[entry.key] = [0, 0]
-    if entry.is_data and added:
-        delta.added_data_files += 1
-        delta.added_records += entry.records
-        delta.added_bytes += entry.size
-        touched[0] += 1
-    elif entry.is_data:
-        delta.removed_data_files += 1
-        delta.removed_records += entry.records
-        delta.removed_bytes += entry.size
-        touched[1] += 1
-    elif added:
-        delta.added_delete_files += 1
-        delta.added_delete_bytes += entry.size
-    else:
-        delta.removed_delete_files += 1
-        delta.removed_delete_bytes += entry.size
