@@ -43,7 +43,15 @@ def iceberg() -> Format:
     return Format(lambda storage, _access: IcebergReader(storage), newest_metadata)
 
 
-FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg}
+def hudi() -> Format:
+    """Apache Hudi."""
+    from limnograph.adapters.hudi.locate import newest_instant
+    from limnograph.adapters.hudi.reader import HudiReader
+
+    return Format(lambda storage, _access: HudiReader(storage), newest_instant)
+
+
+FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg, "hudi": hudi}
 """Imported when the first table of a format is asked for."""
 
 
