@@ -1,20 +1,32 @@
-"""`limnograph pipeline`: passes until nothing is due (`--once`), or a structured stream until it is told to stop."""
+"""`limnograph pipeline`: passes until nothing is due (`--once`), a repair, or a stream until it is told to stop."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 import msgspec
 
+from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import InvalidInput
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.settings import load
 
+if TYPE_CHECKING:
+    from limnograph.services.repair import RepairReport
+
 _TRIGGER = re.compile(r"(\d+)\s*(s|m)")
+_AGO = re.compile(r"(\d{1,6})\s*(m|h|d)")
 
 
-_EXAMPLES = "\b\nExamples:\n  limnograph pipeline --config limnograph.toml --once\n  limnograph pipeline --trigger 10s"
+_EXAMPLES = (
+    "\b\nExamples:\n  limnograph pipeline --config limnograph.toml --once\n  limnograph pipeline --trigger 10s\n"
+    "  limnograph pipeline --reextract lake.sales.orders --since 48h"
+)
 
 
 @click.command("pipeline", epilog=_EXAMPLES)
@@ -22,14 +34,37 @@ _EXAMPLES = "\b\nExamples:\n  limnograph pipeline --config limnograph.toml --onc
     "--config", type=click.Path(dir_okay=False, path_type=Path), help="Settings file; default LIMNOGRAPH_CONFIG."
 )
 @click.option("--once", is_flag=True, help="Make passes until nothing is due, then end.")
+@click.option("--retry-damaged", is_flag=True, help="Read rows again that are partial or unreadable, then end.")
+@click.option("--reextract", metavar="TABLE", help="Read all rows of catalog.namespace.table again, then end.")
+@click.option("--since", metavar="TIME", help="With --reextract: commits since 2026-11-20, 2026-11-20T03:05Z or 48h.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines only on stdout (they are always the last ones).")
 @click.option("--trigger", default="60s", show_default=True, help="Time between two passes of the stream: 10s, 5m.")
-def command(config: Path | None, *, once: bool, as_json: bool, trigger: str) -> None:
+def command(
+    config: Path | None,
+    *,
+    once: bool,
+    retry_damaged: bool,
+    reextract: str | None,
+    since: str | None,
+    as_json: bool,
+    trigger: str,
+) -> None:
     """Extract the history of every observed table into the meta tables."""
+    if once + retry_damaged + (reextract is not None) > 1:
+        raise InvalidInput("--once, --retry-damaged, --reextract", "are three things to do; choose one of them")
+    if since is not None and reextract is None:
+        raise InvalidInput("--since", "belongs to --reextract")
+    name = TableName.parse(reextract, "--reextract") if reextract is not None else None
+    begin = _instant(since) if since is not None else None
     settings = load(config)
     interval = _seconds(trigger)
-    from limnograph.jobs.pipeline import run_once, run_stream
+    from limnograph.jobs.pipeline import repair_once, run_once, run_stream
 
+    if retry_damaged:
+        _tell_repair(repair_once(settings, lambda repairs: repairs.retry_damaged(), _progress), as_json=as_json)
+    if name is not None:
+        report = repair_once(settings, lambda repairs: repairs.reextract(name, begin, "--reextract"), _progress)
+        _tell_repair(report, as_json=as_json)
     if once:
         total = run_once(settings, _progress)
         if not as_json:
@@ -37,6 +72,28 @@ def command(config: Path | None, *, once: bool, as_json: bool, trigger: str) -> 
         click.echo(msgspec.json.encode(total.document()).decode())
         raise SystemExit(1 if total.failed else 0)
     run_stream(settings, interval, _progress)
+
+
+def _tell_repair(report: RepairReport, *, as_json: bool) -> NoReturn:
+    """Print what a repair did and end; exit 1 when something could not be read now."""
+    for sentence in report.failed:
+        _progress(f"as it was: {sentence}")
+    if not as_json:
+        _progress(f"{report.snapshots_replaced} rows replaced in {report.seconds} s")
+    click.echo(msgspec.json.encode(report.document()).decode())
+    raise SystemExit(1 if report.failed else 0)
+
+
+def _instant(text: str) -> int:
+    """Microseconds of an ISO date or time (UTC where it says no zone), or of a while before now."""
+    if match := _AGO.fullmatch(text.strip()):
+        seconds = int(match[1]) * {"m": 60, "h": 3_600, "d": 86_400}[match[2]]
+        return SystemClock().now() - seconds * MICROS_PER_SECOND
+    try:
+        found = datetime.fromisoformat(text.strip())
+        return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * MICROS_PER_SECOND)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput("--since", f"{text!r} is no time; write 2026-11-20, 2026-11-20T03:05Z or 48h") from error
 
 
 def _seconds(trigger: str) -> int:

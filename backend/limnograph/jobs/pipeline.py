@@ -1,4 +1,4 @@
-"""The pipeline as a program: one session, passes until nothing is due, or a stream that ends on a signal."""
+"""The pipeline as a program: one session, passes until nothing is due, a repair, or a stream that ends on a signal."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from typing import Protocol
 
 import msgspec
 
+from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceError
+from limnograph.services.backoff import BackOff
 from limnograph.services.passes import PassReport
+from limnograph.services.repair import Daily, RepairReport, Repairs
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
 
@@ -111,6 +114,37 @@ def stream_pass(made: Runs, progress: Progress) -> None:
             progress(msgspec.json.encode(told).decode())
 
 
+def repair_once(settings: Settings, act: Callable[[Repairs], RepairReport], progress: Progress) -> RepairReport:
+    """One repair with a session of its own."""
+    session = wiring.spark_session(settings)
+    try:
+        return act(wiring.repairs(settings, session, progress=progress))
+    finally:
+        session.stop()
+
+
+class Repairing(Protocol):
+    """What repairs when its time has come: `services.repair.Daily`."""
+
+    def maybe(self) -> RepairReport | None:
+        """The report of a repair; None when none is due."""
+        ...
+
+
+def stream_repair(daily: Repairing, progress: Progress) -> None:
+    """The repair of the day, when it is due. Like a pass of the stream it never raises."""
+    try:
+        report = daily.maybe()
+    except SourceError as error:
+        progress(f"repair failed, tomorrow's tries again: {error}")
+    except Exception as error:  # noqa: BLE001 - a stream outlives one repair's surprise
+        _log.exception("a repair failed")
+        progress(f"repair failed, tomorrow's tries again: unexpected {type(error).__name__}: {error}")
+    else:
+        if report is not None and (report.snapshots_replaced or report.failed):
+            progress(msgspec.json.encode(report).decode())
+
+
 def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
     """Stream until SIGTERM or SIGINT; a pass that has begun is finished first."""
     stop = threading.Event()
@@ -118,13 +152,15 @@ def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
         signal.signal(name, lambda *_: stop.set())
     session = wiring.spark_session(settings)
     busy = threading.Lock()
-    made = wiring.passes(settings, session, progress=progress)
+    made = wiring.passes(settings, session, progress=progress, backoff=BackOff())
+    daily = Daily(wiring.repairs(settings, session, progress=progress), SystemClock())
 
     def one_pass() -> None:
         with busy:
             if stop.is_set():
                 return
             stream_pass(made, progress)
+            stream_repair(daily, progress)
 
     query = wiring.start_stream(settings, session, one_pass, trigger=f"{seconds} seconds", seconds=float(seconds))
     progress(f"pipeline runs every {seconds} s")

@@ -1,0 +1,227 @@
+"""Repairs of rows that stand in the meta table: damaged ones that can be read again, and a table's on demand.
+
+Only rows that exist are replaced, only while the lake's metadata still holds their snapshots, and never by worse ones.
+A replaced row is a new observation: `on_main` and `refs` (provenance), like the name, the schema and spec ids of the
+table and `metadata_location`, say what the lake says at its new `observed_at`; `source` is `backfill`.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from limnograph.domain.errors import InvalidInput, SourceUnavailable
+from limnograph.domain.facts import CHANGES, SNAPSHOTS
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.catalog import TablePointer
+from limnograph.ports.clock import Clock
+from limnograph.ports.extraction import Extraction
+from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.meta_store import Candidates, Known, KnownRow, MetaStore
+from limnograph.services.appending import Appending
+from limnograph.services.changes import Observed
+from limnograph.services.extract import ENTRIES_AT_ONCE
+from limnograph.services.ledger import Ledger
+from limnograph.services.passes import shortfall
+from limnograph.services.survey import Survey, due_of, observed_tables, one_name_each, survey
+
+TABLES_AT_ONCE = 200
+DAY_SECONDS = 86_400
+
+
+class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a repair did: the fields of a pass (DESIGN §11) and `snapshots_replaced`. `failed`: tables or snapshots that
+    could not be read now, each a sentence `name: reason`; their rows stay as they are.
+    """
+
+    run_id: str
+    tables_seen: int
+    tables_changed: int
+    snapshots_appended: int = 0
+    snapshots_replaced: int
+    gaps: int = 0
+    unreadable: int
+    seconds: float
+    failed: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, object]:
+        """The contract's JSON."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name != "failed"}
+
+
+class _Wanted(NamedTuple):
+    """A table and the snapshots to read again, in commit order."""
+
+    table: Observed
+    ids: list[int]
+
+
+class Repairs:
+    """Replaces rows of one meta store from one lake."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        store: MetaStore,
+        extraction: Extraction,
+        appending: Appending,
+        progress: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        self._lake, self._store, self._extraction = lake, store, extraction
+        self._appending, self._progress = appending, progress
+
+    def retry_damaged(self) -> RepairReport:
+        """Read rows again that are `partial` or `unreadable`, and replace those that come out better.
+
+        Raises SourceError.
+        """
+        started = time.monotonic()
+        damaged = self._damaged()
+        self._progress(f"{sum(map(len, damaged.values()))} damaged rows of {len(damaged)} tables")
+        if not damaged:
+            return _report(_Sum(), None, started)
+        ledger, listing = self._ledger(), self._lake.listing()
+        owners = ledger.owners()
+        pointers = [p for p in listing.pointers if owners.get(str(p.name)) in damaged]
+        found = survey(self._lake, listing, pointers)
+        wanted = [
+            _Wanted(table, [s.snapshot_id for s in table.metadata.ordered if s.snapshot_id in damaged[table.uuid]])
+            for table in one_name_each(observed_tables(found, self._lake, ledger))
+            if table.uuid in damaged
+        ]
+        return self._repair(found, wanted, started, only_better=True)
+
+    def reextract(self, name: TableName, since: int | None, field: str = "table") -> RepairReport:
+        """Read all rows of a table again (`since`: those committed then, microseconds, or later). Raises InvalidInput
+        on `field` when no such table is observed, SourceError.
+        """
+        started = time.monotonic()
+        listing = self._lake.listing()
+        found = survey(self._lake, listing, [_pointer(listing, name, field)])
+        head = self._store.head(SNAPSHOTS)
+        wanted: list[_Wanted] = []
+        for table in observed_tables(found, self._lake, self._ledger()):
+            if table.name == name:
+                everything = [Candidates(table.uuid, None, None)]
+                seen = {} if head is None else self._store.known(head, everything).get(table.uuid, {})
+                wanted.append(_Wanted(table, [i for i in _since(table, since) if i in seen]))
+        return self._repair(found, wanted, started, only_better=False)
+
+    def _damaged(self) -> Known:
+        head = self._store.head(SNAPSHOTS)
+        return {} if head is None else self._store.damaged(head)
+
+    def _ledger(self) -> Ledger:
+        return Ledger(self._store.changes(self._store.head(CHANGES)))
+
+    def _repair(self, found: Survey, wanted: Sequence[_Wanted], started: float, *, only_better: bool) -> RepairReport:
+        done = _Sum()
+        self._progress(f"{sum(len(w.ids) for w in wanted)} snapshots of {len(wanted)} tables to read again")
+        for part in _rounds(wanted):
+            stand = self._standing(part)
+            due = [due_of(w.table, w.ids, stand.get(w.table.uuid, {}), done.run_id, source="backfill") for w in part]
+            rows = self._extraction.run(due)
+            done.failed |= shortfall(due, rows)
+            rows = _worth_it(rows, stand, only_better=only_better)
+            self._appending.repair(rows)
+            done.changed |= set(rows.column("table_uuid").to_pylist())
+            done.replaced += rows.num_rows
+            self._progress(f"{done.replaced} rows replaced")
+        return _report(done, found, started)
+
+    def _standing(self, part: Sequence[_Wanted]) -> Known:
+        """Rows of the tables as they stand now."""
+        return self._store.known(self._store.head(SNAPSHOTS), [Candidates(w.table.uuid, None, None) for w in part])
+
+
+class _Sum:
+    """What the rounds of one repair have done so far."""
+
+    def __init__(self) -> None:
+        self.run_id = str(uuid.uuid4())
+        self.replaced = 0
+        self.changed: set[str] = set()
+        self.failed: dict[TableName, str] = {}
+
+
+def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
+    failed = done.failed | found.failed if found else {}
+    sentences = [f"{name}: {reason}" for name, reason in sorted(failed.items())]
+    return RepairReport(
+        run_id=done.run_id,
+        tables_seen=len(found.readable) + len(found.damaged) + len(found.failed) if found else 0,
+        tables_changed=len(done.changed),
+        snapshots_replaced=done.replaced,
+        unreadable=len(found.damaged) if found else 0,
+        seconds=round(time.monotonic() - started, 3),
+        failed=(*(found.listing.failed if found else ()), *sentences),
+    )
+
+
+class Daily:
+    """Retries damaged rows once a day beside the passes, by the injected clock: first when a pipeline starts, so that
+    one which is restarted every day repairs too.
+    """
+
+    def __init__(self, repairs: Repairs, clock: Clock, seconds: int = DAY_SECONDS) -> None:
+        self._repairs, self._clock, self._every = repairs, clock, seconds * MICROS_PER_SECOND
+        self._next: int | None = None
+
+    def maybe(self) -> RepairReport | None:
+        """The report of a retry, None when none is due. Raises SourceError; then too the next one is a day away."""
+        now = self._clock.now()
+        if self._next is not None and now < self._next:
+            return None
+        self._next = now + self._every
+        return self._repairs.retry_damaged()
+
+
+def _since(table: Observed, since: int | None) -> list[int]:
+    """Snapshots in commit order; one without a time may be of any."""
+    return [
+        s.snapshot_id
+        for s in table.metadata.ordered
+        if since is None or s.committed_at is None or s.committed_at >= since
+    ]
+
+
+def _pointer(listing: Listing, name: TableName, field: str) -> TablePointer:
+    found = next((pointer for pointer in listing.pointers if pointer.name == name), None)
+    if found is None and name.catalog not in listing.complete and listing.failed:
+        raise SourceUnavailable(f"catalog {name.catalog}", "; ".join(listing.failed))
+    if found is None:
+        raise InvalidInput(field, f"{name} is not among the {len(listing.pointers)} observed tables")
+    return found
+
+
+def _rounds(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
+    """Parts that are extracted and committed together: of a table no more than are read to their entries at once, and
+    in commit order, so that a row may be told as a difference of its parent's.
+    """
+    for first in range(0, len(wanted), TABLES_AT_ONCE):
+        group = wanted[first : first + TABLES_AT_ONCE]
+        parts = [[_Wanted(w.table, ids) for ids in _chunks(w.ids)] for w in group]
+        for part in zip_longest(*parts):
+            yield [w for w in part if w is not None]
+
+
+def _chunks(ids: list[int]) -> list[list[int]]:
+    return [ids[i : i + ENTRIES_AT_ONCE] for i in range(0, len(ids), ENTRIES_AT_ONCE)]
+
+
+def _worth_it(rows: pa.Table, stand: Known, *, only_better: bool) -> pa.Table:
+    """Rows that are better than those in whose place they would come; `only_better` false: or as good."""
+    names = ("table_uuid", "snapshot_id", "status", "tier")
+    keep: list[bool] = []
+    for series, snapshot_id, status, tier in zip(*(rows.column(name).to_pylist() for name in names), strict=True):
+        old = stand.get(series, {}).get(snapshot_id)
+        new = KnownRow(has_partitions=False, status=status, tier=tier)
+        keep.append(old is not None and (new.rank > old.rank or (not only_better and new.rank == old.rank)))
+    return rows.filter(pa.array(keep, pa.bool_()))
