@@ -122,7 +122,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     `content` is there exactly for tier `entries`, `manifests` (lines of the manifest list) for `manifest_list` and
     `entries` of formats that have them. `problems`: codes of what is damaged for good; any of them makes the row
     `partial`. `notes`: codes of what was left out on purpose (`shape_too_large`: more live files than the shape's
-    limit); the row stays `ok`. Both stand in column `problems`.
+    limit); the row stays `ok`. Both stand in column `problems`. `said`: numbers of the format that no column holds;
+    they stand in the row's summary beside the writer's own.
     """
 
     tier: Literal["summary", "manifest_list", "entries"]
@@ -130,3 +131,4 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     manifests: list[ManifestFile] | None = None
     content: Content | None = None
+    said: dict[str, str] = msgspec.field(default_factory=dict)

@@ -65,6 +65,8 @@ class _Run:
             self._with_partitions.add(snapshot.snapshot_id)
         mismatch = compare(snapshot, numbers) if reading.tier != "summary" else []
         fields = {**self._identity(snapshot), **numbers, "tier": reading.tier, "summary_mismatch": mismatch}
+        if reading.said:
+            fields["summary"] = {**(snapshot.summary or {}), **reading.said}
         problems = [*reading.problems, *reading.notes]
         return SnapshotFact(**fields, status="partial" if reading.problems else "ok", problems=problems)
 

@@ -11,6 +11,8 @@ from limnograph.domain.content import Content, Reading, Want
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
+FILE_GROUPS = "hudi.file-groups"
+"""Summary key: file groups with a live file. Delta bytes per file group = total_delete_bytes / this."""
 COMMITS_KEPT = Kept()
 """Parsed commits of all tables of the process."""
 
@@ -46,6 +48,7 @@ class HudiReader:
             problems=(damage,) if damage else (),
             notes=("history_archived",) if replay.archived and _incomplete(content) else (),
             content=content,
+            said={FILE_GROUPS: str(replay.slices.groups)} if replay.counted else {},
         )
 
     def _loaded(self, metadata: TableMetadata) -> HudiTable:
