@@ -34,7 +34,8 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"catalogs": {}}, "catalogs"),
         ({"catalogs": {"a": {}, "b": {}}}, "meta.catalog"),
         ({"observe": {"paths": [{"format": "parquet", "name": "x", "location": "/x"}]}}, "observe.paths[0].format"),
-        ({"observe": {"paths": [{"format": "delta", "name": "x", "location": "/x"}]}}, "observe.paths[0].format"),
+        ({"observe": {"table_deadline_seconds": 0}}, "observe.table_deadline_seconds"),
+        ({"observe": {"roots": "/srv"}}, "observe.roots"),
         ({"catalogs": {"lake": {"type": "sql", "pool": 3}}}, "catalogs.lake.pool"),
         ({"catalogs": {"a": {"type": "sql"}, "b": "sql"}}, "catalogs.b"),
         ({"spark": {"conf": {"spark.ui.enabled": False}}}, "spark.conf.spark.ui.enabled"),
@@ -95,7 +96,6 @@ def test_what_this_version_does_not_use_is_named() -> None:
     more = {
         "trino": {"url": "http://t", "catalog": "c"},
         "alertmanager": {"url": "http://a"},
-        "cache": {"dir": "/c"},
         "jobs": [{"name": "a"}, {"name": "b", "template": "mine"}],
     }
-    assert unused(parsed(more)) == ["alertmanager", "trino", "cache.dir", "jobs[1].template"]
+    assert unused(parsed(more)) == ["alertmanager", "trino", "jobs[1].template"]

@@ -20,6 +20,7 @@ from limnograph.domain.errors import SettingsError
 
 CONFIG_ENV = "LIMNOGRAPH_CONFIG"
 DEFAULT_PORT = 8787
+MAX_DEADLINE_SECONDS = 3600
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -42,11 +43,16 @@ class PathSettings(Frozen, frozen=True, kw_only=True):
 
 
 class ObserveSettings(Frozen, frozen=True, kw_only=True):
-    """Which tables are observed: patterns over `catalog.namespace.table`, `*` one level, `**` any number."""
+    """Which tables are observed: patterns over `catalog.namespace.table`, `*` one level, `**` any number.
+
+    `roots`: places, besides its own, that any table's metadata may name. `table_deadline_seconds`: for reading one.
+    """
 
     include: tuple[str, ...] = ("**",)
     exclude: tuple[str, ...] = ()
     paths: tuple[PathSettings, ...] = ()
+    roots: tuple[str, ...] = ()
+    table_deadline_seconds: float = 60.0
 
 
 class PrometheusSettings(Frozen, frozen=True, kw_only=True):
@@ -188,10 +194,8 @@ def _checked(settings: Settings) -> Settings:
         raise SettingsError("meta.catalog", f"name one of {', '.join(settings.catalogs)}")
     if not 0 <= (settings.server.port or 0) <= 65535:
         raise SettingsError("server.port", "must be between 0 and 65535")
-    for i, path in enumerate(settings.observe.paths):
-        if path.format != "iceberg":
-            field = f"observe.paths[{i}].format"
-            raise SettingsError(field, f"{path.format} is not read yet; this version reads iceberg")
+    if not 0 < settings.observe.table_deadline_seconds <= MAX_DEADLINE_SECONDS:
+        raise SettingsError("observe.table_deadline_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
     for name, prometheus in settings.prometheus.items():
         _check_http(f"prometheus.{name}.url", prometheus.url)
     return settings
@@ -200,8 +204,6 @@ def _checked(settings: Settings) -> Settings:
 def unused(settings: Settings) -> list[str]:
     """Keys that are set and that nothing in this version reads."""
     found = [key for key in ("alertmanager", "trino") if getattr(settings, key) is not None]
-    if settings.cache.dir:
-        found.append("cache.dir")
     default = JobSettings(name="").template
     return found + [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]
 

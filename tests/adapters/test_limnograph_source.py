@@ -7,10 +7,10 @@ import pyarrow as pa
 
 from lakes import Lake, rows
 from limnograph.adapters.iceberg.schema import arrow_schema
-from limnograph.adapters.spark.source import Access, SnapshotsReader, TicksReader
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.spark.source import SnapshotsReader, TicksReader
 from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SNAPSHOTS
-from limnograph.services.extract import extract
 
 
 def due(lake: Lake, name: str = "sales.orders") -> DueTable:
@@ -28,7 +28,7 @@ def due(lake: Lake, name: str = "sales.orders") -> DueTable:
 def read(lake: Lake, *tables: DueTable) -> pa.Table:
     access = msgspec.json.encode(Access({"lake": lake.properties})).decode()
     options = {"access": access, "due": msgspec.json.encode(list(tables)).decode(), "tasks": "4"}
-    reader = SnapshotsReader(options, extract)
+    reader = SnapshotsReader(options)
     batches = [batch for partition in reader.partitions() for batch in reader.read(partition)]
     return pa.Table.from_batches(batches, arrow_schema(SNAPSHOTS))
 

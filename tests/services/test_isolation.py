@@ -14,11 +14,12 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.lake import Listing
-from limnograph.ports.table_reader import TableReader
+from limnograph.ports.tables import Tables
 from limnograph.services.hot import WINDOW
 from limnograph.services.watching import Watcher
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes
+from near_tables import NearTables
 
 
 class Reader:
@@ -50,8 +51,9 @@ class Strange:
     def listing(self) -> Listing:
         return self._lake.listing()
 
-    def reader(self, catalog: str) -> TableReader:
-        return self._reader
+    @property
+    def tables(self) -> Tables:
+        return NearTables(self._reader)
 
 
 @pytest.fixture

@@ -126,21 +126,22 @@ def test_a_dropped_table_leaves(observed) -> None:
 class Refusing(SettingsLake):
     """A lake whose storage refuses one table."""
 
-    def reader(self, catalog):
-        return _Refuses(super().reader(catalog))
+    @property
+    def tables(self):
+        return _Refuses(super().tables)
 
 
 class _Refuses:
-    def __init__(self, reader) -> None:
-        self._reader = reader
+    def __init__(self, tables) -> None:
+        self._tables = tables
 
-    def __getattr__(self, name):
-        return getattr(self._reader, name)
-
-    def metadata(self, location):
+    def outline(self, catalog, table_format, location, **more):
         if "/away/" in location:
             raise SourceUnavailable("storage", "403")
-        return self._reader.metadata(location)
+        return self._tables.outline(catalog, table_format, location, **more)
+
+    def extract(self, due):
+        return self._tables.extract(due)
 
 
 def test_a_table_that_storage_refuses_is_named_and_its_catalog_was_read(observed) -> None:

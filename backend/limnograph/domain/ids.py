@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from limnograph.domain.errors import InvalidInput
@@ -78,7 +79,24 @@ def location_uuid(location: str) -> str:
     return LOCATION_UUID + hashlib.sha256(normalise_location(location).encode()).hexdigest()[:32]
 
 
+class Patterns:
+    """Patterns over dotted names: `*` is one level (or a part of one), `**` any number of levels."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        parts = (re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", r"[^.]*") for pattern in patterns)
+        # Without any pattern nothing matches, the empty name neither.
+        self._any = re.compile("|".join(parts) or r"(?!)")
+
+    def match(self, name: str) -> bool:
+        """Whether any of them matches the whole name."""
+        return self._any.fullmatch(name) is not None
+
+
 def matches(pattern: str, name: str) -> bool:
-    """Whether a dotted name matches a pattern: `*` is one level (or a part of one), `**` any number of levels."""
-    parts = (re.escape(part).replace(r"\*\*", ".*").replace(r"\*", r"[^.]*") for part in [pattern])
-    return re.fullmatch(next(parts), name) is not None
+    """Whether a dotted name matches one pattern."""
+    return _one(pattern).match(name)
+
+
+@lru_cache(maxsize=1024)
+def _one(pattern: str) -> Patterns:
+    return Patterns((pattern,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from limnograph.ports.catalog import TablePointer
-from limnograph.ports.table_reader import TableReader
+from limnograph.ports.tables import Tables
 
 
 class Listing(NamedTuple):
@@ -26,6 +26,7 @@ class Lake(Protocol):
         """All catalogs and paths, probed now."""
         ...
 
-    def reader(self, catalog: str) -> TableReader:
-        """Reader with that catalog's credentials."""
+    @property
+    def tables(self) -> Tables:
+        """Its tables, read with the credentials of their catalogs."""
         ...

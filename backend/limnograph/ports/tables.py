@@ -8,6 +8,9 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.metadata import TableMetadata
 
+READER_ENDED = frozenset({"parser_crashed", "deadline_exceeded", "memory_exceeded"})
+"""Codes of what a reader did not survive."""
+
 
 class Tables(Protocol):
     """The real one runs readers in a killable child with a deadline a table; it may be called from several threads.
@@ -16,9 +19,12 @@ class Tables(Protocol):
     `deadline_exceeded`, `memory_exceeded`); storage that does not answer before the deadline is a SourceTimeout.
     """
 
-    def outline(self, catalog: str, table_format: str, location: str) -> TableMetadata:
+    def outline(
+        self, catalog: str, table_format: str, location: str, *, of: TableMetadata | None = None
+    ) -> TableMetadata:
         """Metadata without what only extraction needs: snapshots have no `summary` and no manifests.
 
+        `of`: the table that names `location` as an older metadata file of its own; it may name only places of its own.
         Raises MetadataError, SourceError.
         """
         ...

@@ -15,7 +15,7 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import LOCATION_UUID, TableName
 from limnograph.domain.metadata import MAIN, LogEntry, TableMetadata
-from limnograph.ports.table_reader import TableReader
+from limnograph.ports.tables import READER_ENDED, Tables
 from limnograph.services.ledger import Ledger
 
 PROPERTIES = ("write.", "commit.", "history.")
@@ -49,21 +49,27 @@ class _Version(NamedTuple):
 
 
 def older_files(
-    metadata: TableMetadata, reader: TableReader, newest_known: int
+    catalog: str, metadata: TableMetadata, tables: Tables, newest_known: int
 ) -> tuple[tuple[int, TableMetadata], ...]:
     """Older metadata files that no snapshot explains and that are newer than what is known. Raises SourceError."""
     explained = {snapshot.timestamp_ms for snapshot in metadata.snapshots.values()}
     entries = [e for e in metadata.metadata_log if e.timestamp_ms * 1000 > newest_known]
     chosen = [e for e in entries if e.timestamp_ms not in explained][-OLDER_FILES:]
-    return tuple(_readable(chosen, reader))
+    return tuple(_readable(chosen, catalog, metadata, tables))
 
 
-def _readable(entries: list[LogEntry], reader: TableReader) -> Iterator[tuple[int, TableMetadata]]:
+def _readable(
+    entries: list[LogEntry], catalog: str, metadata: TableMetadata, tables: Tables
+) -> Iterator[tuple[int, TableMetadata]]:
+    """A file that is gone (as tables may ask for) or damaged is left out: the change is dated by what is left. One that
+    ends its reader ends this: a table has one deadline, not one for each of its files.
+    """
     for entry in entries:
         try:
-            yield entry.timestamp_ms * 1000, reader.metadata(entry.value)
-        except MetadataError:
-            continue  # deleted after a commit, as tables may ask for: the change is dated by what is left
+            yield entry.timestamp_ms * 1000, tables.outline(catalog, metadata.format, entry.value, of=metadata)
+        except MetadataError as error:
+            if error.code in READER_ENDED:
+                return
 
 
 def state_changes(table: Observed, ledger: Ledger, now: int) -> list[ChangeFact]:

@@ -63,7 +63,7 @@ def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Su
     def look(pointer: TablePointer) -> None:
         with found.isolated(pointer.name):
             try:
-                found.readable[pointer] = lake.reader(pointer.name.catalog).metadata(pointer.location)
+                found.readable[pointer] = lake.tables.outline(pointer.name.catalog, pointer.format, pointer.location)
             except MetadataError as error:
                 found.damaged.append(Damaged(pointer, error))
 
@@ -74,14 +74,28 @@ def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Su
 
 def observed_tables(found: Survey, lake: Lake, ledger: Ledger) -> list[Observed]:
     """Readable tables with their series and the older metadata files that date their changes."""
+    held = _read_relatives(found, lake, ledger)
     tables = {pointer.name: metadata for pointer, metadata in found.readable.items()}
-    ids = series_ids(tables, ledger)
+    ids = series_ids(tables, ledger, held)
     observed: list[Observed] = []
     for name in sorted(tables):
         with found.isolated(name):
-            older = older_files(tables[name], lake.reader(name.catalog), ledger.newest(ids[name]))
+            older = older_files(name.catalog, tables[name], lake.tables, ledger.newest(ids[name]))
             observed.append(Observed(ids[name], name, tables[name], older))
     return observed
+
+
+def _read_relatives(found: Survey, lake: Lake, ledger: Ledger) -> set[str]:
+    """Read the listed tables whose uuid another name shows now, so that a copy and its original are told apart.
+
+    Answers the uuids of which such a table is listed, but cannot be read now.
+    """
+    owners, looked = ledger.owners(), {*found.readable, *(damage.pointer for damage in found.damaged)}
+    strangers = {m.uuid for p, m in found.readable.items() if m.uuid and owners.get(str(p.name)) != m.uuid}
+    relatives = {p: uuid for p in found.listing.pointers if (uuid := owners.get(str(p.name))) in strangers}
+    others = survey(lake, found.listing, [pointer for pointer in relatives if pointer not in looked])
+    found.readable.update(others.readable)
+    return {uuid for pointer, uuid in relatives.items() if pointer not in found.readable and uuid}
 
 
 def first_sights(tables: list[Observed], ledger: Ledger, now: int) -> list[ChangeFact]:
@@ -138,7 +152,7 @@ def due_tables(
     """
     new = [
         (table, [s for s in table.metadata.ordered if _is_new(table, s, known, ledger)])
-        for table in _one_name_each(tables)
+        for table in one_name_each(tables)
     ]
     due: list[DueTable] = []
     left: set[TableName] = set()
@@ -150,7 +164,7 @@ def due_tables(
             if len(ids) < len(found):
                 left.add(table.name)
             if ids:
-                due.append(_due(table, ids, known.get(table.uuid, {}), run_id))
+                due.append(due_of(table, ids, known.get(table.uuid, {}), run_id))
     return due, left
 
 
@@ -158,7 +172,7 @@ def _is_new(table: Observed, snapshot: Snapshot, known: Known, ledger: Ledger) -
     return snapshot.snapshot_id not in known.get(table.uuid, {}) and above_floor(table, snapshot, ledger)
 
 
-def _one_name_each(tables: list[Observed]) -> list[Observed]:
+def one_name_each(tables: list[Observed]) -> list[Observed]:
     """A series that is registered under two names is extracted once, from its newer metadata."""
     newest: dict[str, Observed] = {}
     for table in tables:
@@ -168,7 +182,8 @@ def _one_name_each(tables: list[Observed]) -> list[Observed]:
     return list(newest.values())
 
 
-def _due(table: Observed, ids: list[int], seen: dict[int, KnownRow], run_id: str) -> DueTable:
+def due_of(table: Observed, ids: list[int], seen: dict[int, KnownRow], run_id: str, source: str = "poll") -> DueTable:
+    """What is to be extracted of one table. `seen`: its rows that stand in the meta table."""
     parents = {table.metadata.snapshots[i].parent_id for i in ids}
     return DueTable(
         catalog=table.name.catalog,
@@ -180,4 +195,5 @@ def _due(table: Observed, ids: list[int], seen: dict[int, KnownRow], run_id: str
         with_partitions=[i for i, row in seen.items() if row.has_partitions and i in parents],
         format=table.metadata.format,
         run_id=run_id,
+        source=source,
     )

@@ -21,7 +21,6 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.lake import Lake, Listing
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.changes import Observed
-from limnograph.services.extract import facts_of
 from limnograph.services.ledger import Ledger
 from limnograph.services.loading import change_facts
 from limnograph.services.survey import Survey, first_sights, observed_tables, other_changes, survey
@@ -96,7 +95,7 @@ class Watcher:
             format=metadata.format,
             source="poll",
         )
-        facts = facts_of(metadata, due, self._lake.reader(table.name.catalog), self._clock)
+        facts = self._lake.tables.extract(due)
         for first in range(0, len(facts), PART):
             yield Probed(at, tables, snapshots=facts[first : first + PART], last=False)
         self._known[table.uuid].update(fact.snapshot_id for fact in facts)

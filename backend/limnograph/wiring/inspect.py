@@ -1,30 +1,44 @@
-"""`inspect` put together: one table from storage, no catalog, no settings, no Spark."""
+"""`inspect` put together: one table from storage, no catalog, no settings, no Spark; parsed in a killable child."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from limnograph.adapters.iceberg.locate import newest_metadata
-from limnograph.adapters.iceberg.reader import IcebergReader
-from limnograph.adapters.storage.files import FileStorage
+import msgspec
+
+from limnograph.adapters.sandbox.messages import Access, Inspect
+from limnograph.adapters.sandbox.pool import Pool
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.errors import InvalidInput
+from limnograph.domain.content import Reading, Want
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.services.inspect import Inspection, inspect
+
+DEADLINE_SECONDS = 600.0
+"""A person waits for this one table, and it is read from its first snapshot on."""
 
 
 def inspect_location(location: str, table_format: str | None, path_map: Mapping[str, str]) -> Inspection:
     """Document of the table at a folder or metadata file. Raises InvalidInput, SourceError."""
-    kind = table_format or _format_of(location)
-    if kind != "iceberg":
-        raise InvalidInput("--format", f"tables of format {kind} are not read yet; iceberg is")
-    storage = FileStorage({}, path_map)
-    return inspect(newest_metadata(location, storage), IcebergReader(storage), SystemClock())
+    pool = Pool()
+    try:
+        access = Access({}, dict(path_map))
+        (body,) = pool.ask(access, Inspect(table_format, location), DEADLINE_SECONDS)
+        return msgspec.json.decode(bytes(body), type=Inspection)
+    except MetadataError as error:
+        return inspect(location, _Ended(error), SystemClock())
+    finally:
+        pool.close()
 
 
-def _format_of(location: str) -> str:
-    """Format of a local folder by its log folder; Iceberg where nothing speaks against it."""
-    folder = Path(location.removeprefix("file://"))
-    if (folder / "_delta_log").is_dir():
-        return "delta"
-    return "hudi" if (folder / ".hoodie").is_dir() else "iceberg"
+class _Ended:
+    """Reader of a table that ended the parser, or that it could not find."""
+
+    def __init__(self, error: MetadataError) -> None:
+        self._error = error
+
+    def metadata(self, _location: str) -> TableMetadata:
+        raise self._error
+
+    def read(self, _metadata: TableMetadata, _snapshot: Snapshot, _want: Want) -> Reading:
+        raise self._error

@@ -1,22 +1,22 @@
-"""The observed lake out of the settings: catalogs, patterns, paths. Shared by pipeline and server."""
+"""The observed lake out of the settings: catalogs, patterns, paths, and how tables are read. For all programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
-from limnograph.adapters.iceberg.locate import newest_metadata
-from limnograph.adapters.iceberg.reader import IcebergReader
-from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.errors import InvalidInput, SourceError
-from limnograph.domain.ids import TableName, matches
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.sandbox.tables import SandboxTables
+from limnograph.domain.errors import LimnographError, SourceError
+from limnograph.domain.ids import Patterns, TableName
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import Listing
-from limnograph.ports.table_reader import TableReader
+from limnograph.ports.tables import Tables
 from limnograph.settings import PathSettings, Settings
 
 FILES = "files"
 """Catalog name of tables that have none."""
+PATHS_AT_ONCE = 4
 
 
 class SettingsLake:
@@ -25,7 +25,12 @@ class SettingsLake:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._catalogs: dict[str, IcebergCatalog] = {}
-        self._readers: dict[str, TableReader] = {}
+        self._tables = SandboxTables(access_of(settings))
+        self._observes = Observes(settings)
+
+    @property
+    def tables(self) -> Tables:
+        return self._tables
 
     def listing(self) -> Listing:
         found: list[TablePointer] = []
@@ -38,15 +43,10 @@ class SettingsLake:
             except SourceError as error:
                 failed.append(str(error))
         placed, unplaced = self._paths()
-        listed = {str(pointer.name) for pointer in found} | {str(path_name(p)) for p in self._settings.observe.paths}
-        observed = (*(p for p in found if observes(self._settings, p.name)), *placed)
+        listed = {self._observes.text(pointer.name) for pointer in found}
+        listed |= {str(path_name(path)) for path in self._settings.observe.paths}
+        observed = (*(pointer for pointer in found if self._observes(pointer.name)), *placed)
         return Listing(observed, frozenset(listed), frozenset(complete), (*failed, *unplaced))
-
-    def reader(self, catalog: str) -> TableReader:
-        if catalog not in self._readers:
-            properties = self._settings.catalogs.get(catalog, {})
-            self._readers[catalog] = IcebergReader(FileStorage(properties, self._settings.path_map))
-        return self._readers[catalog]
 
     def _catalog(self, name: str) -> IcebergCatalog:
         if name not in self._catalogs:
@@ -54,34 +54,69 @@ class SettingsLake:
         return self._catalogs[name]
 
     def _paths(self) -> tuple[list[TablePointer], list[str]]:
-        found: list[TablePointer] = []
-        failed: list[str] = []
-        storage = FileStorage({}, self._settings.path_map)
-        for path in self._settings.observe.paths:
-            try:
-                found.append(TablePointer(path_name(path), path.format, newest_metadata(path.location, storage)))
-            except (SourceError, InvalidInput) as error:
-                failed.append(f"{path.name}: {error}")
-        return found, failed
+        """Pointers of tables without a catalog, and a sentence for each that has none now."""
+        paths = self._settings.observe.paths
+        if not paths:
+            return [], []
+        with ThreadPoolExecutor(PATHS_AT_ONCE) as pool:
+            found = list(pool.map(self._placed, paths))
+        return [f for f in found if isinstance(f, TablePointer)], [f for f in found if isinstance(f, str)]
+
+    def _placed(self, path: PathSettings) -> TablePointer | str:
+        try:
+            return TablePointer(path_name(path), path.format, self._tables.newest(path.format, path.location))
+        except LimnographError as error:
+            return f"{path.name}: {error}"
+
+
+class Observes:
+    """Whether patterns let a table in. The meta namespace is out unless a pattern names it. Answers are kept: a lake
+    is listed every second, and its names hardly change.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        observe = settings.observe
+        own = own_prefix(settings)
+        self._meta = (settings.meta_catalog, settings.meta.namespace)
+        self._include, self._exclude = Patterns(observe.include), Patterns(observe.exclude)
+        self._named = Patterns(pattern for pattern in observe.include if pattern.startswith(own))
+        self._known: dict[TableName, tuple[str, bool]] = {}
+
+    def __call__(self, name: TableName) -> bool:
+        return self._about(name)[1]
+
+    def text(self, name: TableName) -> str:
+        """The name as text."""
+        return self._about(name)[0]
+
+    def _about(self, name: TableName) -> tuple[str, bool]:
+        known = self._known.get(name)
+        if known is None:
+            text = str(name)
+            include = self._named if (name.catalog, name.namespace) == self._meta else self._include
+            known = self._known[name] = (text, include.match(text) and not self._exclude.match(text))
+        return known
+
+
+def own_prefix(settings: Settings) -> str:
+    """Beginning of the names of our own tables: `catalog.namespace.`"""
+    return f"{settings.meta_catalog}.{settings.meta.namespace}."
+
+
+def access_of(settings: Settings) -> Access:
+    """How children and workers reach storage."""
+    observe = settings.observe
+    return Access(
+        catalogs=dict(settings.catalogs),
+        path_map=dict(settings.path_map),
+        meta_prefix=own_prefix(settings),
+        roots=(*observe.roots, *(path.location for path in observe.paths)),
+        cache_dir=str(settings.cache_dir.absolute()),
+        deadline_seconds=observe.table_deadline_seconds,
+    )
 
 
 def path_name(path: PathSettings) -> TableName:
     """`landing.events` -> `files.landing.events`: the namespace is what stands before the last dot."""
     namespace, _, table = path.name.rpartition(".")
     return TableName(FILES, namespace, table)
-
-
-def observes(settings: Settings, name: TableName) -> bool:
-    """Whether patterns let a table in. The meta namespace is out unless a pattern names it."""
-    text = str(name)
-    observe = settings.observe
-    if _any(observe.exclude, text):
-        return False
-    if name.catalog == settings.meta_catalog and name.namespace == settings.meta.namespace:
-        prefix = f"{settings.meta_catalog}.{settings.meta.namespace}."
-        return any(pattern.startswith(prefix) and matches(pattern, text) for pattern in observe.include)
-    return _any(observe.include, text)
-
-
-def _any(patterns: Iterable[str], text: str) -> bool:
-    return any(matches(pattern, text) for pattern in patterns)

@@ -1,26 +1,30 @@
-"""The pipeline put together: settings in, passes out. Spark is imported only when a pipeline is built."""
+"""The pipeline put together: settings in, passes and repairs out. Spark is imported only when a pipeline is built."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.facts import CHANGES
+from limnograph.domain.facts import CHANGES, ChangeFact
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
-from limnograph.services.extract import extract
+from limnograph.services.appending import Appending
+from limnograph.services.backoff import BackOff
 from limnograph.services.passes import Passes
+from limnograph.services.repair import Repairs
 from limnograph.settings import Settings
-from limnograph.wiring.observe import SettingsLake
+from limnograph.wiring.observe import SettingsLake, access_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from limnograph.adapters.spark.source import Access
+    from limnograph.adapters.spark.store import SparkMetaStore
 
 
 def spark_session(settings: Settings, app_name: str = "limnograph") -> SparkSession:
@@ -37,29 +41,44 @@ def passes(
     *,
     failpoints: Failpoints | None = None,
     progress: Callable[[str], None] = lambda _line: None,
+    backoff: BackOff | None = None,
 ) -> Passes:
-    """Passes over the settings' lake into its meta tables."""
+    """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table."""
     from limnograph.adapters.spark.extraction import SparkExtraction
-    from limnograph.adapters.spark.store import SparkMetaStore
 
-    catalog, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
     return Passes(
         SettingsLake(settings),
-        SparkMetaStore(session, lambda: open_catalog(catalog, properties), settings.meta.namespace),
-        SparkExtraction(session, access(settings), extract),
+        meta_store(settings, session),
+        SparkExtraction(session, access_of(settings)),
         SystemClock(),
         failpoints=failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, "")),
         progress=progress,
-        to_arrow=lambda rows: arrow_table(CHANGES, rows),
+        to_arrow=_changes,
+        backoff=backoff,
     )
 
 
-def access(settings: Settings) -> Access:
-    """What workers need to reach storage."""
-    from limnograph.adapters.spark.source import Access
+def repairs(
+    settings: Settings, session: SparkSession, *, progress: Callable[[str], None] = lambda _line: None
+) -> Repairs:
+    """Repairs of the settings' meta tables from their lake."""
+    from limnograph.adapters.spark.extraction import SparkExtraction
 
-    own = f"{settings.meta_catalog}.{settings.meta.namespace}."
-    return Access(dict(settings.catalogs), dict(settings.path_map), own)
+    store = meta_store(settings, session)
+    extraction = SparkExtraction(session, access_of(settings))
+    return Repairs(SettingsLake(settings), store, extraction, Appending(store, _changes, progress), progress)
+
+
+def meta_store(settings: Settings, session: SparkSession) -> SparkMetaStore:
+    """The meta tables that the settings name."""
+    from limnograph.adapters.spark.store import SparkMetaStore
+
+    catalog, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
+    return SparkMetaStore(session, lambda: open_catalog(catalog, properties), settings.meta.namespace)
+
+
+def _changes(rows: Sequence[ChangeFact]) -> pa.Table:
+    return arrow_table(CHANGES, rows)
 
 
 def start_stream(
@@ -70,8 +89,7 @@ def start_stream(
 
     return pass_stream(
         session,
-        access(settings),
-        extract,
+        access_of(settings),
         run_pass,
         checkpoint=checkpoint_of(settings),
         trigger=trigger,

@@ -21,9 +21,9 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.metadata import TableMetadata
+from limnograph.ports.tables import READER_ENDED
 
 _log = logging.getLogger("limnograph.sandbox")
-_FAILURES = {"parser_crashed", "memory_exceeded", "deadline_exceeded"}
 _SECOND_LOOK = 0.25, 3.0
 """Share of the deadline, and seconds at most, for what the metadata alone says after the deep look failed."""
 
@@ -46,7 +46,7 @@ class SandboxTables:
         try:
             parts = self._ask(Extract(due))
         except MetadataError as error:
-            if error.code not in _FAILURES:
+            if error.code not in READER_ENDED:
                 raise
             _log.warning("%s: %s", due.name, error)
             share, most = _SECOND_LOOK

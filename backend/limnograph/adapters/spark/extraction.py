@@ -11,7 +11,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from limnograph.adapters.iceberg.schema import arrow_schema
-from limnograph.adapters.spark.source import NAME, Access, Extract, source_of
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.spark.source import NAME, LimnographSource
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS
@@ -22,9 +23,9 @@ TASKS_PER_CORE = 2
 class SparkExtraction:
     """Distributes `extract` over the session's executors."""
 
-    def __init__(self, session: SparkSession, access: Access, extract: Extract) -> None:
+    def __init__(self, session: SparkSession, access: Access) -> None:
         self._session, self._access = session, msgspec.json.encode(access).decode()
-        session.dataSource.register(source_of(extract))
+        session.dataSource.register(LimnographSource)
 
     def run(self, due: Sequence[DueTable]) -> pa.Table:
         tasks = self._session.sparkContext.defaultParallelism * TASKS_PER_CORE

@@ -1,4 +1,4 @@
-"""Python DataSource `limnograph`: the same `extract`, one task per share of the due tables, Arrow batches out.
+"""Python DataSource `limnograph`: facts of observed tables, one task per share of the due tables, Arrow batches out.
 
 The stream reader's offset is a counter that moves when the lake's pointers did, or a while has passed; its rows say
 only that a pass is due. What is new is always taken from the meta table, so a lost checkpoint loses nothing.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -18,37 +18,18 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
-from limnograph.adapters.storage.files import FileStorage
-from limnograph.adapters.system_clock import SystemClock
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SettingsError, SourceError
 from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
 from limnograph.ports.catalog import Catalog
-from limnograph.ports.clock import Clock
-from limnograph.ports.table_reader import TableReader
+from limnograph.ports.tables import Tables
 
 _log = logging.getLogger("limnograph.source")
 NAME = "limnograph"
 ROWS_PER_BATCH = 200
-
-Extract = Callable[[DueTable, TableReader, Clock], list[SnapshotFact]]
-"""The pure function that this module distributes; an importable one, so that it travels by name."""
-
-
-class Access(msgspec.Struct, frozen=True):
-    """How workers reach storage: properties by catalog name, location prefixes to map, and where our own tables are
-    (`catalog.namespace.`), whose moves are no news.
-    """
-
-    catalogs: dict[str, dict[str, str]]
-    path_map: dict[str, str] = {}
-    meta_prefix: str = ""
-
-    def reader(self, catalog: str) -> TableReader:
-        """Reader with that catalog's credentials; a table without a catalog has none."""
-        return IcebergReader(FileStorage(self.catalogs.get(catalog, {}), self.path_map))
 
 
 class DueShare(InputPartition):
@@ -59,10 +40,12 @@ class DueShare(InputPartition):
 
 
 class SnapshotsReader(DataSourceReader):
-    """Rows of `snapshots` for option `due` (JSON list of DueTable), with option `access` (JSON)."""
+    """Rows of `snapshots` for option `due` (JSON list of DueTable), with option `access` (JSON). Each worker process
+    has a killable child of its own, which stays warm from task to task.
+    """
 
-    def __init__(self, options: Mapping[str, str], extract: Extract) -> None:
-        self._access, self._extract = options["access"], extract
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._access = options["access"]
         self._due = msgspec.json.decode(options["due"], type=list[DueTable])
         self._tasks = int(options.get("tasks", "2"))
 
@@ -70,16 +53,16 @@ class SnapshotsReader(DataSourceReader):
         return [DueShare(msgspec.json.encode(share).decode()) for share in shares(self._due, self._tasks)]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        access = msgspec.json.decode(self._access, type=Access)
+        tables = SandboxTables(msgspec.json.decode(self._access, type=Access))
         for due in msgspec.json.decode(partition.tables, type=list[DueTable]):
-            yield from self._rows(due, access)
+            yield from self._rows(due, tables)
 
-    def _rows(self, due: DueTable, access: Access) -> list[pa.RecordBatch]:
+    def _rows(self, due: DueTable, tables: Tables) -> list[pa.RecordBatch]:
         """Rows of one table. None of them when it cannot be read now, for whatever reason: the driver misses them,
         the table stays due, and the others go on.
         """
         try:
-            return list(_batches(self._extract(due, access.reader(due.catalog), SystemClock())))
+            return list(_batches(tables.extract(due)))
         except (SourceError, MetadataError) as error:
             _log.warning("%s: %s", due.name, error)
         except Exception:  # noqa: BLE001 - one table's surprise must not end the job of all
@@ -148,9 +131,7 @@ class TicksReader(DataSourceStreamReader):
 
 
 class LimnographSource(DataSource):
-    """Batch: rows of `snapshots`. Stream: ticks. Use what `source_of` makes."""
-
-    extract: ClassVar[Extract]
+    """Batch: rows of `snapshots`. Stream: ticks."""
 
     @classmethod
     def name(cls) -> str:
@@ -163,12 +144,7 @@ class LimnographSource(DataSource):
         return found
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002
-        return SnapshotsReader(self.options, type(self).extract)
+        return SnapshotsReader(self.options)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's name
         return TicksReader(self.options)
-
-
-def source_of(extract: Extract) -> type[LimnographSource]:
-    """The DataSource class around one `extract`."""
-    return type("Limnograph", (LimnographSource,), {"extract": staticmethod(extract)})

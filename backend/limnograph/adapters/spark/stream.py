@@ -9,13 +9,13 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from limnograph.adapters.spark.source import NAME, Access, Extract, source_of
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.spark.source import NAME, LimnographSource
 
 
 def pass_stream(
     session: SparkSession,
     access: Access,
-    extract: Extract,
     run_pass: Callable[[], object],
     *,
     checkpoint: Path,
@@ -23,7 +23,7 @@ def pass_stream(
     seconds: float,
 ) -> StreamingQuery:
     """Started query. `trigger`: Spark's interval, `60 seconds`; `seconds`: a pass is due then even if nothing moved."""
-    session.dataSource.register(source_of(extract))
+    session.dataSource.register(LimnographSource)
     ticks = session.readStream.format(NAME).option("mode", "ticks").option("seconds", str(seconds))
     frame = ticks.option("access", msgspec.json.encode(access).decode()).load()
 

@@ -1,0 +1,31 @@
+"""Port Tables in this process, over a reader that a test gives: no child, so that its surprises are the caller's."""
+
+from __future__ import annotations
+
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.due import DueTable
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.metadata import TableMetadata
+from limnograph.ports.table_reader import TableReader
+from limnograph.services.extract import extract
+from limnograph.wiring.parsing import outline_of
+
+
+class NearTables:
+    """All tables through one reader."""
+
+    def __init__(self, reader: TableReader) -> None:
+        self._reader = reader
+
+    def outline(
+        self,
+        catalog: str,
+        table_format: str,
+        location: str,
+        *,
+        of: TableMetadata | None = None,
+    ) -> TableMetadata:
+        return outline_of(self._reader.metadata(location))
+
+    def extract(self, due: DueTable) -> list[SnapshotFact]:
+        return extract(due, self._reader, SystemClock())
