@@ -181,7 +181,9 @@ def vector_id(vector: Vector) -> str:
 
 
 def values_of(values: dict[str, Any]) -> Values:
-    """Partition values in one order; a value that is no text is kept as its JSON."""
+    """Partition values in one order. An empty text is null (PROTOCOL, "Partition Value Serialization"); a value that is
+    no text is kept as its JSON.
+    """
     if not values:
         return ()
     return tuple(sorted((key, _text(value)) for key, value in values.items()))
@@ -211,4 +213,4 @@ def _checked(number: int | None, name: str, *, required: bool) -> int | None:
 
 
 def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else msgspec.json.encode(value).decode()
+    return value or None if value is None or isinstance(value, str) else msgspec.json.encode(value).decode()

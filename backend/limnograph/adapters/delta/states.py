@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from limnograph.adapters.delta.actions import FileAction, read_files
@@ -21,6 +22,7 @@ from limnograph.ports.storage import Storage
 FILES_KEPT = 400_000
 """Live files of all remembered states together; the newest one is kept whatever its size."""
 _TRIES = 3
+_Start = Callable[[], LiveFiles]
 
 
 class _Held(NamedTuple):
@@ -47,17 +49,18 @@ class States:
         if not bases:
             raise MetadataError("history_truncated", f"nothing in the log leads to version {version}")
         held = self._held.pop(log.root, None)
+        starts: list[_Start] = [partial(self._from, log, base, version, storage) for base in bases[:_TRIES]]
         if held and self._leads(log, held, version, bases[0]):
-            return self._forward(log, held.version, version, held.live, storage)
+            starts.insert(0, partial(self._forward, log, held.version, version, held.live, storage))
         del held
-        return self._tried(bases[:_TRIES], lambda base: self._from(log, base, version, storage))
+        return _tried(starts)
 
     def checkpoint(self, log: Log, version: int, storage: Storage) -> LiveFiles:
         """State of a checkpoint of exactly this version. Raises MetadataError (`history_truncated`), SourceError."""
-        exact: list[Checkpoint | None] = [c for c in log.checkpoints if c.version == version]
+        exact = [checkpoint for checkpoint in log.checkpoints if checkpoint.version == version][:_TRIES]
         if not exact:
             raise MetadataError("history_truncated", f"no checkpoint of version {version}")
-        return self._tried(exact[:_TRIES], lambda base: self._from(log, base, version, storage))
+        return _tried([partial(self._from, log, base, version, storage) for base in exact])
 
     def keep(self, log: Log, version: int, live: LiveFiles) -> None:
         """Remember a state for the next version."""
@@ -96,17 +99,6 @@ class States:
             return False
         return held.version == version or log.runs.get(version, version + 1) <= held.version + 1
 
-    def _tried(self, bases: list[Checkpoint | None], start: Callable[[Checkpoint | None], LiveFiles]) -> LiveFiles:
-        """From the first base that works. What failed once is not read again."""
-        problem: MetadataError | None = None
-        for base in bases:
-            try:
-                return start(base)
-            except MetadataError as error:
-                problem = error
-        code = "too_many_files" if problem and problem.code == "too_many_files" else "history_damaged"
-        raise MetadataError(code, problem.detail if problem else "") from problem
-
     def _from(self, log: Log, base: Checkpoint | None, version: int, storage: Storage) -> LiveFiles:
         self._make_room()
         live = LiveFiles()
@@ -141,6 +133,18 @@ def moved(live: LiveFiles, version: int, moves: Moves) -> Moves:
     for values in moves.visited:
         live.touched[live.number(values)] = version
     return moves
+
+
+def _tried(starts: list[_Start]) -> LiveFiles:
+    """From the first start that works."""
+    problem = MetadataError("history_damaged", "")
+    for start in starts:
+        try:
+            return start()
+        except MetadataError as error:
+            problem = error
+    code = "too_many_files" if problem.code == "too_many_files" else "history_damaged"
+    raise MetadataError(code, problem.detail) from problem
 
 
 class _Marked:
