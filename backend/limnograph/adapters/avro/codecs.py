@@ -12,6 +12,8 @@ from limnograph.domain.errors import MetadataError
 _IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # isal's stubs say an instance
 _CRC_BYTES = 4
 _STEP_BYTES = 1 << 20
+_DEFLATE_RATIO = 1032
+"""Most bytes that deflate makes of one: 258 bytes by two codes of one bit."""
 _SNAPPY_RATIO = 64
 """Snappy copies at most 64 bytes by an element of three."""
 
@@ -44,6 +46,8 @@ def _null(block: memoryview, limit: int) -> memoryview:
 
 def _deflate(block: memoryview, limit: int) -> bytes:
     # Bytes behind the end of the stream are allowed: fastavro leaves zlib's checksum there.
+    if len(block) * _DEFLATE_RATIO <= limit:
+        return isal_zlib.decompress(block, -15)
     inflater = isal_zlib.decompressobj(-15)
     content = inflater.decompress(block, limit + 1)
     if len(content) > limit:

@@ -31,6 +31,7 @@ from limnograph.adapters.avro.plan import (
     MARK,
     MATCH,
     NEXT,
+    NUMBERS,
     OPTIONAL,
     PAIRS,
     PRESENT,
@@ -53,7 +54,8 @@ REASONS = (
 TAG_BYTES = 7
 """Letters of a short word that fit a tag; its length stands in the highest byte."""
 _SYNC = 16
-_FAILED = -1
+_HIGH_BITS = np.uint64(0x8080_8080_8080_8080)
+_ONES = np.uint64(0x0101_0101_0101_0101)
 
 _bytes = types.Array(types.uint8, 1, "C", readonly=True)
 _longs = types.Array(types.int64, 1, "C")
@@ -94,14 +96,24 @@ def _number(data, position, end):
 
 
 @numba.njit(inline="always")
-def _behind(data, position, end):
-    """Position behind a number, negative for an error."""
-    last = min(end, position + 10)
-    while position < last:
-        if data[position] < 0x80:
-            return position + 1
+def _behind(data, position, end, count):
+    """Position behind so many numbers, negative for an error. What is passed over may be longer than it must.
+
+    A byte below 0x80 ends a number; eight bytes are counted at once as long as all of their numbers are wanted.
+    """
+    while count >= 8 and position + 8 <= end:
+        word = np.uint64(0)
+        for index in range(8):
+            word |= np.uint64(data[np.uint64(position) + np.uint64(index)]) << np.uint64(8 * index)
+        ends = ((~word & _HIGH_BITS) >> np.uint64(7)) * _ONES >> np.uint64(56)
+        count -= np.int64(ends)
+        position += 8
+    while count > 0:
+        if position >= end:
+            return -CUT
+        count -= data[position] < 0x80
         position += 1
-    return -CUT if last == end else -BAD_NUMBER
+    return position
 
 
 @numba.njit(inline="always")
@@ -120,7 +132,7 @@ def _items(data, position, end, least):
     if position >= 0 and count < 0:
         # A negative count has the size of its block behind it.
         count = -count
-        position = _behind(data, position, end)
+        position = _behind(data, position, end, 1)
         if position >= 0 and count < 0:
             return 0, -BAD_COUNT
     if position >= 0 and least > 0 and count > (end - position) // least:
@@ -136,7 +148,7 @@ def _behind_pairs(data, position, end):
         if position < 0 or count == 0:
             return position
         while count > 0:
-            position = _behind(data, position, end)
+            position = _behind(data, position, end, 1)
             if position < 0:
                 return position
             size, position = _length(data, position, end)
@@ -144,6 +156,18 @@ def _behind_pairs(data, position, end):
                 return position
             position += size
             count -= 1
+
+
+@numba.njit(inline="always")
+def _behind_numbers(data, position, end, width):
+    """Position behind an array of items of `width` numbers."""
+    while True:
+        count, position = _items(data, position, end, width)
+        if position < 0 or count == 0:
+            return position
+        position = _behind(data, position, end, count * width)
+        if position < 0:
+            return position
 
 
 @numba.njit(inline="always")
@@ -284,12 +308,9 @@ def decode(
                 elif operation == JUMP:
                     at = code[at, 1]
                 elif operation == VARINTS:
-                    left = code[at, 1]
-                    while left > 0:
-                        position = _behind(data, position, end)
-                        if position < 0:
-                            return -position
-                        left -= 1
+                    position = _behind(data, position, end, code[at, 1])
+                    if position < 0:
+                        return -position
                     at += 1
                 elif operation == BYTES:
                     number, position = _length(data, position, end)
@@ -299,6 +320,11 @@ def decode(
                     at += 1
                 elif operation == PAIRS:
                     position = _behind_pairs(data, position, end)
+                    if position < 0:
+                        return -position
+                    at += 1
+                elif operation == NUMBERS:
+                    position = _behind_numbers(data, position, end, code[at, 1])
                     if position < 0:
                         return -position
                     at += 1

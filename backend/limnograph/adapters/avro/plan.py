@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
-PAIRS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, KEY, VALUE, MATCH = range(9, 18)
+PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, KEY, VALUE, MATCH = range(9, 19)
 """The operations, as `kernel.decode` carries them out:
 
-END            the record is read                     NEXT a b       next item of a loop, else go on at a; an item
-VARINTS a      pass over a numbers                                   has at least b bytes
-FIXED a        pass over a bytes                      PAIRS          pass over an array of (number, bytes)
-BYTES          pass over bytes or text                KEEP_x a       keep a number, where bytes lie, a short word
-BRANCH a b     one of a branches, at targets[b + it]  MARK a, GROUP a  the bytes between them are one of few values
-OPTIONAL a b   null if the branch is a: go on at b    KEY, VALUE     a key and where its bytes lie
-JUMP a         go on at a                             MATCH a        keep that place if the key is the wanted one
-ENTER          a loop begins
+END            the record is read
+VARINTS a      pass over a numbers               NEXT a b         next item of a loop, of b bytes or more, else a
+FIXED a        pass over a bytes                 PAIRS            pass over an array of (number, bytes)
+BYTES          pass over bytes or text           NUMBERS a        pass over an array of a numbers each
+BRANCH a b     one of a branches: targets[b + it]  KEEP_x a       keep a number, where bytes lie, a short word
+OPTIONAL a b   null if branch a: go on at b      MARK a, GROUP a  the bytes between them are one of few values
+JUMP a         go on at a                        KEY, VALUE       a key, and where its bytes lie
+ENTER          a loop begins                     MATCH a          keep that place if the key is the wanted one
 """
 PRESENT = 0
 """Column of the output whose bit `s` says that slot `s` was written."""
@@ -201,10 +201,13 @@ class _Compiler:
         return 1
 
     def _array(self, items: Any) -> int:
-        """Statistics of Iceberg are arrays of (number, bytes): passed over without a step an item."""
+        """Statistics of Iceberg are arrays of (number, number or bytes): passed over without a step an item."""
         kinds = [bare_name(f["type"]) for f in items["fields"]] if _is_record(items) else [bare_name(items)]
         if len(kinds) == 2 and kinds[0] in _VARINTS and kinds[1] in {"bytes", "string"}:
             self.emit(PAIRS)
+            return 1
+        if kinds and all(kind in _VARINTS for kind in kinds):
+            self.emit(NUMBERS, len(kinds))
             return 1
         return self._loop(lambda: self.skip(items))
 

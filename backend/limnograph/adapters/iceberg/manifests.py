@@ -33,6 +33,8 @@ MAX_COUNT = 2**50
 _STATUS, _SNAPSHOT, _DATA_FILE, _CONTENT, _FORMAT, _PARTITION = 0, 1, 2, 134, 101, 102
 _RECORDS, _SIZE, _CONTENT_SIZE, _LOWER, _UPPER = 103, 104, 145, 125, 128
 _BOUND_KEYS = (126, 129)
+_TEXTS_KEPT = 8_192
+"""Partitions of a layout whose text is made once for all of its manifests."""
 _PUFFIN = 6 << 56 | int.from_bytes(b"PUFFIN\0", "big")
 
 # Field ids of the Iceberg spec; names for writers that left the ids out.
@@ -201,6 +203,7 @@ def _text(spec_fields: list[dict[str, Any]], kind: Any) -> Callable[[bytes], str
     names = partition_text(spec_fields, record)
     values = record_values({"fields": [{"name": "partition", "type": kind}]})
 
+    @lru_cache(maxsize=_TEXTS_KEPT)
     def text(raw: bytes) -> str:
         (found,) = values(raw)
         return names(tuple(found.values())) if found else ""
