@@ -21,9 +21,11 @@ from limnograph.ports.extraction import Extraction
 from limnograph.ports.lake import Lake as LakePort
 from limnograph.ports.meta_store import Candidates, Known, KnownRow
 from limnograph.ports.table_reader import TableReader
+from limnograph.services.appending import Appending
 from limnograph.services.backoff import BackOff
 from limnograph.services.extract import extract
 from limnograph.services.passes import Passes
+from limnograph.services.repair import Repairs
 from limnograph.wiring.observe import SettingsLake
 
 
@@ -137,6 +139,18 @@ def local_passes(
         backoff=backoff,
         to_arrow=lambda rows: arrow_table(CHANGES, rows),
     )
+
+
+def local_repairs(
+    observed: LakePort,
+    store: MemoryMetaStore,
+    *,
+    extraction: Extraction | None = None,
+    progress: Callable[[str], None] = lambda _line: None,
+) -> Repairs:
+    """Repairs without Spark."""
+    appending = Appending(store, lambda rows: arrow_table(CHANGES, rows), progress)
+    return Repairs(observed, store, extraction or LocalExtraction(), appending, progress)
 
 
 def run_all(passes: Passes) -> int:

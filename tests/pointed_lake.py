@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import text
 
-from lakes import Lake
+from lakes import Lake, fresh_reader
+from limnograph.adapters.iceberg.catalog import IcebergCatalog
+from limnograph.ports.lake import Listing
+from limnograph.ports.table_reader import TableReader
+from limnograph.ports.tables import Tables
 from metadata_writer import MetadataTable
+from near_tables import NearTables
 
 
 class PointedLake(Lake):
@@ -59,6 +63,15 @@ class PointedLake(Lake):
             connection.execute(text(statement), values)
 
 
-def metadata_folder(table: MetadataTable) -> Path:
-    """Where the table's metadata lies."""
-    return table.folder / "metadata"
+class NearLake:
+    """Port Lake over the catalog of a PointedLake whose tables are read in this process: fast, and its surprises are
+    the test's.
+    """
+
+    def __init__(self, lake: Lake, reader: TableReader | None = None) -> None:
+        self._catalog = IcebergCatalog(lake.catalog)
+        self.tables: Tables = NearTables(reader or fresh_reader())
+
+    def listing(self) -> Listing:
+        pointers = tuple(self._catalog.pointers())
+        return Listing(pointers, frozenset(str(p.name) for p in pointers), frozenset([self._catalog.name]))

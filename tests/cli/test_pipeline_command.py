@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from limnograph.adapters.system_clock import SystemClock
 from limnograph.cli import failpoints, pipeline
 from limnograph.domain.errors import InvalidInput, SettingsError
 from limnograph.domain.failpoints import FAILPOINTS, FailpointReached, Failpoints
@@ -46,3 +47,39 @@ def test_a_wrong_trigger_names_the_option(trigger: str, tmp_path: Path) -> None:
 def test_a_missing_settings_file_names_the_option() -> None:
     with pytest.raises(SettingsError, match="--config"):
         CliRunner().invoke(pipeline.command, ["--once", "--config", "/no/such.toml"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--once", "--retry-damaged"], "--once, --retry-damaged, --reextract"),
+        (["--reextract", "a.b.c", "--once"], "--once, --retry-damaged, --reextract"),
+        (["--since", "48h"], "--since"),
+        (["--reextract", "orders"], "--reextract"),
+        (["--reextract", "lake.sales.orders", "--since", "yesterday"], "--since"),
+        (["--reextract", "lake.sales.orders", "--since", "2026-13-01"], "--since"),
+    ],
+)
+def test_a_repair_that_is_asked_for_wrongly_names_the_option(options: list[str], named: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        CliRunner().invoke(pipeline.command, options, catch_exceptions=False)
+    assert raised.value.field == named
+
+
+@pytest.mark.parametrize(
+    ("text", "micros"),
+    [
+        ("2026-11-20", 1_795_132_800_000_000),
+        ("2026-11-20T03:05Z", 1_795_143_900_000_000),
+        ("2026-11-20T03:05", 1_795_143_900_000_000),
+        ("2026-11-20T03:05+02:00", 1_795_136_700_000_000),
+    ],
+)
+def test_since_is_a_date_or_a_time_in_utc_where_it_names_no_zone(text: str, micros: int) -> None:
+    assert pipeline.instant(text) == micros
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("48h", 172_800), ("30m", 1_800), ("7d", 604_800)])
+def test_since_is_a_while_before_now(text: str, seconds: int) -> None:
+    before = SystemClock().now()
+    assert before <= pipeline.instant(text) + seconds * 1_000_000 <= SystemClock().now()

@@ -55,7 +55,7 @@ def command(
     if since is not None and reextract is None:
         raise InvalidInput("--since", "belongs to --reextract")
     name = TableName.parse(reextract, "--reextract") if reextract is not None else None
-    begin = _instant(since) if since is not None else None
+    begin = instant(since) if since is not None else None
     settings = load(config)
     interval = _seconds(trigger)
     from limnograph.jobs.pipeline import repair_once, run_once, run_stream
@@ -84,7 +84,7 @@ def _tell_repair(report: RepairReport, *, as_json: bool) -> NoReturn:
     raise SystemExit(1 if report.failed else 0)
 
 
-def _instant(text: str) -> int:
+def instant(text: str) -> int:
     """Microseconds of an ISO date or time (UTC where it says no zone), or of a while before now."""
     if match := _AGO.fullmatch(text.strip()):
         seconds = int(match[1]) * {"m": 60, "h": 3_600, "d": 86_400}[match[2]]
