@@ -43,6 +43,14 @@ def iceberg() -> Format:
     return Format(lambda storage, _access: IcebergReader(storage), newest_metadata)
 
 
+def delta() -> Format:
+    """Delta Lake, with log files and last states kept for the life of the process."""
+    from limnograph.adapters.delta.log import newest_version
+    from limnograph.adapters.delta.reader import DeltaReader
+
+    return Format(lambda storage, _access: DeltaReader(storage), newest_version)
+
+
 def hudi() -> Format:
     """Apache Hudi."""
     from limnograph.adapters.hudi.locate import newest_instant
@@ -51,7 +59,7 @@ def hudi() -> Format:
     return Format(lambda storage, _access: HudiReader(storage), newest_instant)
 
 
-FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg, "hudi": hudi}
+FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg, "delta": delta, "hudi": hudi}
 """Imported when the first table of a format is asked for."""
 
 
@@ -100,7 +108,8 @@ class Parsing:
         return [msgspec.structs.replace(fact, status="unreadable") for fact in facts]
 
     def _inspected(self, table_format: str | None, location: str) -> object:
-        folder = table_folder(location) if location.endswith(_POINTERS) else location
+        is_pointer = location.endswith(_POINTERS) or "/_delta_log/" in location
+        folder = table_folder(location) if is_pointer else location
         table = self._table("", folder)
         read = self._format(table_format or _format_of(folder, table.storage))
         pointer = read.newest(location, table.storage)

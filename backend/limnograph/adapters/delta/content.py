@@ -8,7 +8,7 @@ from heapq import nsmallest
 from limnograph.adapters.delta.replay import Moves
 from limnograph.adapters.delta.schema import Naming, partition_key
 from limnograph.adapters.delta.state import LiveFiles, Sums
-from limnograph.domain.content import PARTITIONS_KEPT, Changed, Content, Partitions, PartitionState, Totals
+from limnograph.domain.content import PARTITIONS_KEPT, Changed, Content, Partitions, PartitionState, Shape, Totals
 from limnograph.domain.manifests import PartitionKey
 
 NOTHING = Totals(
@@ -26,7 +26,12 @@ NOTHING = Totals(
 
 
 def content_of(
-    live: LiveFiles | None, moves: Moves | None, partitions: Partitions | None, small_below: int | None
+    live: LiveFiles | None,
+    moves: Moves | None,
+    partitions: Partitions | None,
+    shape: Shape | None,
+    *,
+    small_below: int | None,
 ) -> Content:
     """`live` None: the state is not known. `moves` None: the version's own commit is not known."""
     return Content(
@@ -34,6 +39,7 @@ def content_of(
         changed=changed_of(moves),
         histogram=None if live is None else list(live.histogram),
         partitions=partitions,
+        shape=shape,
     )
 
 

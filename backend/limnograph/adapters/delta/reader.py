@@ -10,12 +10,12 @@ from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Log, open_log
 from limnograph.adapters.delta.metadata import History, checksum_of, read_history, table_metadata
 from limnograph.adapters.delta.replay import Moves, replay
+from limnograph.adapters.delta.shape import shape_of, wrote_much
 from limnograph.adapters.delta.state import LiveFiles
 from limnograph.adapters.delta.states import States, moved
 from limnograph.domain.content import Partitions, Reading, Want
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata import Snapshot, TableMetadata
-from limnograph.domain.targets import targets_of
 from limnograph.ports.storage import Storage
 
 MAX_CHECKSUM_BYTES = 2**20
@@ -56,20 +56,22 @@ class DeltaReader:
     def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
         log, _ = self._at(metadata)
         version = snapshot.snapshot_id
-        targets = targets_of("delta", metadata.properties)
+        targets = metadata.targets
         small_below = targets.small_below if targets else None
         found = self._version(log, version)
         if found.live is None and found.moves is None:
             return Reading(tier="summary", problems=found.problems)
+        shape = None
         if found.live is not None:
             found.live.aim(small_below)
+            shape = shape_of(found.live, targets) if want.shape or wrote_much(found.live, found.moves) else None
             self._states.keep(log, version, found.live)
         partitions = self._partitions(metadata, version, found, changed_only=want.changed_only, small_below=small_below)
         return Reading(
             tier="entries",
             problems=found.problems,
             notes=self._notes(log, version, found.live),
-            content=content_of(found.live, found.moves, partitions, small_below),
+            content=content_of(found.live, found.moves, partitions, shape, small_below=small_below),
         )
 
     def _at(self, metadata: TableMetadata) -> tuple[Log, History]:

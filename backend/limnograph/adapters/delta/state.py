@@ -9,6 +9,8 @@ from __future__ import annotations
 from array import array
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from limnograph.adapters.delta.actions import File, Values
 from limnograph.domain.errors import MetadataError
@@ -17,6 +19,7 @@ from limnograph.domain.manifests import size_bin
 
 MAX_LIVE_FILES = 1_200_000
 UNKNOWN = -1
+Longs = npt.NDArray[np.int64]
 
 
 class Sums(msgspec.Struct):
@@ -114,9 +117,11 @@ class LiveFiles:
                 self.total.small += 1
                 self.partitions[self._partition[row]].small += 1
 
-    def sizes(self) -> list[tuple[int, int, int]]:
-        """`(partition number, bytes, rows of its vector)` of every live file, in no order."""
-        return [(self._partition[r], self._size[r], max(self._vector_rows[r], 0)) for r in self._rows.values()]
+    def sizes(self) -> tuple[Longs, Longs]:
+        """Partition number and bytes of every live file, in no order."""
+        rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))
+        # Copies: a view would forbid the columns to grow.
+        return np.array(self._partition, np.int64)[rows], np.array(self._size, np.int64)[rows]
 
     def _is_small(self, row: int) -> bool:
         return self._small_below is not None and self._size[row] < self._small_below
