@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from limnograph.adapters.iceberg.entries import Keys
+
 Key = Callable[[bytes], bytes | None]
 
 _SIGN = 1 << 63
 _ALL = (1 << 64) - 1
+_LONG = 8
 _DECIMAL_BYTES = 16
 """Room for the 38 digits of the largest decimal."""
 
@@ -44,23 +47,23 @@ def column_type(schema: Any, field_id: int) -> str | None:
 
 def bound_keys(
     kind: str | None, body: npt.NDArray[np.uint8], places: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]
-) -> list[bytes | None]:
-    """Keys of bounds that lie at `places` (`offset, size`) in `body`, None for those that a record does not have."""
+) -> Keys:
+    """Keys of bounds that lie at `places` (`offset, size`) in `body`, for the records that have them."""
     key = bound_key(kind)
     if key is None:
-        return [None] * len(places)
-    if len(places) and key is _integer and has.all() and (places[:, 1] == 8).all():
-        return _integers(body, places[:, 0])
+        return Keys.of([None] * len(places))
+    if key is _integer and (places[has, 1] == _LONG).all():
+        return _integers(body, places[:, 0], has)
     raw = body.tobytes()
     listed = zip(places.tolist(), has.tolist(), strict=True)
-    return [key(raw[offset : offset + size]) if known else None for (offset, size), known in listed]
+    return Keys.of([key(raw[offset : offset + size]) if known else None for (offset, size), known in listed])
 
 
-def _integers(body: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> list[bytes | None]:
+def _integers(body: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]) -> Keys:
     """`_integer` of many longs at once."""
-    little = body[offsets[:, None] + np.arange(8)].view("<u8")
-    keys = (little ^ np.uint64(_SIGN)).astype(">u8").tobytes()
-    return [keys[at : at + 8] for at in range(0, len(keys), 8)]
+    little = body[offsets[has][:, None] + np.arange(_LONG)].view("<u8")
+    ends = np.concatenate([[0], np.cumsum(has.astype(np.int64) * _LONG)])
+    return Keys(ends, (little ^ np.uint64(_SIGN)).astype(">u8").tobytes(), has)
 
 
 def _integer(raw: bytes) -> bytes | None:

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from limnograph.adapters.iceberg.file_columns import FileColumns, Keys
+from limnograph.adapters.iceberg.entries import Keys
+from limnograph.adapters.iceberg.file_columns import FileColumns
 from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Grouped, ManifestSums
 from limnograph.domain.facts import HISTOGRAM_EDGES
 
@@ -69,17 +70,23 @@ def _longs(raw: bytes) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 def pack_files(columns: FileColumns) -> list[Any]:
     """Parts of a manifest's file columns."""
-    keys = [None if k is None else [k.offsets.tobytes(), k.data] for k in (columns.lower, columns.upper)]
-    return [columns.partition.tobytes(), columns.size.tobytes(), columns.bounded.tobytes(), *keys]
+    lengths = [[np.diff(keys.offsets).astype(np.int32).tobytes(), keys.data] for keys in (columns.lower, columns.upper)]
+    return [columns.partition.tobytes(), columns.size.tobytes(), columns.bounded.tobytes(), *lengths]
 
 
 def unpack_files(parts: list[Any]) -> FileColumns:
     """The columns of `pack_files`."""
-    partition, size, bounded, lower, upper = parts
+    partition, size, bounds, lower, upper = parts
+    bounded = np.frombuffer(bounds, np.bool_)
     return FileColumns(
         partition=np.frombuffer(partition, np.int32),
         size=np.frombuffer(size, np.int64),
-        bounded=np.frombuffer(bounded, np.bool_),
-        lower=None if lower is None else Keys(np.frombuffer(lower[0], np.int32), lower[1]),
-        upper=None if upper is None else Keys(np.frombuffer(upper[0], np.int32), upper[1]),
+        bounded=bounded,
+        lower=_keys(lower, bounded),
+        upper=_keys(upper, bounded),
     )
+
+
+def _keys(parts: list[bytes], bounded: np.ndarray[Any, np.dtype[np.bool_]]) -> Keys:
+    lengths, data = parts
+    return Keys(np.concatenate([[0], np.cumsum(np.frombuffer(lengths, np.int32))]).astype(np.int64), data, bounded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +16,42 @@ NO_SNAPSHOT = -1
 """`snapshot` of an entry for which neither it nor the manifest list names a snapshot."""
 
 
-class Bounds(NamedTuple):
-    """Lower and upper bounds of one column as keys whose byte order is the values' order. `None`: no bound."""
+class Keys(NamedTuple):
+    """One key a row, `data[offsets[i]:offsets[i + 1]]`, empty where there is none. Byte order is the values' order."""
 
-    lower: list[bytes | None]
-    upper: list[bytes | None]
+    offsets: npt.NDArray[np.int64]
+    data: bytes
+    has: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, keys: Sequence[bytes | None]) -> Keys:
+        """Keys of a list."""
+        offsets = np.zeros(len(keys) + 1, np.int64)
+        offsets[1:] = np.cumsum(np.fromiter((len(key or b"") for key in keys), np.int64, len(keys)))
+        has = np.fromiter((key is not None for key in keys), np.bool_, len(keys))
+        return cls(offsets, b"".join(key or b"" for key in keys), has)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Keys]) -> Keys:
+        """Keys of all parts, one after the other."""
+        lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(part.offsets) for part in parts)])
+        offsets = np.zeros(lengths.size + 1, np.int64)
+        offsets[1:] = np.cumsum(lengths)
+        has = np.concatenate([np.zeros(0, np.bool_), *(part.has for part in parts)])
+        return cls(offsets, b"".join(part.data for part in parts), has)
+
+    def listed(self) -> list[bytes | None]:
+        """The keys one by one."""
+        ends = self.offsets.tolist()
+        rows = zip(ends, ends[1:], self.has.tolist(), strict=False)
+        return [self.data[start:end] if has else None for start, end, has in rows]
+
+
+class Bounds(NamedTuple):
+    """Lower and upper bounds of one column."""
+
+    lower: Keys
+    upper: Keys
 
 
 class Entries(NamedTuple):

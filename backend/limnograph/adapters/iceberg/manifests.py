@@ -22,6 +22,7 @@ from limnograph.adapters.iceberg.entries import (
     POSITION_DELETES,
     Bounds,
     Entries,
+    Keys,
 )
 from limnograph.adapters.iceberg.partition_text import partition_text
 from limnograph.domain.errors import MetadataError
@@ -148,8 +149,7 @@ def _bounds(chunk: Chunk, layout: _Layout) -> Bounds:
 def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool) -> Entries:
     if len(parts) == 1:
         return parts[0]._replace(partitions=partitions)
-    lower = [key for part in parts if part.bounds for key in part.bounds.lower]
-    upper = [key for part in parts if part.bounds for key in part.bounds.upper]
+    sides = zip(*(part.bounds for part in parts if part.bounds), strict=True)
     return Entries(
         status=_column(np.int8, (part.status for part in parts)),
         content=_column(np.int8, (part.content for part in parts)),
@@ -159,7 +159,7 @@ def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool) -> Ent
         size=_column(np.int64, (part.size for part in parts)),
         partition=_column(np.int32, (part.partition for part in parts)),
         partitions=partitions,
-        bounds=Bounds(lower, upper) if bounds else None,
+        bounds=Bounds(*map(Keys.joined, sides)) if bounds else None,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.iceberg.file_columns import FileColumns, ranked
+from limnograph.adapters.iceberg.file_columns import FileColumns, comparable
 from limnograph.analysis.debt import debt
 from limnograph.analysis.overlap import overlap
 from limnograph.analysis.skew import skew
@@ -70,7 +70,7 @@ def file_shape(
     place = np.concatenate([np.empty(0, np.int64), *places])
     specs = np.repeat(np.array(spec_ids, np.int64), [part.size.size for part in columns])
     bounded = np.concatenate([np.empty(0, np.bool_), *(part.bounded for part in columns)])
-    lower, upper = ranked(columns)
+    lower, upper = comparable(columns)
     depth = overlap(place[bounded], lower, upper, int(np.count_nonzero(~bounded)))
     owed = None
     if metadata.targets is not None:
