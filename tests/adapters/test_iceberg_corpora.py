@@ -55,7 +55,7 @@ def test_a_single_document_is_told_about_or_refused_with_a_code(entry: dict[str,
     if entry["format_version"] not in {1, 2, 3}:
         with pytest.raises(MetadataError) as refused:
             reader.metadata(location)
-        assert refused.value.code == "unknown_format_version"
+        assert refused.value.code == "format_version_unsupported"
         return
     metadata = reader.metadata(location)
     assert metadata.format_version == entry["format_version"]

@@ -165,8 +165,8 @@ def test_format_v1_needs_neither_uuid_nor_ids() -> None:
 @pytest.mark.parametrize(
     ("document", "code"),
     [
-        ({"format-version": 9, "location": "x"}, "unknown_format_version"),
-        ({"format-version": "2", "location": "x"}, "unknown_format_version"),
+        ({"format-version": 9, "location": "x"}, "format_version_unsupported"),
+        ({"format-version": "2", "location": "x"}, "format_version_unsupported"),
         ({"format-version": 2}, "metadata_unreadable"),
         ({"view-uuid": "u", "format-version": 1, "location": "x", "versions": []}, "not_a_table"),
         ([1], "metadata_unreadable"),

@@ -5,7 +5,7 @@ Values as the table wrote them (`timestamp_ms` in milliseconds); the facts we ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -32,7 +32,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     parent_id: int | None = None
     sequence_number: int | None = None
     schema_id: int | None = None
-    summary: dict[str, str] | None = None
+    summary: Mapping[str, str] | None = None
     manifest_list: str | None = None
     manifests: tuple[str, ...] | None = None
 

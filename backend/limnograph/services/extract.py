@@ -104,7 +104,7 @@ class _Run:
             "schema_id": snapshot.schema_id,
             "spec_id": metadata.default_spec_id,
             "sort_order_id": metadata.default_sort_order_id,
-            "summary": snapshot.summary,
+            "summary": None if snapshot.summary is None else dict(snapshot.summary),
             "manifest_list": snapshot.manifest_list,
             "metadata_location": metadata.metadata_location,
             "metadata_bytes": metadata.size_bytes,

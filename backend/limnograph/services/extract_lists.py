@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from limnograph.domain.manifests import ManifestFile
@@ -67,7 +67,7 @@ def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
     return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
 
 
-def _says(summary: dict[str, str] | None, *prefixes: str) -> bool:
+def _says(summary: Mapping[str, str] | None, *prefixes: str) -> bool:
     """Whether a summary holds a count of a family of keys."""
     return any(key.startswith(prefixes) and number(summary, key) is not None for key in summary or {})
 

@@ -1,0 +1,50 @@
+"""Numbers of foreign JSON as our columns can hold them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from limnograph.domain.metadata import LogEntry, Problem
+
+MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)
+"""Instants of the years 1 to 9999: within 64 bits as microseconds, and every engine can write them as text."""
+
+
+class Edge:
+    """A number that is beyond its range is a problem of the table, and then not known."""
+
+    INT32: ClassVar[range] = range(-(2**31), 2**31)
+    INT64: ClassVar[range] = range(-(2**63), 2**63)
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+
+    def number(self, item: dict[str, Any], key: str, within: range = INT64) -> int | None:
+        """The number of `key`; None when it is absent, no whole number or out of range."""
+        found = item.get(key)
+        if not isinstance(found, int) or isinstance(found, bool):
+            return None
+        if found in within:
+            return found
+        self.problems.append(Problem("metadata_incomplete", f"a {key} is beyond what the format allows"))
+        return None
+
+    def fits(self, item: dict[str, Any], key: str) -> bool:
+        """Whether a 64-bit number is in range, or absent."""
+        return self.number(item, key) is not None or not isinstance(item.get(key), int)
+
+    def log(self, document: dict[str, Any], key: str, value: str, kind: type) -> tuple[LogEntry, ...]:
+        """Entries of `snapshot-log` or `metadata-log` with a usable instant and value."""
+        found: list[LogEntry] = []
+        for item in dicts(document, key):
+            at = self.number(item, "timestamp-ms", MILLIS)
+            what = item.get(value) if kind is str else self.number(item, value)
+            if at is not None and isinstance(what, kind):
+                found.append(LogEntry(at, what))
+        return tuple(found)
+
+
+def dicts(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects of a list; empty for what is no list."""
+    found = document.get(key)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

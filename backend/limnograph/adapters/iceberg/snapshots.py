@@ -1,0 +1,115 @@
+"""Snapshots and the log of main in a metadata file: typed and fast, item by item where one is not as it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Raw
+
+from limnograph.adapters.iceberg.edge import MILLIS, Edge
+from limnograph.domain.metadata import LogEntry, Snapshot
+from limnograph.domain.summary import WrittenSummary, string_map
+
+_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+_Millis = Annotated[int, Meta(ge=MILLIS.start, le=MILLIS.stop - 1)]
+_OBJECT = ord("{")
+
+
+class _Snapshot(msgspec.Struct, rename="kebab", gc=False):
+    """As the specification has it; what we do not keep is passed over."""
+
+    snapshot_id: _Int64
+    timestamp_ms: _Millis | None = None
+    parent_snapshot_id: _Int64 | None = None
+    sequence_number: _Int64 | None = None
+    schema_id: _Int32 | None = None
+    summary: Raw = Raw(b"null")
+    manifest_list: str | None = None
+    manifests: tuple[str, ...] | None = None
+
+
+class _Logged(msgspec.Struct, rename="kebab", gc=False):
+    timestamp_ms: _Millis
+    snapshot_id: _Int64
+
+
+_decode_snapshots = msgspec.json.Decoder(list[_Snapshot]).decode
+_decode_snapshot = msgspec.json.Decoder(_Snapshot).decode
+_decode_log = msgspec.json.Decoder(list[_Logged]).decode
+_decode_items = msgspec.json.Decoder(list[Raw]).decode
+
+
+def read_snapshots(text: Raw | None, edge: Edge) -> dict[int, Snapshot]:
+    """Snapshots by id in the file's order; those without an id or a place in the history are left out."""
+    if text is None:
+        return {}
+    try:
+        return {one.snapshot_id: _kept(one) for one in _decode_snapshots(text)}
+    except (msgspec.ValidationError, UnicodeDecodeError):
+        found = (_one_by_one(item, edge) for item in _items(text))
+        return {snapshot.snapshot_id: snapshot for snapshot in found if snapshot is not None}
+
+
+def read_log(text: Raw | None, edge: Edge) -> tuple[LogEntry, ...]:
+    """`snapshot-log`: which snapshot main pointed at, and since when."""
+    if text is None:
+        return ()
+    try:
+        return tuple([LogEntry(entry.timestamp_ms, entry.snapshot_id) for entry in _decode_log(text)])
+    except (msgspec.ValidationError, UnicodeDecodeError):
+        return edge.log({"log": [_plain(item) for item in _items(text)]}, "log", "snapshot-id", int)
+
+
+def _kept(one: _Snapshot) -> Snapshot:
+    return Snapshot(
+        snapshot_id=one.snapshot_id,
+        timestamp_ms=one.timestamp_ms,
+        parent_id=one.parent_snapshot_id,
+        sequence_number=one.sequence_number,
+        schema_id=one.schema_id,
+        summary=WrittenSummary(one.summary) if memoryview(one.summary)[0] == _OBJECT else None,
+        manifest_list=one.manifest_list,
+        manifests=one.manifests,
+    )
+
+
+def _items(text: Raw) -> Iterator[Raw]:
+    try:
+        yield from _decode_items(text)
+    except msgspec.ValidationError:
+        return
+
+
+def _plain(item: Raw) -> Any:
+    """Any JSON; letters that are no UTF-8 are replaced."""
+    return msgspec.json.decode(bytes(item).decode("utf-8", "replace"))
+
+
+def _one_by_one(text: Raw, edge: Edge) -> Snapshot | None:
+    try:
+        return _kept(_decode_snapshot(text))
+    except (msgspec.ValidationError, UnicodeDecodeError):
+        item = _plain(text)
+        return _lenient(item, edge) if isinstance(item, dict) else None
+
+
+def _lenient(item: dict[str, Any], edge: Edge) -> Snapshot | None:
+    """None for one without an id, or whose place in the history is beyond what numbers say."""
+    snapshot_id = edge.number(item, "snapshot-id")
+    if snapshot_id is None or not edge.fits(item, "sequence-number"):
+        return None
+    manifests = item.get("manifests")
+    listed = item.get("manifest-list")
+    return Snapshot(
+        snapshot_id=snapshot_id,
+        timestamp_ms=edge.number(item, "timestamp-ms", MILLIS),
+        parent_id=edge.number(item, "parent-snapshot-id"),
+        sequence_number=edge.number(item, "sequence-number"),
+        schema_id=edge.number(item, "schema-id", Edge.INT32),
+        summary=string_map(item.get("summary")),
+        manifest_list=listed if isinstance(listed, str) else None,
+        manifests=tuple(p for p in manifests if isinstance(p, str)) if isinstance(manifests, list) else None,
+    )
