@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,6 +42,16 @@ COMMIT_SCHEMA: dict[str, Any] = {
         {"name": "version", "type": ["int", "null"], "default": 1},
         {"name": "operationType", "type": ["null", "string"], "default": None},
         {"name": "partitionToReplaceFileIds", "type": ["null", _IDS], "default": None},
+    ],
+}
+ARCHIVE_SCHEMA: dict[str, Any] = {
+    "type": "record",
+    "name": "HoodieArchivedMetaEntry",
+    "fields": [
+        {"name": "hoodieCommitMetadata", "type": ["null", COMMIT_SCHEMA], "default": None},
+        {"name": "commitTime", "type": ["null", "string"], "default": None},
+        {"name": "actionType", "type": ["null", "string"], "default": None},
+        {"name": "actionState", "type": ["null", "string"], "default": None},
     ],
 }
 _SIZES = ["null", {"type": "map", "values": "long"}]
@@ -236,7 +247,8 @@ class HudiFolder:
             return
         folder = self.root / ".hoodie" / "archived"
         folder.mkdir(exist_ok=True)
-        (folder / ".commits_.archive.1_1-0-1").write_bytes(b"#HUDI#")
+        number = len(list(folder.iterdir())) + 1
+        (folder / f".commits_.archive.{number}_1-0-1").write_bytes(archive_log(rows))
 
     def _history(self, rows: list[dict[str, Any]]) -> None:
         folder = self.timeline / "history"
@@ -247,6 +259,21 @@ class HudiFolder:
         files = [{"fileName": file.name, "fileLen": file.stat().st_size} for file in sorted(folder.glob("*.parquet"))]
         (folder / f"manifest_{version}").write_text(json.dumps({"files": files}))
         (folder / "_version_").write_text(str(version))
+
+
+def archive_log(rows: list[dict[str, Any]]) -> bytes:
+    """One Avro data block of archived instants in Hudi's log format."""
+    schema = json.dumps(ARCHIVE_SCHEMA).encode()
+    parsed = fastavro.parse_schema(json.loads(schema))
+    body = struct.pack(">ii", 3, len(rows))
+    for row in rows:
+        record = io.BytesIO()
+        entry = {"hoodieCommitMetadata": json.loads(row["metadata"]), "commitTime": row["instantTime"]}
+        fastavro.schemaless_writer(record, parsed, {**entry, "actionType": row["action"], "actionState": "COMPLETED"})
+        body += struct.pack(">i", record.tell()) + record.getvalue()
+    header = struct.pack(">i", 2) + struct.pack(">ii", 1, 1) + b"0" + struct.pack(">ii", 2, len(schema)) + schema
+    block = struct.pack(">ii", 1, 3) + header + struct.pack(">q", len(body)) + body + struct.pack(">i", 0)
+    return b"#HUDI#" + struct.pack(">q", len(block) + 8) + block + struct.pack(">q", len(block) + 14)
 
 
 def _archived(file: Path) -> dict[str, Any]:

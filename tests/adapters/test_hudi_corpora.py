@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.names import parse_name
 from limnograph.adapters.hudi.reader import HudiReader
-from limnograph.adapters.hudi.table import Kept
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Content, Want
 from limnograph.domain.metadata import TableMetadata

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hudi_timeline import HudiFolder, Stat
+from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import FILE_GROUPS, HudiReader
-from limnograph.adapters.hudi.table import Kept
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Content, Reading, Want
 from limnograph.domain.metadata import TableMetadata

@@ -44,6 +44,11 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     extra: dict[str, str] = msgspec.field(default_factory=dict)
     schema: str | None = None
 
+    @property
+    def weight(self) -> int:
+        """What it costs in memory, in write stats."""
+        return len(self.written) + len(self.replaced)
+
 
 class _Stat(msgspec.Struct, rename="camel"):
     file_id: str | None = None
@@ -72,10 +77,17 @@ def parse_commit(content: bytes) -> Commit:
     if not content:
         return Commit()
     try:
-        body = msgspec.convert(_record(content), _Body) if content.startswith(MAGIC) else _JSON.decode(content)
+        return commit_of(_record(content)) if content.startswith(MAGIC) else _commit(_JSON.decode(content))
     except (msgspec.DecodeError, MetadataError, UnicodeDecodeError, RecursionError) as error:
         raise MetadataError("commit_unreadable", f"the body of an instant is damaged: {error}") from error
-    return _commit(body)
+
+
+def commit_of(record: dict[str, Any]) -> Commit:
+    """A commit from its Avro record. Raises MetadataError."""
+    try:
+        return _commit(msgspec.convert(record, _Body))
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise MetadataError("commit_unreadable", f"the body of an instant is damaged: {error}") from error
 
 
 def parse_rollback(content: bytes) -> list[tuple[str, str, int | None]]:

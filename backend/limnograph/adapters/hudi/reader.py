@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from limnograph.adapters.hudi.content import content_of
+from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.metadata import table_metadata
 from limnograph.adapters.hudi.partitions import PartitionText
 from limnograph.adapters.hudi.replay import Replay
-from limnograph.adapters.hudi.table import HudiTable, Kept, load_table
+from limnograph.adapters.hudi.table import HudiTable, load_table
 from limnograph.domain.content import Content, Reading, Want
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage

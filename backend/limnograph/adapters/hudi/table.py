@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable
-from typing import TypeVar
-
 import msgspec
 
+from limnograph.adapters.hudi.archive import Archive, read_archive
 from limnograph.adapters.hudi.commits import MAX_COMMIT_BYTES, Commit, parse_commit, parse_rollback
-from limnograph.adapters.hudi.history import Archive, read_archive
+from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import Layout, layout_of, read_properties, read_timeline, table_root
 from limnograph.adapters.hudi.timeline import Instant, Timeline, parse_instant
 from limnograph.domain.errors import MetadataError
@@ -17,30 +14,7 @@ from limnograph.ports.storage import Storage
 
 SNAPSHOTS_READ = 10_000
 """At most this many instants of a timeline are read, the newest; older ones count as archived."""
-STATS_KEPT = 1_000_000
-_V = TypeVar("_V")
-
 LeftLogs = list[tuple[str, str, int | None]]
-
-
-class Kept:
-    """Parsed bodies by location and size for the life of the process: an instant never changes once completed."""
-
-    def __init__(self, budget: int = STATS_KEPT) -> None:
-        self._budget, self._weight = budget, 0
-        self._values: OrderedDict[tuple[str, int], tuple[object, int]] = OrderedDict()
-
-    def get(self, key: tuple[str, int], make: Callable[[], _V], weigh: Callable[[_V], int]) -> _V:
-        """The kept value, else a new one; errors are not kept."""
-        if key in self._values:
-            self._values.move_to_end(key)
-            return self._values[key][0]  # type: ignore[return-value]
-        value = make()
-        self._values[key] = (value, weight := 1 + weigh(value))
-        self._weight += weight
-        while self._weight > self._budget and len(self._values) > 1:
-            self._weight -= self._values.popitem(last=False)[1][1]
-        return value
 
 
 class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +65,7 @@ def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
         commits=commits,
         damaged=damaged,
         rollbacks=_rollbacks(timeline, storage, kept),
-        archive=Archive(readable=False) if cut else _archive(layout, storage),
+        archive=Archive(readable=False) if cut else read_archive(storage, layout, kept),
     )
 
 
@@ -101,7 +75,7 @@ def _commit(instant: Instant, timeline: Timeline, storage: Storage, kept: Kept) 
     def make() -> Commit:
         return parse_commit(storage.read(location, MAX_COMMIT_BYTES))
 
-    return kept.get((location, instant.size), make, lambda commit: len(commit.written) + len(commit.replaced))
+    return kept.get((location, instant.size), make, lambda commit: commit.weight)
 
 
 def _rollbacks(timeline: Timeline, storage: Storage, kept: Kept) -> dict[str, LeftLogs]:
@@ -119,12 +93,3 @@ def _rollbacks(timeline: Timeline, storage: Storage, kept: Kept) -> dict[str, Le
             except MetadataError:
                 continue
     return found
-
-
-def _archive(layout: Layout, storage: Storage) -> Archive | None:
-    if layout.layout == 2:
-        return read_archive(storage, layout.archive)
-    try:
-        return Archive(readable=False) if storage.list(layout.archive) else None
-    except MetadataError:
-        return Archive(readable=False)

@@ -1,0 +1,71 @@
+"""The archived timeline: commits that left the active one. Their snapshots count as expired.
+
+Their write stats still say what the files that live on hold, so that a state is replayed from a table's first commit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from limnograph.adapters.hudi.archived_log import parse_archived_log
+from limnograph.adapters.hudi.commits import Commit
+from limnograph.adapters.hudi.history import live_files, parse_history
+from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.locate import Layout
+from limnograph.adapters.hudi.timeline import Instant
+from limnograph.domain.errors import MetadataError
+from limnograph.ports.storage import Listed, Storage
+
+MAX_ARCHIVE_BYTES = 32 * 2**20
+"""Above this many bytes of archive the folder's listing is the shorter way to what lives now."""
+_HISTORY = re.compile(r"\d{14,17}_\d{14,17}_\d+\.parquet", re.ASCII)
+_LOG = re.compile(r"\.commits_\.archive\.\d+(?:_[^_.]+)?", re.ASCII)
+
+Archived = tuple[Instant, Commit]
+
+
+class Archive(msgspec.Struct, frozen=True):
+    """Archived commits in order. `readable` False: there is an archive, too large or too damaged to be read."""
+
+    commits: tuple[Archived, ...] = ()
+    readable: bool = True
+
+    @property
+    def newest(self) -> Instant | None:
+        """The newest archived snapshot."""
+        return self.commits[-1][0] if self.commits else None
+
+
+def read_archive(storage: Storage, layout: Layout, kept: Kept) -> Archive | None:
+    """None where nothing was archived. Raises SourceError."""
+    try:
+        listed = storage.list(layout.archive)
+        named = _HISTORY if layout.layout == 2 else _LOG
+        files = [file for file in listed if named.fullmatch(file.name)]
+        if not files:
+            return None
+        if layout.layout == 2:
+            live = live_files(storage, layout.archive, listed)
+            files = [file for file in files if live is None or file.name in live]
+        if sum(file.size for file in files) > MAX_ARCHIVE_BYTES:
+            return Archive(readable=False)
+        parse = parse_history if layout.layout == 2 else parse_archived_log
+        found = dict(_all(storage, layout.archive, files, parse, kept))
+    except MetadataError:
+        return Archive(readable=False)
+    return Archive(tuple(sorted(((i, c) for i, c in found.items()), key=lambda item: item[0].order)))
+
+
+def _all(
+    storage: Storage, folder: str, files: Iterable[Listed], parse: Callable[[bytes], list[Archived]], kept: Kept
+) -> Iterable[Archived]:
+    for file in files:
+        location = f"{folder}/{file.name}"
+
+        def make(place: str = location) -> list[Archived]:
+            return parse(storage.read(place, MAX_ARCHIVE_BYTES))
+
+        yield from kept.get((location, file.size), make, lambda rows: sum(c.weight for _, c in rows))

@@ -1,0 +1,30 @@
+"""Parsed bodies by location and size for the life of the process: an instant never changes once completed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
+STATS_KEPT = 1_000_000
+_V = TypeVar("_V")
+
+
+class Kept:
+    """Least recently used values within a budget of weight, about one a write stat."""
+
+    def __init__(self, budget: int = STATS_KEPT) -> None:
+        self._budget, self._weight = budget, 0
+        self._values: OrderedDict[tuple[str, int], tuple[object, int]] = OrderedDict()
+
+    def get(self, key: tuple[str, int], make: Callable[[], _V], weigh: Callable[[_V], int]) -> _V:
+        """The kept value, else a new one; errors are not kept."""
+        if key in self._values:
+            self._values.move_to_end(key)
+            return self._values[key][0]  # type: ignore[return-value]
+        value = make()
+        self._values[key] = (value, weight := 1 + weigh(value))
+        self._weight += weight
+        while self._weight > self._budget and len(self._values) > 1:
+            self._weight -= self._values.popitem(last=False)[1][1]
+        return value
