@@ -12,7 +12,7 @@ import pytest
 
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.domain.errors import Conflict
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, PartitionFact, SnapshotFact
+from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, PartitionFact, SnapshotFact
 from limnograph.ports.meta_store import Candidates, Known, KnownRow, MetaStore
 from memory_meta import MemoryMetaStore
 
@@ -59,7 +59,7 @@ def table_of(*facts: SnapshotFact) -> pa.Table:
 def test_tables_are_created_once_and_start_empty(stores: Callable[[], MetaStore]) -> None:
     store = stores()
     assert store.head(SNAPSHOTS) is None
-    assert sorted(store.ensure()) == ["changes", "snapshots"]
+    assert sorted(store.ensure()) == sorted(table.name for table in META_TABLES)
     assert stores().ensure() == []
     assert store.head(SNAPSHOTS) is None
     assert store.known(None, [Candidates("u", None, None)]) == {}

@@ -30,6 +30,8 @@ def test_field_ids_of_released_columns_never_change() -> None:
     assert ids["snapshots.partitions"] == 70
     assert ids["snapshots.extractor_version"] == 83
     assert ids["changes.at"] == 10
+    assert (ids["runs.tables"], ids["runs.observed_at"]) == (7, 14)
+    assert (ids["alerts.labels"], ids["reports.metrics"], ids["labels.comment"]) == (11, 25, 13)
 
 
 def test_only_keys_are_required() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import NotFound
-from limnograph.domain.facts import PartitionFact, RunFact, RunTable
+from limnograph.domain.events import RunFact, RunTable
+from limnograph.domain.facts import PartitionFact
 from limnograph.domain.ids import TableName
 from limnograph.services.commit import difference, effects_of
 from limnograph.services.lake import Facts

@@ -6,7 +6,7 @@ import pytest
 
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import RunFact, RunTable
+from limnograph.domain.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.ports.inbox import InboxItem
 from limnograph.services.runs import Runs

@@ -214,7 +214,7 @@ def test_runs_that_were_pushed_are_bars() -> None:
         "tables": [{"catalog": "lake", "namespace": "sales", "table": "orders", "role": "reads"}],
         "observed_at": NOW,
     }
-    from limnograph.domain.facts import RunFact
+    from limnograph.domain.events import RunFact
 
     asyncio.run(made.runs.accept([msgspec.convert(body, RunFact)]))
     lane = ask(made)["lanes"]["job_runs"]
@@ -274,7 +274,7 @@ def seen_runs() -> MemoryMetrics:
 
 
 def pushed(made) -> None:
-    from limnograph.domain.facts import RunFact, RunTable
+    from limnograph.domain.events import RunFact, RunTable
 
     run = RunFact(
         run_id="r1",

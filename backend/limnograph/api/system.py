@@ -12,7 +12,7 @@ from limnograph.api.problems import documented
 from limnograph.api.views import Accepted, HealthView, RunIn, RunTableIn
 from limnograph.domain.answers import Status
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.facts import RunFact, RunTable
+from limnograph.domain.events import RunFact, RunTable
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.backend import Backend
 

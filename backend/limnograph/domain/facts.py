@@ -25,6 +25,7 @@ from limnograph.domain.columns import (
     StructOf,
     columns_of,
 )
+from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
 
 SCHEMA_VERSION = 1
 """Property `limnograph.schema-version` of every meta table; rises when a column is added."""
@@ -206,31 +207,6 @@ CHANGE_KINDS = (
 )
 
 
-class RunTable(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that a run touches; element of `RunFact.tables`."""
-
-    catalog: Annotated[str | None, Col(9, STRING, "catalog of the table")] = None
-    namespace: Annotated[str | None, Col(10, STRING, "namespace levels joined with `.`")] = None
-    table: Annotated[str | None, Col(11, STRING, "table name")] = None
-    role: Annotated[str | None, Col(12, STRING, "`reads` or `writes`")] = None
-    read_snapshot_id: Annotated[int | None, Col(13, LONG, "snapshot that the run read")] = None
-
-
-class RunFact(msgspec.Struct, frozen=True, kw_only=True):
-    """One transition of a job run; key `(run_id, status)`. Accepted by `POST /api/v1/runs`."""
-
-    run_id: Annotated[str, Col(1, STRING, "id of the run, given by its producer", True)]
-    status: Annotated[str, Col(2, STRING, "`running`, `ok` or `failed`", True)]
-    job_name: Annotated[str | None, Col(3, STRING, "name of the job")] = None
-    application_id: Annotated[str | None, Col(4, STRING, "Spark application id, or the engine's equivalent")] = None
-    started_at: Annotated[int | None, Col(5, TIMESTAMPTZ, "start of the run")] = None
-    ended_at: Annotated[int | None, Col(6, TIMESTAMPTZ, "end of the run; null while running")] = None
-    tables: Annotated[
-        list[RunTable] | None, Col(7, ListOf(8, StructOf(columns_of(RunTable))), "tables read and written")
-    ] = None
-    observed_at: Annotated[int | None, Col(14, TIMESTAMPTZ, "when the transition was accepted")] = None
-
-
 class MetaTable(NamedTuple):
     """A meta table: `partition` is `(column, transform)`, `sort` the order inside files."""
 
@@ -255,4 +231,10 @@ CHANGES = MetaTable(
     ("at", "month"),
     ("table_uuid", "at"),
 )
-META_TABLES = (SNAPSHOTS, CHANGES)
+RUNS = MetaTable("runs", columns_of(RunFact), ("run_id", "status"), ("at", "month"), ("at",))
+ALERTS = MetaTable(
+    "alerts", columns_of(AlertFact), ("fingerprint", "starts_at", "status"), ("starts_at", "month"), ("starts_at",)
+)
+REPORTS = MetaTable("reports", columns_of(ReportFact), ("event_id",), ("at", "month"), ("at",))
+LABELS = MetaTable("labels", columns_of(LabelFact), ("event_id",), ("at", "month"), ("at",))
+META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS)

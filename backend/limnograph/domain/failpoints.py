@@ -1,4 +1,4 @@
-"""Named places where a pass may be made to die: before and after each durable step. Off unless asked for.
+"""Named places where the pipeline may be made to die: before and after each durable step. Off unless asked for.
 
 `LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise` acts the NTH time NAME is passed in this process.
 """
@@ -12,8 +12,17 @@ from collections import Counter
 from limnograph.domain.errors import LimnographError, SettingsError
 
 FAILPOINT_ENV = "LIMNOGRAPH_FAILPOINT"
-STEPS = ("create_tables", "append_first_seen", "append_snapshots", "append_changes", "finish_pass")
-FAILPOINTS = tuple(f"{when}_{step}" for step in STEPS for when in ("before", "after"))
+PASS_STEPS = ("create_tables", "append_first_seen", "append_snapshots", "append_changes", "finish_pass")
+INBOX_STEPS = ("append_inbox", "mark_inbox", "purge_inbox")
+STEPS = (*PASS_STEPS, *INBOX_STEPS)
+
+
+def around(steps: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of the failpoints before and after each of some steps."""
+    return tuple(f"{when}_{step}" for step in steps for when in ("before", "after"))
+
+
+FAILPOINTS = around(STEPS)
 ACTIONS = ("kill", "raise")
 
 

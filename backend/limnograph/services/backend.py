@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesPage
 from limnograph.domain.asked import CommitsQuery, FleetQuery
-from limnograph.domain.facts import RunFact
+from limnograph.domain.events import RunFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline

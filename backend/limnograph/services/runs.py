@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.domain.errors import SourceError
-from limnograph.domain.facts import RunFact
+from limnograph.domain.events import RunFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.inbox import Inbox, InboxItem
