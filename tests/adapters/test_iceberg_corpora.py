@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lakes import FixedClock, fresh_reader
+from lakes import fresh_reader
 from limnograph.adapters.iceberg.locate import newest_metadata
 from limnograph.adapters.iceberg.storage import IcebergStorage
 from limnograph.domain.content import Want
@@ -32,7 +32,7 @@ def test_a_real_table_is_counted_as_the_corpus_says(entry: dict[str, Any]) -> No
     path_map = {entry["path_prefix"]: folder}
     location = newest_metadata(folder, IcebergStorage({}, path_map))
     assert Path(location).resolve() == (CORPORA / entry["metadata"]).resolve()
-    found = inspect(location, fresh_reader(path_map), FixedClock())
+    found = inspect(location, fresh_reader(path_map)).document
     expected = entry["expected"]
     current = found.current
     assert current

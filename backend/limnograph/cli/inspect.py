@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import click
 import msgspec
 from rich.console import Console
-from rich.table import Table
 
+from limnograph.cli.inspect_view import draw
 from limnograph.domain.errors import InvalidInput
-from limnograph.services.inspect import Inspection
 
 UNREADABLE = 3
-_COLUMNS = ("operation", "files", "+", "-", "deletes", "records", "bytes", "status")
-
 
 _EXAMPLES = (
     "\b\nExamples:\n  limnograph inspect file:///warehouse/sales/orders --json\n"
@@ -35,10 +30,10 @@ def command(location: str, table_format: str | None, path_map: tuple[str, ...], 
 
     found = inspect_location(location, table_format, dict(map(_mapping, path_map)))
     if as_json:
-        click.echo(msgspec.json.encode(found).decode())
+        click.echo(msgspec.json.encode(found.document).decode())
     else:
-        _draw(found)
-    if found.status == "unreadable":
+        draw(found, Console(highlight=False))
+    if found.document.status == "unreadable":
         raise SystemExit(UNREADABLE)
 
 
@@ -47,41 +42,3 @@ def _mapping(text: str) -> tuple[str, str]:
     if not (old and sign and new):
         raise InvalidInput("--path-map", f"{text!r} is not A=B, as in s3://lake/orders=./orders")
     return old, new
-
-
-def _draw(found: Inspection) -> None:
-    console = Console(soft_wrap=False)
-    console.width = max(console.width, 120)
-    table = found.table
-    console.print(f"[bold]{table.location or table.metadata_location}[/bold]  {found.status}", highlight=False)
-    console.print(f"{table.format} v{_text(table.format_version)}  uuid {_text(table.table_uuid)}", highlight=False)
-    for problem in found.problems:
-        console.print(f"[yellow]{problem.code}[/yellow] {problem.detail}", highlight=False)
-    rows = Table("committed (UTC)", "snapshot", *_COLUMNS)
-    for column in rows.columns[:2]:
-        column.no_wrap, column.min_width = True, 19
-    for snapshot in found.snapshots:
-        totals = snapshot.totals
-        numbers = (totals.data_files, snapshot.added.data_files, snapshot.removed.data_files)
-        more = (totals.delete_files, totals.records, totals.bytes)
-        rows.add_row(
-            _instant(snapshot.committed_at),
-            snapshot.snapshot_id,
-            _text(snapshot.operation),
-            *map(_text, (*numbers, *more)),
-            snapshot.status,
-        )
-    console.print(rows)
-
-
-def _text(value: object) -> str:
-    return "unknown" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _instant(millis: int | None) -> str:
-    if millis is None:
-        return "unknown"
-    try:
-        return datetime.fromtimestamp(millis / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return str(millis)

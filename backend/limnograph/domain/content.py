@@ -107,13 +107,14 @@ class Want(NamedTuple):
     """What a caller wants of a snapshot.
 
     `entries`: read the deepest level; else what the manifest list says suffices. `changed_only`: partitions that the
-    snapshot touched suffice (unless there are more than PARTITIONS_KEPT). `shape`: compute it in any case; else only
-    where the snapshot itself wrote a tenth of the live manifests (for formats without manifests: of the live files).
+    snapshot touched suffice (unless there are more than PARTITIONS_KEPT). `shape`: compute it (True), leave
+    it (False), or compute it where the snapshot itself wrote a tenth of the live manifests (for formats without
+    manifests: of the live files).
     """
 
     entries: bool = True
     changed_only: bool = False
-    shape: bool = False
+    shape: bool | None = None
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):

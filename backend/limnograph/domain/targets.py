@@ -14,6 +14,7 @@ MAX_TARGET_BYTES = 2**50
 
 ICEBERG_TARGET = "write.target-file-size-bytes"
 ICEBERG_DELETE_TARGET = "write.delete.target-file-size-bytes"
+ICEBERG_MANIFEST_TARGET = "commit.manifest.target-size-bytes"
 DELTA_TARGET = "delta.targetFileSize"
 HUDI_TARGET = "hoodie.parquet.max.file.size"
 HUDI_SMALL = "hoodie.parquet.small.file.limit"
@@ -43,6 +44,11 @@ def targets_of(table_format: str, properties: Mapping[str, str]) -> Targets | No
 def delete_target(properties: Mapping[str, str]) -> int | None:
     """Target size of Iceberg's delete files, bytes (TableProperties.DELETE_TARGET_FILE_SIZE_BYTES_DEFAULT: 64 MiB)."""
     return _size(properties, ICEBERG_DELETE_TARGET, 64 * MIB)
+
+
+def manifest_target(properties: Mapping[str, str]) -> int | None:
+    """Size that Iceberg's writers give to manifests, bytes (TableProperties.MANIFEST_TARGET_SIZE_BYTES: 8 MiB)."""
+    return _size(properties, ICEBERG_MANIFEST_TARGET, 8 * MIB)
 
 
 def _iceberg(properties: Mapping[str, str]) -> Targets | None:

@@ -9,21 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 from limnograph import __version__
-from limnograph.domain.content import Reading, Want
+from limnograph.domain.content import Want
 from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extract_entries import entries_numbers
-from limnograph.services.extract_lists import list_numbers, manifest_numbers, summary_numbers
+from limnograph.services.extract_numbers import reading_numbers
 from limnograph.services.extract_summary import compare, writer_identity
 
 ENTRIES_AT_ONCE = 50
 """Beyond this many new snapshots of a table in one pass only the head is read to its entries."""
 
 SHAPE_MILLIS = 600_000
-"""Numbers that do not add up are computed once in ten minutes of commits, and where a tenth of the manifests changed."""
+"""Numbers that do not add up are computed once in ten minutes of commits, and where a tenth of a table changed."""
 
 
 def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
@@ -58,9 +57,9 @@ class _Run:
     def fact(self, snapshot: Snapshot, *, to_entries: bool) -> SnapshotFact:
         """Row of one snapshot. Raises SourceError."""
         base = snapshot.parent_id if self._may_be_base(snapshot) else None
-        want = Want(entries=to_entries, changed_only=base is not None, shape=self._opens_an_interval(snapshot))
+        want = Want(entries=to_entries, changed_only=base is not None, shape=self._opens_an_interval(snapshot) or None)
         reading = self._reader.read(self._metadata, snapshot, want)
-        numbers = _numbers(snapshot, reading, base)
+        numbers = reading_numbers(snapshot, reading, base)
         if numbers.get("partitions") is not None:
             self._with_partitions.add(snapshot.snapshot_id)
         mismatch = compare(snapshot, numbers) if reading.tier != "summary" else []
@@ -116,16 +115,6 @@ class _Run:
             "extractor_version": __version__,
             **writer_identity(snapshot.summary or {}),
         }
-
-
-def _numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> dict[str, Any]:
-    """Columns that the deepest level gives, over those of the levels above it."""
-    lines = {} if reading.manifests is None else manifest_numbers(reading.manifests)
-    if reading.content is not None:
-        return {**lines, **entries_numbers(snapshot, reading.content, base)}
-    if reading.manifests is not None:
-        return list_numbers(snapshot, reading.manifests)
-    return summary_numbers(snapshot)
 
 
 def _interval(snapshot: Snapshot) -> int | None:

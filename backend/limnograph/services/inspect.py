@@ -1,136 +1,78 @@
-"""`inspect`: one table's whole history as the document of DESIGN §11. Reads every snapshot to its entries."""
+"""`inspect`: one table's whole history as a document. Reads every snapshot to its entries, the head's shape too."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
-import msgspec
 from msgspec import structs
 
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.due import DueTable
+from limnograph.domain.content import Content, PartitionState, Reading, Want
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.inspection import (
+    Current,
+    Inspected,
+    InspectedPartition,
+    InspectedProblem,
+    InspectedSnapshot,
+    InspectedTable,
+    Inspection,
+    Moved,
+    Structure,
+    Totals,
+)
+from limnograph.domain.manifests import PartitionKey
 from limnograph.domain.metadata import Problem, Snapshot, TableMetadata
-from limnograph.ports.clock import Clock
+from limnograph.domain.targets import delete_target, manifest_target
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extract import facts_of
+from limnograph.services.extract_lists import manifest_numbers
+from limnograph.services.extract_numbers import reading_numbers
+from limnograph.services.extract_summary import compare
+from limnograph.services.inspect_sentences import UNAVAILABLE, sentence
+
+WORST = 5
+"""Partitions that are named to people."""
+_NUMBERS = Want(changed_only=True, shape=False)
+_SHAPE = Want(shape=True)
 
 
-class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """Live files and rows after a snapshot; None = not known."""
+def inspect(location: str, reader: TableReader, table_format: str = "iceberg") -> Inspected:
+    """Document of the table at a metadata pointer; `table_format` is said of one that cannot be read.
 
-    data_files: int | None
-    delete_files: int | None
-    records: int | None
-    bytes: int | None
-    position_deletes: int | None
-    equality_deletes: int | None
-    dvs: int | None
-
-
-class Moved(msgspec.Struct, frozen=True, kw_only=True):
-    """What a snapshot added or removed."""
-
-    data_files: int | None
-    delete_files: int | None
-    records: int | None
-    bytes: int | None
-
-
-class InspectedSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """One snapshot; ids are text, `committed_at` epoch milliseconds."""
-
-    snapshot_id: str
-    parent_id: str | None
-    sequence_number: int | None
-    committed_at: int | None
-    operation: str | None
-    totals: Totals
-    added: Moved
-    removed: Moved
-    manifests: int | None
-    status: str
-    summary_mismatch: list[str]
-
-
-class Current(msgspec.Struct, frozen=True, kw_only=True):
-    """State at main's head."""
-
-    snapshot_id: str
-    data_files: int | None
-    delete_files: int | None
-    records: int | None
-    bytes: int | None
-    partitions: int | None
-
-
-class InspectedTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The table's identity; None where the metadata does not say it or cannot be read."""
-
-    format: str
-    format_version: int | None
-    table_uuid: str | None
-    location: str | None
-    metadata_location: str
-    current_schema_id: int | None
-    default_spec_id: int | None
-    refs: dict[str, dict[str, str]]
-
-
-class InspectedProblem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A problem with its stable code."""
-
-    code: str
-    detail: str
-    snapshot_id: str | None = None
-
-
-class Inspection(msgspec.Struct, frozen=True, kw_only=True):
-    """The document. `status`: ok, partial or unreadable."""
-
-    table: InspectedTable
-    status: str
-    problems: list[InspectedProblem]
-    snapshots: list[InspectedSnapshot]
-    current: Current | None
-
-
-def inspect(location: str, reader: TableReader, clock: Clock) -> Inspection:
-    """Document of the table whose metadata file is `location`. Raises SourceError when storage does not answer."""
+    Raises SourceError when storage does not serve the pointer.
+    """
     try:
         metadata = reader.metadata(location)
     except MetadataError as error:
-        return _unreadable(location, error)
-    facts = _facts(metadata, _Forgiving(reader), clock)
-    problems = [*map(_problem, metadata.problems), *_snapshot_problems(facts)]
-    return Inspection(
-        table=_table(metadata),
-        status="partial" if problems else "ok",
-        problems=problems,
-        snapshots=[_snapshot(fact) for fact in facts],
-        current=_current(metadata, {fact.snapshot_id: fact for fact in facts}),
+        return Inspected(document=_unreadable(location, table_format, error), structure=None)
+    problems = list(map(_problem, metadata.problems))
+    snapshots: list[InspectedSnapshot] = []
+    current: Current | None = None
+    structure: Structure | None = None
+    for snapshot in metadata.ordered:
+        is_head = snapshot.snapshot_id == metadata.head_id
+        reading = _read(reader, metadata, snapshot, _SHAPE if is_head else _NUMBERS)
+        numbers = reading_numbers(snapshot, reading, None)
+        snapshots.append(_snapshot(snapshot, reading, numbers))
+        problems += [_snapshot_problem(snapshot, code) for code in reading.problems]
+        if is_head:
+            current = _current(snapshot, numbers)
+            structure = _structure(metadata, reading)
+    status = "partial" if problems else "ok"
+    document = Inspection(
+        table=_table(metadata), status=status, problems=problems, snapshots=snapshots, current=current
     )
+    return Inspected(document=document, structure=structure)
 
 
-def _facts(metadata: TableMetadata, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
-    """One snapshot at a time, so that no limit of a pass turns entries into lists."""
-    return [
-        fact
-        for snapshot in metadata.ordered
-        for fact in facts_of(metadata, _due(metadata, snapshot.snapshot_id), reader, clock)
-    ]
-
-
-def _due(metadata: TableMetadata, snapshot_id: int) -> DueTable:
-    return DueTable(
-        catalog="",
-        namespace="",
-        table="",
-        table_uuid=metadata.table_uuid,
-        metadata_location=metadata.metadata_location,
-        snapshot_ids=[snapshot_id],
-    )
+def _read(reader: TableReader, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
+    """As deep as storage serves it now: this is one look, and what it did not see is a problem of the document."""
+    for level in (want, want._replace(entries=False)):
+        try:
+            found = reader.read(metadata, snapshot, level)
+        except SourceError:
+            continue
+        return found if level is want else structs.replace(found, problems=(*found.problems, UNAVAILABLE))
+    return Reading(tier="summary", problems=(UNAVAILABLE,))
 
 
 def _table(metadata: TableMetadata) -> InspectedTable:
@@ -146,93 +88,83 @@ def _table(metadata: TableMetadata) -> InspectedTable:
     )
 
 
-def _snapshot(fact: SnapshotFact) -> InspectedSnapshot:
+def _snapshot(snapshot: Snapshot, reading: Reading, numbers: dict[str, Any]) -> InspectedSnapshot:
+    """Members of Totals and Moved are columns of `snapshots` behind `total_`, `added_` and `removed_`."""
+    known = numbers.get
     return InspectedSnapshot(
-        snapshot_id=str(fact.snapshot_id),
-        parent_id=None if fact.parent_id is None else str(fact.parent_id),
-        sequence_number=fact.sequence_number,
-        committed_at=None if fact.committed_at is None else fact.committed_at // 1000,
-        operation=fact.operation,
-        totals=Totals(
-            data_files=fact.total_data_files,
-            delete_files=fact.total_delete_files,
-            records=fact.total_records,
-            bytes=fact.total_bytes,
-            position_deletes=fact.total_position_deletes,
-            equality_deletes=fact.total_equality_deletes,
-            dvs=fact.total_dvs,
-        ),
-        added=Moved(
-            data_files=fact.added_data_files,
-            delete_files=fact.added_delete_files,
-            records=fact.added_records,
-            bytes=fact.added_bytes,
-        ),
-        removed=Moved(
-            data_files=fact.removed_data_files,
-            delete_files=fact.removed_delete_files,
-            records=fact.removed_records,
-            bytes=fact.removed_bytes,
-        ),
-        manifests=fact.manifests,
-        status=fact.status or "ok",
-        summary_mismatch=fact.summary_mismatch or [],
+        snapshot_id=str(snapshot.snapshot_id),
+        parent_id=None if snapshot.parent_id is None else str(snapshot.parent_id),
+        sequence_number=snapshot.sequence_number,
+        committed_at=snapshot.timestamp_ms,
+        operation=snapshot.operation,
+        totals=Totals(**{name: known(f"total_{name}") for name in Totals.__struct_fields__}),
+        added=Moved(**{name: known(f"added_{name}") for name in Moved.__struct_fields__}),
+        removed=Moved(**{name: known(f"removed_{name}") for name in Moved.__struct_fields__}),
+        manifests=known("manifests"),
+        status="partial" if reading.problems else "ok",
+        summary_mismatch=compare(snapshot, numbers) if reading.tier != "summary" else [],
     )
 
 
-def _current(metadata: TableMetadata, facts: Mapping[int, SnapshotFact]) -> Current | None:
-    """None for a table without a snapshot, or whose head the metadata does not hold."""
-    fact = facts.get(metadata.head_id) if metadata.head_id is not None else None
-    if fact is None:
-        return None
+def _current(snapshot: Snapshot, numbers: dict[str, Any]) -> Current:
     return Current(
-        snapshot_id=str(fact.snapshot_id),
-        data_files=fact.total_data_files,
-        delete_files=fact.total_delete_files,
-        records=fact.total_records,
-        bytes=fact.total_bytes,
-        partitions=fact.partitions_total,
+        snapshot_id=str(snapshot.snapshot_id),
+        data_files=numbers.get("total_data_files"),
+        delete_files=numbers.get("total_delete_files"),
+        records=numbers.get("total_records"),
+        bytes=numbers.get("total_bytes"),
+        partitions=numbers.get("partitions_total"),
     )
 
 
-class _Forgiving:
-    """Reader for one look: what storage does not serve now is a problem in the document, not a reason to try later."""
-
-    def __init__(self, reader: TableReader) -> None:
-        self._reader = reader
-
-    def metadata(self, location: str) -> TableMetadata:
-        return self._reader.metadata(location)
-
-    def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
-        """The level above where storage fails below."""
-        for level in (want, want._replace(entries=False)):
-            try:
-                found = self._reader.read(metadata, snapshot, level)
-            except SourceError:
-                continue
-            return found if level is want else structs.replace(found, problems=(*found.problems, UNAVAILABLE))
-        return Reading(tier="summary", problems=(UNAVAILABLE,))
-
-
-UNAVAILABLE = "storage_unavailable"
-_SENTENCES = {
-    UNAVAILABLE: "storage does not serve a file now; what it would tell is not known",
-    "manifest_list_refused": "the manifest list lies outside of the table's own locations",
-    "manifest_refused": "a manifest lies outside of the table's own locations; its counts come from the manifest list",
-    "manifest_list_missing": "the manifest list does not exist",
-    "manifest_list_unreadable": "the manifest list is damaged",
-    "manifest_missing": "a manifest does not exist; its counts come from the manifest list",
-    "manifest_unreadable": "a manifest is damaged; its counts come from the manifest list",
-}
+def _structure(metadata: TableMetadata, reading: Reading) -> Structure | None:
+    content = reading.content
+    if content is None:
+        return None
+    iceberg, targets = metadata.format == "iceberg", metadata.targets
+    lines = {} if reading.manifests is None else manifest_numbers(reading.manifests)
+    return Structure(
+        rule=targets.rule if targets else None,
+        target=targets.target if targets else None,
+        small_below=targets.small_below if targets else None,
+        small_files=content.totals.small_files,
+        histogram=content.histogram,
+        delete_bytes=content.totals.delete_bytes,
+        delete_target=delete_target(metadata.properties) if iceberg else None,
+        manifests=lines.get("manifests"),
+        delete_manifests=lines.get("delete_manifests"),
+        manifest_bytes=lines.get("manifest_bytes"),
+        manifest_target=manifest_target(metadata.properties) if iceberg else None,
+        metadata_bytes=metadata.size_bytes,
+        shape=content.shape,
+        worst=_worst(content),
+        notes=list(reading.notes),
+    )
 
 
-def _snapshot_problems(facts: list[SnapshotFact]) -> list[InspectedProblem]:
+def _worst(content: Content) -> list[InspectedPartition]:
+    """Partitions with the most small files, then the most files; those of the largest that the reader names."""
+
+    def badness(item: tuple[PartitionKey, PartitionState]) -> tuple[int, int, PartitionKey]:
+        key, state = item
+        return -(state.small_files or 0), -(state.data_files + state.delete_files), key
+
+    states = content.partitions.states if content.partitions else {}
     return [
-        InspectedProblem(code=code, detail=_SENTENCES.get(code, code), snapshot_id=str(fact.snapshot_id))
-        for fact in facts
-        for code in fact.problems or []
+        InspectedPartition(
+            partition=key[1],
+            data_files=state.data_files,
+            delete_files=state.delete_files,
+            small_files=state.small_files,
+            records=state.records,
+            bytes=state.bytes,
+        )
+        for key, state in sorted(states.items(), key=badness)[:WORST]
     ]
+
+
+def _snapshot_problem(snapshot: Snapshot, code: str) -> InspectedProblem:
+    return InspectedProblem(code=code, detail=sentence(code), snapshot_id=str(snapshot.snapshot_id))
 
 
 def _problem(problem: Problem) -> InspectedProblem:
@@ -240,9 +172,9 @@ def _problem(problem: Problem) -> InspectedProblem:
     return InspectedProblem(code=problem.code, detail=problem.detail, snapshot_id=snapshot_id)
 
 
-def _unreadable(location: str, error: MetadataError) -> Inspection:
+def _unreadable(location: str, table_format: str, error: MetadataError) -> Inspection:
     nothing = InspectedTable(
-        format="iceberg",
+        format=table_format,
         format_version=None,
         table_uuid=None,
         location=None,

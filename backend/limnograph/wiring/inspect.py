@@ -8,25 +8,25 @@ import msgspec
 
 from limnograph.adapters.sandbox.messages import Access, Inspect
 from limnograph.adapters.sandbox.pool import Pool
-from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import MetadataError
+from limnograph.domain.inspection import Inspected
 from limnograph.domain.metadata import Snapshot, TableMetadata
-from limnograph.services.inspect import Inspection, inspect
+from limnograph.services.inspect import inspect
 
 DEADLINE_SECONDS = 600.0
 """A person waits for this one table, and it is read from its first snapshot on."""
 
 
-def inspect_location(location: str, table_format: str | None, path_map: Mapping[str, str]) -> Inspection:
+def inspect_location(location: str, table_format: str | None, path_map: Mapping[str, str]) -> Inspected:
     """Document of the table at a folder or metadata file. Raises InvalidInput, SourceError."""
     pool = Pool()
     try:
         access = Access({}, dict(path_map))
         (body,) = pool.ask(access, Inspect(table_format, location), DEADLINE_SECONDS)
-        return msgspec.json.decode(bytes(body), type=Inspection)
+        return msgspec.json.decode(bytes(body), type=Inspected)
     except MetadataError as error:
-        return inspect(location, _Ended(error), SystemClock())
+        return inspect(location, _Ended(error), table_format or "iceberg")
     finally:
         pool.close()
 

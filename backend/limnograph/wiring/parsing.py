@@ -111,9 +111,10 @@ class Parsing:
         is_pointer = location.endswith(_POINTERS) or "/_delta_log/" in location
         folder = table_folder(location) if is_pointer else location
         table = self._table("", folder)
-        read = self._format(table_format or _format_of(folder, table.storage))
+        kind = table_format or _format_of(folder, table.storage)
+        read = self._format(kind)
         pointer = read.newest(location, table.storage)
-        return inspect(pointer, _Believing(read.reader(table.storage, self._access), table.allowed), SystemClock())
+        return inspect(pointer, _Believing(read.reader(table.storage, self._access), table.allowed), kind)
 
     def _reader(self, due: DueTable) -> TableReader:
         table = self._table(due.catalog, table_folder(due.metadata_location))

@@ -57,7 +57,7 @@ class IcebergReader:
     ) -> Reading:
         lines = [line_of(manifest) for manifest in manifests]
         fits = (_listed(manifests) or 0) <= MAX_FILES
-        shaped = want.shape or _wrote_much(snapshot, manifests)
+        shaped = _wrote_much(snapshot, manifests) if want.shape is None else want.shape
         fetched = self._fetching.complete(table, metadata, manifests, lines, keep=fits, files=fits and shaped)
         try:
             if fetched.problems:

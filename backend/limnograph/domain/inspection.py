@@ -1,0 +1,131 @@
+"""What `limnograph inspect` answers: the document of DESIGN §11, which other programs read, and what people see beside.
+
+The members of Inspection and below are a contract: none is left out, none is added.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from limnograph.domain.content import Shape
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """Live files and rows after a snapshot; None = not known."""
+
+    data_files: int | None
+    delete_files: int | None
+    records: int | None
+    bytes: int | None
+    position_deletes: int | None
+    equality_deletes: int | None
+    dvs: int | None
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """What a snapshot added or removed."""
+
+    data_files: int | None
+    delete_files: int | None
+    records: int | None
+    bytes: int | None
+
+
+class InspectedSnapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """One snapshot; ids are text, `committed_at` epoch milliseconds."""
+
+    snapshot_id: str
+    parent_id: str | None
+    sequence_number: int | None
+    committed_at: int | None
+    operation: str | None
+    totals: Totals
+    added: Moved
+    removed: Moved
+    manifests: int | None
+    status: str
+    summary_mismatch: list[str]
+
+
+class Current(msgspec.Struct, frozen=True, kw_only=True):
+    """State at main's head."""
+
+    snapshot_id: str
+    data_files: int | None
+    delete_files: int | None
+    records: int | None
+    bytes: int | None
+    partitions: int | None
+
+
+class InspectedTable(msgspec.Struct, frozen=True, kw_only=True):
+    """The table's identity; None where the metadata does not say it or cannot be read."""
+
+    format: str
+    format_version: int | None
+    table_uuid: str | None
+    location: str | None
+    metadata_location: str
+    current_schema_id: int | None
+    default_spec_id: int | None
+    refs: dict[str, dict[str, str]]
+
+
+class InspectedProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """A problem with its stable code; `snapshot_id` None: of the table as a whole."""
+
+    code: str
+    detail: str
+    snapshot_id: str | None = None
+
+
+class Inspection(msgspec.Struct, frozen=True, kw_only=True):
+    """The document. `status`: ok, partial or unreadable. `snapshots` in commit order."""
+
+    table: InspectedTable
+    status: str
+    problems: list[InspectedProblem]
+    snapshots: list[InspectedSnapshot]
+    current: Current | None
+
+
+class InspectedPartition(msgspec.Struct, frozen=True, kw_only=True):
+    """Live files of one partition, and how many of them are small."""
+
+    partition: str
+    data_files: int
+    delete_files: int
+    small_files: int | None
+    records: int | None
+    bytes: int | None
+
+
+class Structure(msgspec.Struct, frozen=True, kw_only=True):
+    """How the files of main's head lie, for people. Sizes are bytes.
+
+    `rule`: the sentence behind `small_files` and the debt. `worst`: partitions with the most small files. `notes`:
+    codes of what was left out on purpose. `manifest_target`: size that the table's writers give to manifests.
+    """
+
+    rule: str | None
+    target: int | None
+    small_below: int | None
+    small_files: int | None
+    histogram: list[int] | None
+    delete_bytes: int | None
+    delete_target: int | None
+    manifests: int | None
+    delete_manifests: int | None
+    manifest_bytes: int | None
+    manifest_target: int | None
+    metadata_bytes: int
+    shape: Shape | None
+    worst: list[InspectedPartition]
+    notes: list[str]
+
+
+class Inspected(msgspec.Struct, frozen=True, kw_only=True):
+    """The contract's document, and what only people see. `structure` None: main's head was not read to its entries."""
+
+    document: Inspection
+    structure: Structure | None
