@@ -149,7 +149,8 @@ def _bounds(chunk: Chunk, layout: _Layout) -> Bounds:
 def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool) -> Entries:
     if len(parts) == 1:
         return parts[0]._replace(partitions=partitions)
-    sides = zip(*(part.bounds for part in parts if part.bounds), strict=True)
+    found = [part.bounds for part in parts if part.bounds]
+    both = Bounds(Keys.joined([one.lower for one in found]), Keys.joined([one.upper for one in found]))
     return Entries(
         status=_column(np.int8, (part.status for part in parts)),
         content=_column(np.int8, (part.content for part in parts)),
@@ -159,7 +160,7 @@ def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool) -> Ent
         size=_column(np.int64, (part.size for part in parts)),
         partition=_column(np.int32, (part.partition for part in parts)),
         partitions=partitions,
-        bounds=Bounds(*map(Keys.joined, sides)) if bounds else None,
+        bounds=both if bounds else None,
     )
 
 
