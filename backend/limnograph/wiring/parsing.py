@@ -37,10 +37,11 @@ class Format(NamedTuple):
 
 def iceberg() -> Format:
     """Iceberg, with numbers of manifests kept in the cache folder."""
+    from limnograph.adapters.iceberg.cache import shared_cache
     from limnograph.adapters.iceberg.locate import newest_metadata
     from limnograph.adapters.iceberg.reader import IcebergReader
 
-    return Format(lambda storage, _access: IcebergReader(storage), newest_metadata)
+    return Format(lambda storage, access: IcebergReader(storage, shared_cache(access.cache_dir)), newest_metadata)
 
 
 def delta() -> Format:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, TypeVar
@@ -170,3 +171,9 @@ class ManifestCache:
         if self._folder is not None and self._writes % _TRIM_EVERY == 0:
             trim(self._folder, self._folder_bytes)
         self._writes += 1
+
+
+@lru_cache(maxsize=4)
+def shared_cache(folder: str) -> ManifestCache:
+    """The process's one cache above `[cache] dir`; empty: memory only."""
+    return ManifestCache(Path(folder) / "iceberg" if folder else None)

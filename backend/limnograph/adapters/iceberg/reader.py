@@ -19,18 +19,16 @@ from limnograph.domain.manifests import ManifestFile
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
-MEMORY = ManifestCache()
-"""Kept for the life of the process by readers that are given no cache."""
 TENTH = 10
 """A shape is computed for a snapshot that wrote at least one in this many of its live manifests."""
 TOO_LARGE = "shape_too_large"
 
 
 class IcebergReader:
-    """Reads tables of one storage. `cache` is shared between readers."""
+    """Reads tables of one storage. `cache` is shared between readers; without one it ends with the reader."""
 
-    def __init__(self, storage: Storage, cache: ManifestCache = MEMORY) -> None:
-        self._storage, self._cache = storage, cache
+    def __init__(self, storage: Storage, cache: ManifestCache | None = None) -> None:
+        self._storage, self._cache = storage, cache or ManifestCache()
         self._fetching = Fetching(storage)
 
     def metadata(self, location: str) -> TableMetadata:
