@@ -26,9 +26,10 @@ from limnograph.domain.columns import (
     columns_of,
 )
 from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
+from limnograph.domain.upkeep_facts import MaintenanceFact, span_columns
 
-SCHEMA_VERSION = 1
-"""Property `limnograph.schema-version` of every meta table; rises when a column is added."""
+SCHEMA_VERSION = 2
+"""Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
 """Edges of `file_size_histogram`, bytes: 8 KiB … 4 GiB. Bin 0 is below the first edge, the last one above the last."""
@@ -208,12 +209,12 @@ CHANGE_KINDS = (
 
 
 class MetaTable(NamedTuple):
-    """A meta table: `partition` is `(column, transform)`, `sort` the order inside files."""
+    """A meta table: `partition` is `(column, transform)`, None where it has none; `sort` the order inside files."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
-    partition: tuple[str, str]
+    partition: tuple[str, str] | None
     sort: tuple[str, ...]
 
 
@@ -237,4 +238,11 @@ ALERTS = MetaTable(
 )
 REPORTS = MetaTable("reports", columns_of(ReportFact), ("event_id",), ("at", "month"), ("at",))
 LABELS = MetaTable("labels", columns_of(LabelFact), ("event_id",), ("at", "month"), ("at",))
-META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS)
+HOURLY = MetaTable(
+    "snapshots_hourly", span_columns("hour"), ("table_uuid", "hour"), ("hour", "month"), ("table_uuid", "hour")
+)
+DAILY = MetaTable("snapshots_daily", span_columns("day"), ("table_uuid", "day"), None, ("table_uuid", "day"))
+MAINTENANCE = MetaTable(
+    "maintenance", columns_of(MaintenanceFact), ("run_id", "status"), ("started_at", "month"), ("table", "started_at")
+)
+META_TABLES = (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY, MAINTENANCE)

@@ -14,7 +14,20 @@ from limnograph.domain.errors import LimnographError, SettingsError
 FAILPOINT_ENV = "LIMNOGRAPH_FAILPOINT"
 PASS_STEPS = ("create_tables", "append_first_seen", "append_snapshots", "append_changes", "finish_pass")
 INBOX_STEPS = ("append_inbox", "mark_inbox", "purge_inbox")
-STEPS = (*PASS_STEPS, *INBOX_STEPS)
+UPKEEP_STEPS = (
+    "merge_hours",
+    "merge_days",
+    "mark_rolled",
+    "compact",
+    "rewrite_manifests",
+    "expire",
+    "remove_orphans",
+    "raise_floor",
+    "delete_raw",
+    "delete_hours",
+    "append_maintenance",
+)
+STEPS = (*PASS_STEPS, *INBOX_STEPS, *UPKEEP_STEPS)
 
 
 def around(steps: tuple[str, ...]) -> tuple[str, ...]:

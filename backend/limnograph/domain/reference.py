@@ -24,10 +24,10 @@ def document() -> str:
 
 
 def _table(table: MetaTable) -> str:
-    column, transform = table.partition
+    partition = "partitioned by `{1}({0})`".format(*table.partition) if table.partition else "unpartitioned"
     head = (
         f"## `{table.name}`\n\n"
-        f"Key `({', '.join(table.key)})`, partitioned by `{transform}({column})`, "
+        f"Key `({', '.join(table.key)})`, {partition}, "
         f"files sorted by `({', '.join(table.sort)})`.\n\n"
         "| id | column | type | meaning |\n|---:|---|---|---|\n"
     )

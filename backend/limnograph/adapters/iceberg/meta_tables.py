@@ -1,25 +1,101 @@
-"""Creation of the meta tables through a PyIceberg catalog, with the field ids that `facts.py` promises."""
+"""Creation and upgrade of the meta tables through a PyIceberg catalog, with the field ids that `facts.py` promises.
+
+An upgrade adds the columns that are missing, in place; a table of a newer version is left as it is.
+"""
 
 from __future__ import annotations
 
+import itertools
 import uuid
 
 from pyiceberg.catalog import Catalog, MetastoreCatalog
-from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.partitioning import PARTITION_FIELD_ID_START
+from pyiceberg.schema import Schema, assign_fresh_schema_ids, index_by_id
 from pyiceberg.serializers import ToOutputFile
+from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadataV2
+from pyiceberg.table.update import (
+    AddSchemaUpdate,
+    AssertCurrentSchemaId,
+    AssertTableUUID,
+    SetCurrentSchemaUpdate,
+    SetPropertiesUpdate,
+    TableRequirement,
+    TableUpdate,
+)
 
-from limnograph.adapters.iceberg.schema import iceberg_schema, partition_spec, sort_order, table_properties
-from limnograph.domain.facts import META_TABLES, MetaTable
+from limnograph.adapters.iceberg.schema import (
+    VERSION_PROPERTY,
+    iceberg_schema,
+    partition_spec,
+    sort_order,
+    table_properties,
+)
+from limnograph.domain.facts import META_TABLES, SCHEMA_VERSION, MetaTable
+
+UPGRADE_ATTEMPTS = 5
+"""Commits that may lose against another program before the upgrade gives up."""
 
 
 def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
-    """Create what is missing; names of the tables that were created. Racing creators are harmless."""
-    missing = [table for table in META_TABLES if not _exists(catalog, (namespace, table.name))]
+    """Create tables and add columns that are missing; names of the tables created. Racing others are harmless."""
+    missing: list[MetaTable] = []
+    for table in META_TABLES:
+        try:
+            _upgrade(catalog, catalog.load_table((namespace, table.name)), table)
+        except NoSuchTableError:
+            missing.append(table)
     if missing:
         _create_namespace(catalog, namespace)
     return [table.name for table in missing if _create(catalog, namespace, table)]
+
+
+def _upgrade(catalog: Catalog, found: Table, table: MetaTable) -> None:
+    """Give a table of an older version this version's columns and properties, in one commit."""
+    for attempt in range(UPGRADE_ATTEMPTS):
+        if _version(found) >= SCHEMA_VERSION:
+            return
+        schema = upgraded_schema(found.schema(), found.metadata.last_column_id, iceberg_schema(table))
+        added: tuple[TableUpdate, ...] = ()
+        if schema is not None:
+            added = (AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate())
+        requirements: tuple[TableRequirement, ...] = (
+            AssertTableUUID(uuid=found.metadata.table_uuid),
+            AssertCurrentSchemaId.model_validate({"current-schema-id": found.metadata.current_schema_id}),
+        )
+        try:
+            catalog.commit_table(found, requirements, (*added, SetPropertiesUpdate(updates=table_properties())))
+        except CommitFailedException:
+            if attempt == UPGRADE_ATTEMPTS - 1:
+                raise
+            found = catalog.load_table(found.name())
+        else:
+            return
+
+
+def _version(found: Table) -> int:
+    text = found.properties.get(VERSION_PROPERTY, "0")
+    return int(text) if text.isdecimal() else 0
+
+
+def upgraded_schema(found: Schema, last_column_id: int, wanted: Schema) -> Schema | None:
+    """`found` with the columns of `wanted` that it lacks; None when it lacks none.
+
+    They keep their promised field ids, unless one of those is taken: a REST catalog numbers columns itself. Fields
+    inside a struct that is there already are not added: readers take them for null.
+    """
+    missing = [field for field in wanted.fields if field.name not in found.column_names]
+    if not missing:
+        return None
+    taken = set(index_by_id(found))
+    promised = set(index_by_id(Schema(*missing)))
+    if taken & promised:
+        ids = itertools.count(max(last_column_id, *taken, *promised) + 1)
+        missing = list(assign_fresh_schema_ids(Schema(*missing), lambda: next(ids)).fields)
+    return Schema(
+        *found.fields, *missing, schema_id=found.schema_id + 1, identifier_field_ids=found.identifier_field_ids
+    )
 
 
 def _create_namespace(catalog: Catalog, namespace: str) -> None:
@@ -29,14 +105,6 @@ def _create_namespace(catalog: Catalog, namespace: str) -> None:
     except Exception:
         if not catalog.namespace_exists(namespace):
             raise
-
-
-def _exists(catalog: Catalog, identifier: tuple[str, ...]) -> bool:
-    try:
-        catalog.load_table(identifier)
-    except NoSuchTableError:
-        return False
-    return True
 
 
 def _create(catalog: Catalog, namespace: str, table: MetaTable) -> bool:

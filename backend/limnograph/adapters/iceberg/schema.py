@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from pyiceberg.transforms import DayTransform, HourTransform, IdentityTransform, MonthTransform, Transform
@@ -50,6 +50,7 @@ _TRANSFORMS: dict[str, Transform[Any, Any]] = {
     "hour": HourTransform(),
 }
 _PARTITION_FIELD_ID = 1000
+VERSION_PROPERTY = "limnograph.schema-version"
 
 
 def iceberg_schema(table: MetaTable) -> Schema:
@@ -59,6 +60,8 @@ def iceberg_schema(table: MetaTable) -> Schema:
 
 def partition_spec(table: MetaTable) -> PartitionSpec:
     """`day(committed_at)` and the like; field `committed_at_day`."""
+    if table.partition is None:
+        return UNPARTITIONED_PARTITION_SPEC
     column, transform = table.partition
     source = next(c.field_id for c in table.columns if c.name == column)
     name = f"{column}_{transform}"
@@ -80,13 +83,14 @@ def table_properties() -> dict[str, str]:
         "write.delete.mode": "copy-on-write",
         "write.update.mode": "copy-on-write",
         "write.merge.mode": "copy-on-write",
+        "write.merge.isolation-level": "serializable",
         "write.parquet.compression-codec": "zstd",
         "write.metadata.compression-codec": "none",
         "write.metadata.delete-after-commit.enabled": "true",
         "write.metadata.previous-versions-max": "20",
         "write.distribution-mode": "none",
         "write.spark.fanout.enabled": "false",
-        "limnograph.schema-version": str(SCHEMA_VERSION),
+        VERSION_PROPERTY: str(SCHEMA_VERSION),
     }
 
 

@@ -95,11 +95,10 @@ class SparkMetaStore:
             self._session.catalog.dropTempView(view)
 
     def _writer(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> DataFrameWriterV2:
-        column, transform = table.partition
         frame = self._session.createDataFrame(rows).coalesce(1)
         # One open writer at a time: rows of a partition come together, files inside are in the table's order.
-        frame = frame.selectExpr("*", f"date_trunc('{transform}', {column}) as _part")
-        frame = frame.sortWithinPartitions("_part", *table.sort).drop("_part")
+        part = "date_trunc('{1}', {0})".format(*table.partition) if table.partition else "0"
+        frame = frame.selectExpr("*", f"{part} as _part").sortWithinPartitions("_part", *table.sort).drop("_part")
         writer = frame.writeTo(self._name(table)).option("isolation-level", "serializable")
         if head is not None:
             writer = writer.option("validate-from-snapshot-id", str(head))
