@@ -1,53 +1,192 @@
-"""One contract over every Inbox: durable, once per key, oldest first."""
+"""One contract over every Inbox: durable, once per key, oldest first, gone an hour after its commit."""
 
 import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import postgres
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.domain.errors import SettingsError, SourceUnavailable
-from limnograph.ports.inbox import InboxItem
+from limnograph.ports.inbox import InboxItem, item_key
+
+ALL = ("run", "alert", "report", "label", "notification")
+NO_POSTGRES = postgres.program("initdb") is None
+Open = Callable[[], Any]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def inbox(request, tmp_path):
-    return MemoryInbox() if request.param == "memory" else SqlInbox(f"sqlite:///{tmp_path}/state/inbox.db")
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """`host:port` of a private PostgreSQL."""
+    if NO_POSTGRES:
+        pytest.skip("PostgreSQL is not installed (make system)")
+    with postgres.running(tmp_path_factory.mktemp("inbox") / "postgres", "limnograph", "secret", "inbox") as address:
+        yield address
 
 
-def item(key: str, at: int = 1, kind: str = "run") -> InboxItem:
-    return InboxItem(kind, key, b"{}", at)
+@pytest.fixture
+def database(server: str) -> str:
+    """URL of an empty PostgreSQL database."""
+    import psycopg2
+
+    host, port = server.split(":")
+    connection = psycopg2.connect(host=host, port=port, user="limnograph", password="secret", dbname="inbox")
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute("drop table if exists inbox")
+    connection.close()
+    return f"postgresql+psycopg2://limnograph:secret@{server}/inbox"
 
 
-def test_an_empty_inbox_has_no_items(inbox) -> None:
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """Opens the same inbox again and again, as another process would."""
+    if request.param == "memory":
+        kept = MemoryInbox()
+        return lambda: kept
+    url = f"sqlite:///{tmp_path}/state/inbox.db" if request.param == "sqlite" else request.getfixturevalue("database")
+    return lambda: SqlInbox(url)
+
+
+@pytest.fixture
+def inbox(opened: Open) -> Any:
+    return opened()
+
+
+def item(key: str, at: int = 1, kind: str = "run", committed_at: int | None = None) -> InboxItem:
+    return InboxItem(kind, key, b"{}", at, committed_at)
+
+
+def keys(items: list[InboxItem]) -> list[str]:
+    return [found.key for found in items]
+
+
+def test_an_empty_inbox_has_no_items(inbox: Any) -> None:
     assert inbox.items("run") == []
+    assert inbox.waiting(ALL, 10) == []
+    assert inbox.newest("run") is None
+    assert inbox.purge(10**18) == 0
 
 
-def test_a_repeat_of_a_key_is_ignored_within_and_across_calls(inbox) -> None:
+def test_a_repeat_of_a_key_is_ignored_within_and_across_calls(inbox: Any, opened: Open) -> None:
     assert inbox.put([item("a"), item("a"), item("b")]) == 2
-    assert inbox.put([InboxItem("run", "a", b"other", 9)]) == 0
-    assert [i.payload for i in inbox.items("run")] == [b"{}", b"{}"]
+    assert opened().put([InboxItem("run", "a", b"other", 9)]) == 0
+    assert [i.payload for i in opened().items("run")] == [b"{}", b"{}"]
 
 
-def test_the_same_key_of_another_kind_is_another_item(inbox) -> None:
+def test_the_same_key_of_another_kind_is_another_item(inbox: Any) -> None:
     assert inbox.put([item("a"), item("a", kind="alert")]) == 2
     assert len(inbox.items("alert")) == 1
 
 
-def test_items_come_oldest_first_from_an_instant_on(inbox) -> None:
+def test_items_come_oldest_first_from_an_instant_on(inbox: Any) -> None:
     inbox.put([item("late", 30), item("early", 10), item("middle", 20)])
-    assert [i.key for i in inbox.items("run")] == ["early", "middle", "late"]
-    assert [i.key for i in inbox.items("run", since=20)] == ["middle", "late"]
+    assert keys(inbox.items("run")) == ["early", "middle", "late"]
+    assert keys(inbox.items("run", since=20)) == ["middle", "late"]
+    assert keys(inbox.waiting(("run",), 2)) == ["early", "middle"]
+    assert inbox.newest("run") == 30
 
 
-def test_what_was_accepted_is_there_for_the_next_process(tmp_path) -> None:
+def test_a_marked_item_waits_no_more_and_stays_until_it_is_purged(inbox: Any, opened: Open) -> None:
+    inbox.put([item("a"), item("b"), item("c", kind="alert")])
+    inbox.mark([item("a"), item("gone")], at=100)
+    inbox.mark([item("a")], at=900)
+    assert keys(opened().waiting(ALL, 10)) == ["c", "b"]
+    assert {i.key: i.committed_at for i in inbox.items("run")} == {"a": 100, "b": None}
+    assert inbox.purge(before=100) == 0
+    assert opened().purge(before=101) == 1
+    assert keys(inbox.items("run")) == ["b"]
+    assert inbox.put([item("a", 5)]) == 1
+
+
+def test_what_needs_no_row_never_waits(inbox: Any) -> None:
+    inbox.put([item("n", 7, "notification", committed_at=7)])
+    assert inbox.waiting(ALL, 10) == []
+    assert inbox.newest("notification") == 7
+    assert inbox.purge(before=8) == 1
+
+
+def test_odd_bytes_and_keys_come_back_as_they_were(inbox: Any, opened: Open) -> None:
+    odd = item_key("r\x00ün", "ok\ud7ff", "x" * 5000)
+    payload = bytes(range(256))
+    inbox.put([InboxItem("run", odd, payload, 2**60)])
+    assert opened().items("run") == [InboxItem("run", odd, payload, 2**60)]
+
+
+def test_many_writers_of_the_same_keys_store_each_once(opened: Open) -> None:
+    new: list[int] = []
+
+    def write(order: int) -> None:
+        names = [f"k{i}" for i in range(40)][::order]
+        new.append(opened().put([item(name) for name in names]))
+
+    writers = [threading.Thread(target=write, args=(order,)) for order in (1, -1, 1, -1)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert sum(new) == 40
+    assert len(opened().items("run")) == 40
+
+
+def test_what_was_accepted_is_there_for_the_next_process(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/inbox.db"
     first = SqlInbox(url)
     first.put([item("a")])
-    assert [i.key for i in SqlInbox(url).items("run")] == ["a"]
+    assert keys(SqlInbox(url).items("run")) == ["a"]
 
 
-def test_an_inbox_that_cannot_store_says_so(tmp_path) -> None:
+OLDER = (
+    "create table inbox (kind varchar(32) not null, key varchar(1200) not null, payload {bytes} not null, "
+    "accepted_at bigint not null, primary key (kind, key))"
+)
+
+
+def test_an_inbox_of_an_older_version_is_brought_up_to_date_in_place(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "inbox.db") as older:
+        older.execute(OLDER.format(bytes="blob"))
+        older.execute("insert into inbox values ('run', '[\"r\",\"ok\"]', x'7b7d', 5)")
+    older.close()
+    found: list[list[InboxItem]] = []
+
+    def use() -> None:
+        found.append(SqlInbox(f"sqlite:///{tmp_path}/inbox.db").waiting(ALL, 10))
+
+    users = [threading.Thread(target=use) for _ in range(4)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    assert found == [[InboxItem("run", '["r","ok"]', b"{}", 5, None)]] * 4
+    with sqlite3.connect(tmp_path / "inbox.db") as again:
+        # A program of the older version still writes into it.
+        again.execute("insert into inbox (kind, key, payload, accepted_at) values ('run', 'x', x'7b7d', 6)")
+    again.close()
+    inbox = SqlInbox(f"sqlite:///{tmp_path}/inbox.db")
+    inbox.mark(inbox.waiting(ALL, 1), at=9)
+    assert keys(inbox.waiting(ALL, 10)) == ["x"]
+
+
+@pytest.mark.slow
+def test_an_older_inbox_in_postgresql_is_brought_up_to_date_too(database: str) -> None:
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(database)
+    with engine.begin() as connection:
+        connection.execute(sa.text(OLDER.format(bytes="bytea")))
+        connection.execute(sa.text("insert into inbox values ('run', 'a', '{}', 5)"))
+    engine.dispose()
+    inbox = SqlInbox(database)
+    assert keys(inbox.waiting(ALL, 10)) == ["a"]
+    inbox.mark(inbox.waiting(ALL, 10), at=9)
+    assert SqlInbox(database).purge(10) == 1
+
+
+def test_an_inbox_that_cannot_store_says_so(tmp_path: Path) -> None:
     (tmp_path / "inbox.db").write_bytes(b"this is no database, and long enough to be taken for one" * 20)
     with pytest.raises(SourceUnavailable, match="inbox"):
         SqlInbox(f"sqlite:///{tmp_path}/inbox.db").put([item("a")])
@@ -56,6 +195,12 @@ def test_an_inbox_that_cannot_store_says_so(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("url", ["nonsense", "nosuchdb://host/inbox", "postgresql://host:port/inbox"])
-def test_a_url_of_no_database_names_its_key(url) -> None:
+def test_a_url_of_no_database_names_its_key(url: str) -> None:
     with pytest.raises(SettingsError, match=r"^inbox\.url: is not a database URL"):
         SqlInbox(url)
+
+
+def test_keys_stay_readable_while_they_are_short_and_plain() -> None:
+    assert item_key("r1", "ok") == '["r1","ok"]'
+    assert item_key("ü", "ok").startswith("sha256:")
+    assert item_key("x" * 400, "ok") != item_key("x" * 400, "failed")

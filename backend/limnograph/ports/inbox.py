@@ -1,28 +1,67 @@
-"""The inbox: what the server accepted and the pipeline has not yet made a fact. Durable before it answers."""
+"""The inbox: what the server accepted and the pipeline has not yet made a fact. Durable before it answers.
+
+An item is known by `(kind, key)`. When its row stands in a meta table it is marked as committed, and an hour later it
+goes: a reader with an older head of the meta table still finds it here. Items that need no row (notifications) are
+put as committed ones.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+import hashlib
+from collections.abc import Collection, Sequence
+from typing import Literal, Protocol
 
 import msgspec
 
+Kind = Literal["run", "alert", "report", "label", "notification"]
+KEEP = 3_600_000_000
+"""How long a committed item stays, microseconds (DESIGN §3)."""
+_LONGEST_KEY = 200
+
 
 class InboxItem(msgspec.Struct, frozen=True):
-    """One accepted message. `key` makes repeats harmless; `payload` is JSON; `accepted_at` epoch microseconds."""
+    """One accepted message. `key` makes repeats harmless; `payload` is JSON; instants are epoch microseconds."""
 
     kind: str
     key: str
     payload: bytes
     accepted_at: int
+    committed_at: int | None = None
 
 
 class Inbox(Protocol):
-    """`put` is durable when it returns. A second item with the same `(kind, key)` is ignored."""
+    """Thread-safe, and shared by processes. All methods raise SourceError."""
 
-    def put(self, items: list[InboxItem]) -> int:
-        """Store items; returns how many were new. Raises SourceError."""
+    def put(self, items: Sequence[InboxItem]) -> int:
+        """Store all of them or none; returns how many were new. Durable when it returns. A second item with the same
+        `(kind, key)` is ignored, whatever it says.
+        """
         ...
 
     def items(self, kind: str, since: int = 0) -> list[InboxItem]:
-        """Items of a kind accepted at or after `since`, oldest first."""
+        """Items of a kind accepted at or after `since`, committed ones too, oldest first."""
         ...
+
+    def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
+        """The oldest items of some kinds that are not committed, oldest first."""
+        ...
+
+    def mark(self, items: Sequence[InboxItem], at: int) -> None:
+        """Say that the items' rows stand since `at`. Items that are gone or marked already stay as they are."""
+        ...
+
+    def purge(self, before: int) -> int:
+        """Delete items that were committed before an instant; returns how many."""
+        ...
+
+    def newest(self, kind: str) -> int | None:
+        """When the newest item of a kind was accepted; None when there is none."""
+        ...
+
+
+def item_key(*parts: object) -> str:
+    """Text of a key: JSON of its parts while that is short and plain, else a hash (databases bound what they index)."""
+    text = msgspec.json.encode(parts).decode()
+    if len(text) <= _LONGEST_KEY and text.isascii() and text.isprintable():
+        return text
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

@@ -1,90 +1,127 @@
-"""Inbox on SQLAlchemy: SQLite by default, Postgres for a team. An item is on disk when `put` returns."""
+"""Inbox on SQLAlchemy: SQLite by default, PostgreSQL for a team. An item is on disk when `put` returns."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from limnograph.adapters.inbox.schema import ITEMS, prepare
 from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.ports.inbox import InboxItem
 
-_METADATA = sa.MetaData()
-_ITEMS = sa.Table(
-    "inbox",
-    _METADATA,
-    sa.Column("kind", sa.String(32), primary_key=True),
-    sa.Column("key", sa.String(1200), primary_key=True),
-    sa.Column("payload", sa.LargeBinary, nullable=False),
-    sa.Column("accepted_at", sa.BigInteger, nullable=False, index=True),
-)
+_INSERT: dict[str, Callable[[sa.Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+_T = TypeVar("_T")
 
 
 class SqlInbox:
-    """Opens lazily and creates its one table. Thread-safe; calls block. Raises SettingsError on a wrong URL."""
+    """Opens lazily, creates its one table or brings an older one up to date. Thread-safe; calls block.
+
+    Raises SettingsError on a wrong URL.
+    """
 
     def __init__(self, url: str) -> None:
         try:
             parsed = make_url(url)
             self._engine = sa.create_engine(parsed, pool_pre_ping=True)
         except (ArgumentError, ImportError, ValueError) as error:
-            detail = "is not a database URL of this installation; write sqlite:////path/inbox.db or postgresql://…"
-            raise SettingsError("inbox.url", detail) from error
-        if parsed.get_backend_name() == "sqlite" and parsed.database:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-        if parsed.get_backend_name() == "sqlite":
+            raise _no_url() from error
+        dialect = parsed.get_backend_name()
+        if dialect not in _INSERT:
+            raise _no_url()
+        if dialect == "sqlite":
+            if parsed.database:
+                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
             sa.event.listen(self._engine, "connect", _durable)
+        self._insert = _INSERT[dialect](ITEMS).on_conflict_do_nothing(index_elements=["kind", "key"])
+        self._preparing = threading.Lock()
         self._ready = False
 
-    def put(self, items: list[InboxItem]) -> int:
-        """Store what is new; returns how many."""
-        try:
-            self._create()
-            return sum(self._put(item) for item in items)
-        except SQLAlchemyError as error:
-            raise SourceUnavailable("inbox", f"cannot store: {_reason(error)}") from error
+    def put(self, items: Sequence[InboxItem]) -> int:
+        # One order for all writers: two transactions that share keys wait for each other instead of deadlocking.
+        rows = [_row(item) for item in sorted(items, key=lambda item: (item.kind, item.key))]
+        return self._write("store", lambda c: sum(c.execute(self._insert.values(row)).rowcount for row in rows))
 
     def items(self, kind: str, since: int = 0) -> list[InboxItem]:
-        """Oldest first."""
-        query = (
-            sa.select(_ITEMS)
-            .where(_ITEMS.c.kind == kind, _ITEMS.c.accepted_at >= since)
-            .order_by(_ITEMS.c.accepted_at, _ITEMS.c.key)
+        return self._select(ITEMS.c.kind == kind, ITEMS.c.accepted_at >= since)
+
+    def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
+        return self._select(ITEMS.c.kind.in_(kinds), ITEMS.c.committed_at.is_(None), limit=limit)
+
+    def mark(self, items: Sequence[InboxItem], at: int) -> None:
+        mine = sa.and_(
+            ITEMS.c.kind == sa.bindparam("k"), ITEMS.c.key == sa.bindparam("id"), ITEMS.c.committed_at.is_(None)
         )
-        try:
-            self._create()
-            with self._engine.connect() as connection:
-                return [InboxItem(*row) for row in connection.execute(query)]
-        except SQLAlchemyError as error:
-            raise SourceUnavailable("inbox", f"cannot read: {_reason(error)}") from error
+        rows = [{"k": item.kind, "id": item.key} for item in sorted(items, key=lambda item: (item.kind, item.key))]
+        if rows:
+            self._write("mark", lambda c: c.execute(ITEMS.update().where(mine).values(committed_at=at), rows))
+
+    def purge(self, before: int) -> int:
+        return self._write("purge", lambda c: c.execute(ITEMS.delete().where(ITEMS.c.committed_at < before)).rowcount)
+
+    def newest(self, kind: str) -> int | None:
+        query = sa.select(sa.func.max(ITEMS.c.accepted_at)).where(ITEMS.c.kind == kind)
+        return self._read(lambda c: c.execute(query).scalar())
 
     def close(self) -> None:
         """Close pooled connections."""
         self._engine.dispose()
 
-    def _create(self) -> None:
-        if not self._ready:
-            _METADATA.create_all(self._engine)
-            self._ready = True
+    def _select(self, *where: sa.ColumnElement[bool], limit: int | None = None) -> list[InboxItem]:
+        order = (ITEMS.c.accepted_at, ITEMS.c.kind, ITEMS.c.key)
+        query = sa.select(ITEMS).where(*where).order_by(*order).limit(limit)
+        return self._read(lambda c: [_item(row) for row in c.execute(query)])
 
-    def _put(self, item: InboxItem) -> int:
-        row = {"kind": item.kind, "key": item.key, "payload": item.payload, "accepted_at": item.accepted_at}
+    def _read(self, ask: Callable[[sa.Connection], _T]) -> _T:
+        return self._guarded("read", lambda: self._connected(ask))
+
+    def _connected(self, ask: Callable[[sa.Connection], _T]) -> _T:
+        with self._engine.connect() as connection:
+            return ask(connection)
+
+    def _write(self, what: str, act: Callable[[sa.Connection], _T]) -> _T:
+        return self._guarded(what, lambda: self._committed(act))
+
+    def _committed(self, act: Callable[[sa.Connection], _T]) -> _T:
+        with self._engine.begin() as connection:
+            return act(connection)
+
+    def _guarded(self, what: str, call: Callable[[], _T]) -> _T:
         try:
-            with self._engine.begin() as connection:
-                connection.execute(_ITEMS.insert().values(row))
-        except IntegrityError:
-            return 0
-        return 1
+            with self._preparing:
+                if not self._ready:
+                    prepare(self._engine)
+                    self._ready = True
+            return call()
+        except SQLAlchemyError as error:
+            raise SourceUnavailable("inbox", f"cannot {what}: {_reason(error)}") from error
+
+
+def _row(item: InboxItem) -> dict[str, object]:
+    return {name: getattr(item, name) for name in item.__struct_fields__}
+
+
+def _item(row: sa.Row[Any]) -> InboxItem:
+    return InboxItem(row.kind, row.key, bytes(row.payload), row.accepted_at, row.committed_at)
+
+
+def _no_url() -> SettingsError:
+    detail = "is not a database URL of this installation; write sqlite:////path/inbox.db or postgresql://…"
+    return SettingsError("inbox.url", detail)
 
 
 def _durable(connection: sa.engine.interfaces.DBAPIConnection, _record: object) -> None:
     """Write-ahead log with a sync per commit: readers do not wait, nothing accepted is lost with the machine."""
     cursor = connection.cursor()
+    cursor.execute("PRAGMA busy_timeout=5000")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute("PRAGMA busy_timeout=5000")
     cursor.close()
 
 

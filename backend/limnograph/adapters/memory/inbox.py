@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
 from limnograph.ports.inbox import InboxItem
 
 
@@ -10,20 +15,53 @@ class MemoryInbox:
 
     def __init__(self) -> None:
         self._items: dict[tuple[str, str], InboxItem] = {}
+        self._lock = threading.Lock()
         self.failure: Exception | None = None
 
-    def put(self, items: list[InboxItem]) -> int:
-        """Store what is new; returns how many."""
-        if self.failure is not None:
-            raise self.failure
-        before = len(self._items)
-        for item in items:
-            self._items.setdefault((item.kind, item.key), item)
-        return len(self._items) - before
+    def put(self, items: Sequence[InboxItem]) -> int:
+        self._check()
+        with self._lock:
+            before = len(self._items)
+            for item in items:
+                self._items.setdefault((item.kind, item.key), item)
+            return len(self._items) - before
 
     def items(self, kind: str, since: int = 0) -> list[InboxItem]:
-        """Oldest first."""
+        self._check()
+        return _ordered(item for item in self._all() if item.kind == kind and item.accepted_at >= since)
+
+    def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
+        self._check()
+        return _ordered(i for i in self._all() if i.kind in kinds and i.committed_at is None)[:limit]
+
+    def mark(self, items: Sequence[InboxItem], at: int) -> None:
+        self._check()
+        with self._lock:
+            for item in items:
+                known = self._items.get((item.kind, item.key))
+                if known is not None and known.committed_at is None:
+                    self._items[item.kind, item.key] = msgspec.structs.replace(known, committed_at=at)
+
+    def purge(self, before: int) -> int:
+        self._check()
+        with self._lock:
+            old = [key for key, i in self._items.items() if i.committed_at is not None and i.committed_at < before]
+            for key in old:
+                del self._items[key]
+        return len(old)
+
+    def newest(self, kind: str) -> int | None:
+        self._check()
+        return max((item.accepted_at for item in self._all() if item.kind == kind), default=None)
+
+    def _all(self) -> list[InboxItem]:
+        with self._lock:
+            return list(self._items.values())
+
+    def _check(self) -> None:
         if self.failure is not None:
             raise self.failure
-        found = [item for item in self._items.values() if item.kind == kind and item.accepted_at >= since]
-        return sorted(found, key=lambda item: (item.accepted_at, item.key))
+
+
+def _ordered(items: Iterable[InboxItem]) -> list[InboxItem]:
+    return sorted(items, key=lambda item: (item.accepted_at, item.kind, item.key))
