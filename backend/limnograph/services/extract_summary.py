@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,24 +48,49 @@ def writer_identity(summary: Mapping[str, str]) -> dict[str, Any]:
     """Columns of group `writer`, from the keys that engines leave in summaries; None where nobody signed."""
     return {
         "engine": _engine(summary),
-        "engine_version": summary.get("engine-version") or None,
+        "engine_version": summary.get("engine-version") or _signed(summary)[1],
         "app_id": _first(summary, "app-id", "spark.app.id"),
-        "app_name": _first(summary, "app-name", "spark.app.name"),
-        "job_id": _first(summary, "flink.job-id", "kafka.connect.task-id", "job-id"),
-        "query_id": _first(summary, "trino_query_id", "spark.sql.streaming.queryId", "query-id"),
-        "user": _first(summary, "trino_user", "user"),
+        "app_name": _first(summary, "app-name", "spark.app.name", "job.jobName"),
+        "job_id": _first(summary, "flink.job-id", "kafka.connect.task-id", "job-id", "job.jobId"),
+        "query_id": _first(
+            summary, "trino_query_id", "spark.sql.streaming.queryId", "query-id", "operationParameters.queryId"
+        ),
+        "user": _first(summary, "trino_user", "user", "userName", "userId"),
     }
 
 
 def _engine(summary: Mapping[str, str]) -> str | None:
     if named := summary.get("engine-name"):
         return named.lower()
+    if signed := _signed(summary)[0]:
+        return signed
     for prefix, engine in _SIGNS:
         if any(key.startswith(prefix) for key in summary):
             return engine
     return None
 
 
+def _signed(summary: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """Engine and version out of Delta's `engineInfo`: `Apache-Spark/3.5.3 Delta-Lake/3.4.0`, `delta-rs:py-1.6.6`;
+    Trino signs with its cluster.
+    """
+    match = _ENGINE_INFO.match(summary.get("engineInfo", "")) or _CLUSTER.match(summary.get("clusterId", ""))
+    if match is None:
+        return None, None
+    name = match["name"].lower()
+    return _ENGINES.get(name, name), match["version"]
+
+
+_ENGINE_INFO = re.compile(
+    r"(?P<name>[A-Za-z][A-Za-z-]{0,60}?)[-/: ](?:py-|rust-)?v?(?P<version>\d[\w.+-]{0,60})", re.ASCII
+)
+_CLUSTER = re.compile(r"(?P<name>trino)-(?P<version>\d+)", re.ASCII)
+_ENGINES = {
+    "apache-spark": "spark",
+    "databricks-runtime": "databricks",
+    "flink-engine": "flink",
+    "kernel": "delta-kernel",
+}
 _SIGNS = (("spark.app.id", "spark"), ("trino_", "trino"), ("flink.", "flink"), ("kafka.connect.", "kafka-connect"))
 
 

@@ -51,12 +51,17 @@ def above_floor(table: Observed, snapshot: Snapshot, ledger: Ledger) -> bool:
 
 
 def _floor_kind(metadata: TableMetadata) -> str:
-    return "committed_at" if metadata.format_version == 1 else "sequence_number"
+    return "sequence_number" if _numbered(metadata) else "committed_at"
 
 
 def _position(metadata: TableMetadata, snapshot: Snapshot) -> int:
-    found = snapshot.committed_at if metadata.format_version == 1 else snapshot.sequence_number
+    found = snapshot.sequence_number if _numbered(metadata) else snapshot.committed_at
     return found or 0
+
+
+def _numbered(metadata: TableMetadata) -> bool:
+    """Whether commits have sequence numbers: only Iceberg's format v1 has none."""
+    return metadata.format != "iceberg" or metadata.format_version != 1
 
 
 def named(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
