@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact,
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.extraction import Extraction
 from limnograph.ports.lake import Lake as LakePort
-from limnograph.ports.meta_store import Candidates, Known, KnownRow
+from limnograph.ports.meta_store import Candidates, Key, Known, KnownRow, keys_of
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.appending import Appending
 from limnograph.services.backoff import BackOff
@@ -65,6 +65,9 @@ class MemoryMetaStore:
 
     def changes(self, head: int | None) -> list[ChangeFact]:
         return [] if head is None else change_facts(self.rows(CHANGES, head))
+
+    def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
+        return set() if head is None else set(keys).intersection(keys_of(table, self.rows(table, head)))
 
     def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:
         self.before_append(table)

@@ -12,7 +12,17 @@ import pytest
 
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.domain.errors import Conflict
-from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, PartitionFact, SnapshotFact
+from limnograph.domain.events import AlertFact, RunFact
+from limnograph.domain.facts import (
+    ALERTS,
+    CHANGES,
+    META_TABLES,
+    RUNS,
+    SNAPSHOTS,
+    ChangeFact,
+    PartitionFact,
+    SnapshotFact,
+)
 from limnograph.ports.meta_store import Candidates, Known, KnownRow, MetaStore
 from memory_meta import MemoryMetaStore
 
@@ -117,6 +127,22 @@ def test_of_racing_appends_on_one_head_one_wins(stores: Callable[[], MetaStore])
     for racer in racers:
         racer.join()
     assert sorted(outcomes) == ["refused", "refused", "won"]
+
+
+def test_of_some_keys_those_with_a_row_at_the_head_are_held(stores: Callable[[], MetaStore]) -> None:
+    store = stores()
+    store.ensure()
+    assert store.held(RUNS, None, {("r", "ok")}) == set()
+    runs = [RunFact(run_id="r", status="running", at=5), RunFact(run_id="ü", status="ok", at=400 * DAY)]
+    store.append(RUNS, arrow_table(RUNS, runs), None, "run")
+    head = store.head(RUNS)
+    wanted = {("r", "running"), ("r", "ok"), ("ü", "ok"), ("x", "ok")}
+    assert stores().held(RUNS, head, wanted) == {("r", "running"), ("ü", "ok")}
+    alerts = [AlertFact(fingerprint="f", starts_at=at, status="firing", labels={"a": "b"}) for at in (7, 90 * DAY + 1)]
+    store.append(ALERTS, arrow_table(ALERTS, alerts), None, "run")
+    asked = {("f", 7, "firing"), ("f", 7, "resolved"), ("f", 90 * DAY + 1, "firing"), ("f", 8, "firing")}
+    assert store.held(ALERTS, store.head(ALERTS), asked) == {("f", 7, "firing"), ("f", 90 * DAY + 1, "firing")}
+    assert store.held(RUNS, head, set()) == set()
 
 
 def test_changes_come_back_as_they_were_written(stores: Callable[[], MetaStore]) -> None:

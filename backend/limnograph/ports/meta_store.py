@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -49,6 +49,19 @@ def rank(order: tuple[str, ...], value: str | None) -> int:
     return order.index(value) if value in order else -1
 
 
+Key = tuple[Any, ...]
+"""Values of `MetaTable.key`, in that order; instants as microseconds."""
+
+
+def keys_of(table: MetaTable, rows: pa.Table) -> list[Key]:
+    """The key of every row, in their order."""
+    columns = [rows.column(name) for name in table.key]
+    plain = [
+        c.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()) if pa.types.is_timestamp(c.type) else c for c in columns
+    ]
+    return list(zip(*(column.to_pylist() for column in plain), strict=True))
+
+
 class MetaStore(Protocol):
     """All methods raise SourceError when the store does not answer. A head is a snapshot id of the table's main."""
 
@@ -70,6 +83,10 @@ class MetaStore(Protocol):
 
     def changes(self, head: int | None) -> list[ChangeFact]:
         """Every row of `changes` at `head`, in no order."""
+        ...
+
+    def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
+        """Those of some keys that have a row at `head`, of any day."""
         ...
 
     def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from limnograph import __version__
 from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
-from limnograph.ports.meta_store import Candidates, MetaStore
+from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.ports.meta_store import Candidates, MetaStore, keys_of
 from limnograph.services.ledger import Ledger
 
 ATTEMPTS = 20
@@ -49,6 +49,23 @@ class Appending:
             else:
                 return int(rows.num_rows)
         raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to snapshots lost against other writers")
+
+    def events(self, table: MetaTable, rows: pa.Table, run_id: str) -> int:
+        """Rows appended, of those whose keys are not there. The caller gives each key once."""
+        for attempt in range(ATTEMPTS):
+            head = self._store.head(table)
+            keys = keys_of(table, rows)
+            held = self._store.held(table, head, keys) if head is not None else set()
+            rows = rows.filter(pa.array([key not in held for key in keys], pa.bool_()))
+            if rows.num_rows == 0:
+                return 0
+            try:
+                self._store.append(table, rows, head, run_id)
+            except (Conflict, SourceError) as error:
+                self._wait(attempt, error)
+            else:
+                return int(rows.num_rows)
+        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to {table.name} lost against other writers")
 
     def changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: int) -> None:
         """After a conflict or a lost reply rows that now say nothing new are dropped."""

@@ -26,7 +26,7 @@ def prepare(engine: sa.Engine) -> None:
         for column in _missing(engine):
             kind = column.type.compile(engine.dialect)
             with engine.begin() as connection:
-                connection.execute(sa.DDL(f"alter table inbox add column {column.name} {kind}"))
+                connection.execute(sa.text(f"alter table inbox add column {column.name} {kind}"))
     except SQLAlchemyError:
         if not sa.inspect(engine).has_table(ITEMS.name) or _missing(engine):
             raise

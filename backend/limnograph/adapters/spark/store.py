@@ -5,7 +5,7 @@ through an update-only MERGE. An insert-only MERGE would be planned as an append
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,7 +24,7 @@ from pyspark.sql.functions import lit
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
 from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
-from limnograph.ports.meta_store import STATUS_RANK, TIER_RANK, Candidates, Known, KnownRow
+from limnograph.ports.meta_store import STATUS_RANK, TIER_RANK, Candidates, Key, Known, KnownRow, keys_of
 
 _X: Any = expressions  # its constructors are typed for bound terms; ours are names
 KNOWN_COLUMNS = ("table_uuid", "snapshot_id", "partitions_scope", "committed_at", "sequence_number", "status", "tier")
@@ -74,6 +74,12 @@ class SparkMetaStore:
         columns = tuple(column.name for column in CHANGES.columns)
         rows = self._guarded(lambda: self._scan(CHANGES, head, columns, expressions.AlwaysTrue()))
         return [] if rows is None else change_facts(rows)
+
+    def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
+        if not keys:
+            return set()
+        rows = self._guarded(lambda: self._scan(table, head, table.key, _any_of(table, keys)))
+        return set() if rows is None else set(keys).intersection(keys_of(table, rows))
 
     def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:
         try:
@@ -191,6 +197,18 @@ def _filter(candidates: Sequence[Candidates]) -> BooleanExpression:
     high = max(value for value in highs if value is not None)
     return expressions.And(
         mine, _X.GreaterThanOrEqual("committed_at", _iso(low)), _X.LessThanOrEqual("committed_at", _iso(high))
+    )
+
+
+def _any_of(table: MetaTable, keys: Collection[Key]) -> BooleanExpression:
+    """Rows that can have one of the keys: by their first value, and by time where the key says which files to read."""
+    mine: BooleanExpression = _X.In(table.key[0], {key[0] for key in keys})
+    column = table.partition[0] if table.partition else None
+    if column is None or column not in table.key:
+        return mine
+    times = [key[table.key.index(column)] for key in keys]
+    return expressions.And(
+        mine, _X.GreaterThanOrEqual(column, _iso(min(times))), _X.LessThanOrEqual(column, _iso(max(times)))
     )
 
 

@@ -1,0 +1,166 @@
+"""Drain of the inbox: what the server accepted becomes rows of the meta tables, each key once, whoever else drains.
+
+What is new is the difference by key against the table's head; the append is a compare-and-set on that head. Only then
+are the items marked, and an hour later deleted. A death between any two of these steps, a lost reply or a rival is
+undone by taking the difference again.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
+from limnograph.domain.facts import ALERTS, LABELS, REPORTS, RUNS, MetaTable
+from limnograph.domain.failpoints import Failpoints
+from limnograph.ports.clock import Clock
+from limnograph.ports.inbox import KEEP, Inbox, InboxItem, Kind
+from limnograph.ports.meta_store import Key, MetaStore
+from limnograph.services.appending import Appending
+
+BATCH = 1_000
+"""Items that are read and appended at once."""
+BATCHES = 20
+"""Batches of one drain at most, so that a pass does not wait long behind a full inbox."""
+Fact = RunFact | AlertFact | ReportFact | LabelFact
+_log = logging.getLogger("limnograph.inbox")
+
+
+class Target(NamedTuple):
+    """Where items of a kind go, and how they are read."""
+
+    table: MetaTable
+    decoder: msgspec.json.Decoder[Any]
+
+
+TARGETS: dict[Kind, Target] = {
+    "run": Target(RUNS, msgspec.json.Decoder(RunFact)),
+    "alert": Target(ALERTS, msgspec.json.Decoder(AlertFact)),
+    "report": Target(REPORTS, msgspec.json.Decoder(ReportFact)),
+    "label": Target(LABELS, msgspec.json.Decoder(LabelFact)),
+}
+
+
+class DrainReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a drain did. `appended`: rows; `committed`: items whose rows stand now; `set_aside`: items that are no
+    facts, which are in the log; `purged`: items deleted; `more`: some are left for the next drain.
+    """
+
+    appended: int = 0
+    committed: int = 0
+    set_aside: int = 0
+    purged: int = 0
+    more: bool = False
+
+
+class Drain:
+    """One inbox into one meta store. Remembers nothing: any process may go on where another one ended."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        store: MetaStore,
+        clock: Clock,
+        to_arrow: Callable[[MetaTable, Sequence[Fact]], pa.Table],
+        *,
+        failpoints: Failpoints | None = None,
+        progress: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        self._inbox, self._store, self._clock, self._to_arrow = inbox, store, clock, to_arrow
+        self._failpoints = failpoints or Failpoints()
+        self._appending = Appending(store, lambda _rows: pa.table({}), progress)
+
+    def run(self) -> DrainReport:
+        """Drain what is there now. Raises SourceError; what was not drained waits for the next time."""
+        run_id = str(uuid.uuid4())
+        total, more = DrainReport(), True
+        for _ in range(BATCHES):
+            items = self._inbox.waiting(TARGETS, BATCH)
+            if items:
+                self._store.ensure()
+            for kind, target in TARGETS.items():
+                if mine := [item for item in items if item.kind == kind]:
+                    total = _sum(total, self._drain(target, mine, run_id))
+            more = len(items) == BATCH
+            if not more:
+                break
+        self._failpoints.reach("before_purge_inbox")
+        purged = self._inbox.purge(self._clock.now() - KEEP)
+        self._failpoints.reach("after_purge_inbox")
+        return msgspec.structs.replace(total, purged=purged, more=more)
+
+    def _drain(self, target: Target, items: Sequence[InboxItem], run_id: str) -> DrainReport:
+        facts = _facts(target, items)
+        unique: dict[Key, Fact] = {}
+        for fact in facts:
+            unique.setdefault(_key(target.table, fact), fact)
+        rows, odd = self._rows(target.table, list(unique.values()))
+        self._failpoints.reach("before_append_inbox")
+        appended = self._appending.events(target.table, rows, run_id)
+        self._failpoints.reach("after_append_inbox")
+        self._failpoints.reach("before_mark_inbox")
+        self._inbox.mark(items, self._clock.now())
+        self._failpoints.reach("after_mark_inbox")
+        aside = odd + len(items) - len(facts)
+        return DrainReport(appended=appended, committed=len(items) - aside, set_aside=aside)
+
+    def _rows(self, table: MetaTable, facts: Sequence[Fact]) -> tuple[pa.Table, int]:
+        """Facts as rows, and how many of them cannot be rows: one such must not hold up the others."""
+        try:
+            return self._to_arrow(table, facts), 0
+        except _NO_ROW:
+            good = [fact for fact in facts if self._fits(table, fact)]
+            return self._to_arrow(table, good), len(facts) - len(good)
+
+    def _fits(self, table: MetaTable, fact: Fact) -> bool:
+        try:
+            self._to_arrow(table, [fact])
+        except _NO_ROW as error:
+            _log.error("inbox: %s is no row of %s and is left out: %s", _key(table, fact), table.name, error)
+            return False
+        return True
+
+
+_NO_ROW = (pa.ArrowException, OverflowError, TypeError, ValueError)
+
+
+def _facts(target: Target, items: Sequence[InboxItem]) -> list[Fact]:
+    """Oldest first, which is the one that counts where two have one key."""
+    found: list[Fact] = []
+    for item in items:
+        fact = _decoded(target, item)
+        if fact is None:
+            _log.error("inbox: item %s is no %s and is left out", item.key, item.kind)
+        else:
+            found.append(fact)
+    return found
+
+
+def _decoded(target: Target, item: InboxItem) -> Fact | None:
+    try:
+        fact: Fact = target.decoder.decode(item.payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return completed(fact)
+
+
+def completed(fact: Fact) -> Fact:
+    """A fact with its event time: older servers did not write that of runs."""
+    if isinstance(fact, RunFact) and fact.at is None:
+        at = fact.started_at if fact.status == "running" else fact.ended_at
+        return msgspec.structs.replace(fact, at=fact.observed_at if at is None else at)
+    return fact
+
+
+def _key(table: MetaTable, fact: Fact) -> Key:
+    return tuple(getattr(fact, name) for name in table.key)
+
+
+def _sum(one: DrainReport, other: DrainReport) -> DrainReport:
+    names = ("appended", "committed", "set_aside")
+    return DrainReport(**{name: getattr(one, name) + getattr(other, name) for name in names})
