@@ -74,7 +74,7 @@ def _compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], 
     return decorate
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _number(data, position, end):
     """`(value, position behind it)`; the position is negative for an error."""
     if position >= end:
@@ -95,7 +95,7 @@ def _number(data, position, end):
     return np.int64(value >> np.uint64(1)) ^ -np.int64(value & np.uint64(1)), position
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _behind(data, position, end, count):
     """Position behind so many numbers, negative for an error. What is passed over may be longer than it must.
 
@@ -116,7 +116,7 @@ def _behind(data, position, end, count):
     return position
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _length(data, position, end):
     """Length of bytes that begin at the returned position and end within the block."""
     size, position = _number(data, position, end)
@@ -125,7 +125,7 @@ def _length(data, position, end):
     return size, position
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _items(data, position, end, least):
     """Items of the next block of an array or map, each of `least` bytes or more; 0 behind the last one."""
     count, position = _number(data, position, end)
@@ -140,7 +140,7 @@ def _items(data, position, end, least):
     return count, position
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _behind_pairs(data, position, end):
     """Position behind an array of (number, bytes): most of a manifest is that."""
     while True:
@@ -158,7 +158,7 @@ def _behind_pairs(data, position, end):
             count -= 1
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _behind_numbers(data, position, end, width):
     """Position behind an array of items of `width` numbers."""
     while True:
@@ -170,7 +170,7 @@ def _behind_numbers(data, position, end, width):
             return position
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _tag(data, position, size):
     """A short word in capitals as a number."""
     tag = min(size, 127)
@@ -216,7 +216,7 @@ def scan_blocks(content, position, sync, blocks):
     return found - 1
 
 
-@numba.njit(inline="always")
+@numba.njit(nogil=True)
 def _group(data, begin, end, table, groups, state):
     """Number of a value among the distinct ones: FNV-1a, open addressing, compared byte by byte."""
     mixed = np.uint64(14695981039346656037) ^ np.uint64(state[1])
