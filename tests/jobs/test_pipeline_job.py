@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.jobs.pipeline import RETRIES, stream_pass, stream_repair, total_of, until_settled
+from limnograph.jobs.pipeline import (
+    RETRIES,
+    drain_inbox,
+    stream_drain,
+    stream_pass,
+    stream_repair,
+    total_of,
+    until_settled,
+)
+from limnograph.services.inbox import DrainReport
 from limnograph.services.passes import PassReport
 from limnograph.services.repair import RepairReport
 
@@ -106,3 +115,30 @@ def test_a_repair_that_fails_in_whatever_way_leaves_the_stream_running() -> None
     assert "meta: down" in said[1]
     assert len(said) == 3
     assert '"snapshots_replaced":3' in said[2]
+
+
+class Inbox:
+    """Drains that report, or raise, what the test says."""
+
+    def __init__(self, answers: Iterable[DrainReport | Exception]) -> None:
+        self.answers = iter(answers)
+
+    def run(self) -> DrainReport:
+        answer = next(self.answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def test_a_full_inbox_is_drained_to_its_end() -> None:
+    said: list[str] = []
+    assert drain_inbox(Inbox([DrainReport(appended=5, committed=6, more=True), DrainReport()]), said.append) == ()
+    assert said == ["inbox: 5 rows appended, 0 items set aside"]
+
+
+def test_an_inbox_that_does_not_answer_is_told_and_ends_neither_once_nor_the_stream() -> None:
+    said: list[str] = []
+    assert drain_inbox(Inbox([SourceUnavailable("inbox", "locked")]), said.append) == ("inbox: locked",)
+    stream_drain(Inbox([KeyError("surprise")]), said.append)
+    assert "locked" in said[0]
+    assert "KeyError" in said[1]

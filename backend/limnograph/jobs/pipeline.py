@@ -15,6 +15,7 @@ import msgspec
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceError
 from limnograph.services.backoff import BackOff
+from limnograph.services.inbox import DrainReport
 from limnograph.services.passes import PassReport
 from limnograph.services.repair import Daily, RepairReport, Repairs
 from limnograph.settings import Settings
@@ -57,11 +58,44 @@ def run_once(settings: Settings, progress: Progress) -> Total:
     started = time.monotonic()
     session = wiring.spark_session(settings)
     try:
+        undrained = drain_inbox(wiring.drain(settings, session, progress=progress), progress)
         made = wiring.passes(settings, session, progress=progress)
         reports = until_settled(made, progress)
     finally:
         session.stop()
-    return total_of(reports, round(time.monotonic() - started, 3))
+    total = total_of(reports, round(time.monotonic() - started, 3))
+    return msgspec.structs.replace(total, failed=(*undrained, *total.failed))
+
+
+class Draining(Protocol):
+    """What drains the inbox: `services.inbox.Drain`."""
+
+    def run(self) -> DrainReport:
+        """One drain."""
+        ...
+
+
+def drain_inbox(drain: Draining, progress: Progress) -> tuple[str, ...]:
+    """Drain until the inbox is empty; a sentence when it could not be: what waits in it is not lost."""
+    try:
+        while True:
+            report = drain.run()
+            if report.committed or report.set_aside:
+                progress(f"inbox: {report.appended} rows appended, {report.set_aside} items set aside")
+            if not report.more:
+                return ()
+    except SourceError as error:
+        progress(f"inbox not drained, the next time tries again: {error}")
+        return (str(error),)
+
+
+def stream_drain(drain: Draining, progress: Progress) -> None:
+    """One drain of the stream. Like a pass of the stream it never raises."""
+    try:
+        drain_inbox(drain, progress)
+    except Exception as error:  # noqa: BLE001 - a stream outlives one drain's surprise
+        _log.exception("a drain of the inbox failed")
+        progress(f"inbox not drained, the next time tries again: unexpected {type(error).__name__}: {error}")
 
 
 def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
@@ -152,6 +186,7 @@ def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
         signal.signal(name, lambda *_: stop.set())
     session = wiring.spark_session(settings)
     busy = threading.Lock()
+    drain = wiring.drain(settings, session, progress=progress)
     made = wiring.passes(settings, session, progress=progress, backoff=BackOff())
     daily = Daily(wiring.repairs(settings, session, progress=progress), SystemClock())
 
@@ -159,6 +194,7 @@ def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
         with busy:
             if stop.is_set():
                 return
+            stream_drain(drain, progress)
             stream_pass(made, progress)
             stream_repair(daily, progress)
 

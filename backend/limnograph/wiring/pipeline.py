@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.facts import CHANGES, ChangeFact
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.services.appending import Appending
 from limnograph.services.backoff import BackOff
+from limnograph.services.inbox import Drain
 from limnograph.services.passes import Passes
 from limnograph.services.repair import Repairs
 from limnograph.settings import Settings
@@ -55,6 +57,24 @@ def passes(
         progress=progress,
         to_arrow=_changes,
         backoff=backoff,
+    )
+
+
+def drain(
+    settings: Settings,
+    session: SparkSession,
+    *,
+    failpoints: Failpoints | None = None,
+    progress: Callable[[str], None] = lambda _line: None,
+) -> Drain:
+    """The settings' inbox into the meta tables. Opens no connection yet."""
+    return Drain(
+        SqlInbox(settings.inbox_url),
+        meta_store(settings, session),
+        SystemClock(),
+        arrow_table,
+        failpoints=failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, "")),
+        progress=progress,
     )
 
 
