@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from limnograph.adapters.sandbox.serving import serve
 from limnograph.jobs.logs import configure
-from limnograph.wiring.parsing import Parsing
+from limnograph.wiring.parsing import Parsing, iceberg
 
 
 def main() -> None:
     """Answer questions until standard input ends."""
     configure("plain")
-    serve(Parsing)
+    serve(Parsing, iceberg)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Child:
     def __init__(self, command: Sequence[str] = ()) -> None:
         self.served, self.spent = 0, False
         self._access: Access | None = None
-        self._said = bytearray()
+        self._said, self._last_words = bytearray(), "it says nothing"
         self._incoming = Incoming(FRAME_BYTES)
         self._seconds, self._deadline = START_SECONDS, time.monotonic() + START_SECONDS
         self._looked = 0.0
@@ -122,8 +122,7 @@ class Child:
             ready = False
         if not ready:
             self.close()
-            said = self._said.decode("utf-8", "replace").strip().splitlines() or ["it says nothing"]
-            raise SourceUnavailable("parser", f"the child process does not start: {said[-1]}")
+            raise SourceUnavailable("parser", f"the child process does not start: {self._last_words}")
 
     def _exchange(self, frame: bytes) -> Told:
         """Send all of `frame`, wait for the next message."""
@@ -193,7 +192,8 @@ class Child:
                 self._selector.unregister(self._err)
 
     def _tell(self) -> None:
-        for line in self._said.decode("utf-8", "replace").splitlines():
+        for line in filter(None, self._said.decode("utf-8", "replace").splitlines()):
+            self._last_words = line
             _log.info("parser %d: %s", self.pid, line)
         self._said.clear()
 
@@ -207,7 +207,7 @@ class Child:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.5)
         with contextlib.suppress(KeyError, OSError):
-            self._hear()
+            self._hear()  # its last words may have come after its end was seen
         code = self._process.returncode
         how = f"ended with status {code}" if code is None or code >= 0 else f"ended by {_signal(-code)}"
         return self._ended("parser_crashed", f"the parser {how}")

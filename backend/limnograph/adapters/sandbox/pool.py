@@ -27,12 +27,12 @@ class Pool:
     def __init__(self, command: Sequence[str] = (), size: int = CHILDREN) -> None:
         self._command = tuple(command)
         self._free = threading.BoundedSemaphore(size)
-        self._idle: list[Child] = []
+        self.idle: list[Child] = []
 
     def ask(self, access: Access, question: Question, seconds: float) -> list[msgspec.Raw]:
         """As `Child.ask`. Time spent waiting for a free child, or for one to start, is not the table's."""
         with self._free:
-            child = self._idle.pop() if self._idle else Child(self._command)
+            child = self.idle.pop() if self.idle else Child(self._command)
             fresh, started = child.served == 0, time.monotonic()
             try:
                 return self._asked(child, access, question, seconds)
@@ -54,12 +54,12 @@ class Pool:
             if child.spent or child.resident_bytes() > WARM_BYTES:
                 child.close()
             else:
-                self._idle.append(child)
+                self.idle.append(child)
 
     def close(self) -> None:
         """End the idle children."""
-        while self._idle:
-            self._idle.pop().close()
+        while self.idle:
+            self.idle.pop().close()
 
 
 @lru_cache(maxsize=4)

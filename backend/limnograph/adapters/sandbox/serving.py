@@ -40,10 +40,13 @@ class Answers(Protocol):
         ...
 
 
-def serve(answers: Callable[[Access, Board], Answers]) -> None:
-    """Answer until standard input ends. `sys.argv[1]` is the descriptor of the board."""
+def serve(answers: Callable[[Access, Board], Answers], prepare: Callable[[], object]) -> None:
+    """Answer until standard input ends. The last argument is the descriptor of the board. `prepare` loads what the
+    first answer needs, because that time is no table's.
+    """
     out = confine()
-    board = Board(int(sys.argv[1]))
+    board = Board(int(sys.argv[-1]))
+    prepare()
     out.write(framed(encode(Ready())))
     current: Answers | None = None
     while (body := read_frame(sys.stdin.buffer)) is not None:
@@ -65,16 +68,19 @@ def _reply(out: BinaryIO, board: Board, answers: Answers, request: Ask) -> None:
     except LimnographError as error:
         last = failed(error)
     except MemoryError:
-        last = Failed(
-            "metadata", "memory_exceeded", f"{board.location()} needs more memory than a table may", spent=True
-        )
+        last = _broken(board, "memory_exceeded", "more memory than a table may take", spent=True)
     except Exception as error:  # noqa: BLE001 - a reader's surprise is a fact of the table it met
         _log.exception("unexpected while reading %s", board.location())
-        last = Failed("metadata", "parser_crashed", f"{board.location()}: {type(error).__name__}: {error}")
+        last = _broken(board, "parser_crashed", f"{type(error).__name__}: {error}")
     except BaseException as error:  # noqa: BLE001 - native libraries panic with it, and readers may try to exit
-        last = Failed("metadata", "parser_crashed", f"{board.location()}: {type(error).__name__}: {error}", spent=True)
+        last = _broken(board, "parser_crashed", f"{type(error).__name__}: {error}", spent=True)
     end_after(0)
     _send(out, encode(last))
+
+
+def _broken(board: Board, code: str, how: str, *, spent: bool = False) -> Failed:
+    location = board.location()
+    return Failed("metadata", code, f"{how}, at {location}" if location else how, spent)
 
 
 def _send(out: BinaryIO, body: bytes) -> None:

@@ -24,8 +24,8 @@ from limnograph.domain.metadata import TableMetadata
 from limnograph.ports.tables import READER_ENDED
 
 _log = logging.getLogger("limnograph.sandbox")
-_SECOND_LOOK = 0.25, 3.0
-"""Share of the deadline, and seconds at most, for what the metadata alone says after the deep look failed."""
+SECOND_LOOK_SECONDS = 4.0
+"""For what the metadata alone says, after the deep look failed."""
 
 
 class SandboxTables:
@@ -49,15 +49,20 @@ class SandboxTables:
             if error.code not in READER_ENDED:
                 raise
             _log.warning("%s: %s", due.name, error)
-            share, most = _SECOND_LOOK
-            seconds = min(share * self._access.deadline_seconds, most)
-            parts = self._ask(Unread(due, error.code), seconds)
+            parts = self._second_look(due, error)
         return [fact for part in parts for fact in decode_facts(part)]
 
     def newest(self, table_format: str, location: str) -> str:
         """The newest metadata pointer of a table folder without a catalog. Raises InvalidInput, SourceError."""
         (body,) = self._ask(Newest(table_format, location))
         return decode_pointer(body)
+
+    def _second_look(self, due: DueTable, error: MetadataError) -> list[bytes]:
+        """Rows without what the reader did not survive. Raises `error` when it does not survive the metadata either."""
+        try:
+            return self._ask(Unread(due, error.code), min(self._access.deadline_seconds, SECOND_LOOK_SECONDS))
+        except MetadataError as again:
+            raise (error if again.code in READER_ENDED else again) from again
 
     def _ask(self, question: Question, seconds: float | None = None) -> list[bytes]:
         return [

@@ -1,0 +1,46 @@
+"""Hostile tables inside Spark's own Python workers: the job ends well, with all rows of all others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hostile_parser import COMMAND
+from lakes import Lake, rows
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.domain.due import DueTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+ODD = {"odd_segfault": "parser_crashed", "odd_native_loop": "deadline_exceeded", "odd_two_gigabytes": "memory_exceeded"}
+
+
+def due(lake: Lake, name: str) -> DueTable:
+    table = lake.table(f"sales.{name}")
+    table.append(rows("eu"))
+    return DueTable(
+        catalog="lake",
+        namespace="sales",
+        table=name,
+        table_uuid=str(table.metadata.table_uuid),
+        metadata_location=table.metadata_location,
+        snapshot_ids=[snapshot.snapshot_id for snapshot in table.snapshots()],
+    )
+
+
+def test_three_of_50_tables_end_their_reader_and_47_are_read(spark: SparkSession, tmp_path: Path) -> None:
+    from limnograph.adapters.spark.extraction import SparkExtraction
+
+    lake = Lake(tmp_path)
+    tables = [due(lake, name) for name in (*ODD, *(f"t{number}" for number in range(47)))]
+    access = Access({"lake": lake.properties}, deadline_seconds=10.0, command=COMMAND)
+    found = SparkExtraction(spark, access).run(tables).select(["table", "status", "problems"]).to_pylist()
+    assert len(found) == 50
+    assert {row["table"]: row["problems"] for row in found if row["status"] == "unreadable"} == {
+        name: [code] for name, code in ODD.items()
+    }
+    assert sum(row["status"] == "ok" for row in found) == 47
