@@ -10,6 +10,7 @@ from hudi_timeline import HudiFolder, Stat
 from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import FILE_GROUPS, HudiReader
+from limnograph.adapters.hudi.replay import Carried
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Content, Reading, Want
 from limnograph.domain.metadata import TableMetadata
@@ -267,6 +268,29 @@ def test_small_files_debt_and_histogram_follow_hudis_own_sizes(tmp_path: Path, v
     assert content.shape
     assert (content.shape.debt_files, content.shape.debt_bytes) == (2, 1899)
     assert content.shape.skew_max_over_median
+
+
+@VERSIONS
+def test_a_state_that_is_carried_on_is_what_a_fresh_look_finds(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version, mor=True)
+    kept, carried = Kept(), Carried()
+    base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
+    newest = base
+    for number in range(1, 9):
+        of = base if version < 8 else None
+        if number == 3:
+            folder.rollback(newest, [("region=eu", f".a-0_{base}.log.9_0-9-9", 5)] if of else [])
+        elif number == 5:
+            base = folder.commit(Stat("a", 1001, 10, prev=base), operation="COMPACT")
+        elif number == 7:
+            folder.archive(1)
+        else:
+            newest = folder.commit(Stat("a", 10, 1, log=True, of=of, version=number, prev=base), action="deltacommit")
+        look = HudiReader(FileStorage(), kept, carried)
+        table = look.metadata(newest_instant(folder.location, FileStorage()))
+        fresh = HudiReader(FileStorage(), Kept(), Carried())
+        head = table.ordered[-1]
+        assert look.read(table, head, Want()) == fresh.read(table, head, Want()), number
 
 
 @VERSIONS

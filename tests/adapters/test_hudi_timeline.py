@@ -212,7 +212,7 @@ def test_an_unknown_version_is_refused_with_its_code(tmp_path: Path, key: str, v
     folder = HudiFolder(tmp_path / "t", 9, **{key: value})
     with pytest.raises(MetadataError) as refused:
         newest_instant(folder.location, FileStorage())
-    assert refused.value.code == "unknown_format_version"
+    assert refused.value.code == "format_version_unsupported"
 
 
 def test_a_folder_without_properties_is_no_table(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import msgspec
 
 from limnograph.adapters.avro.container import MAGIC
 from limnograph.adapters.avro.records import read_records
+from limnograph.adapters.hudi.names import parse_name
 from limnograph.domain.errors import MetadataError
 
 MAX_COMMIT_BYTES = 256 * 2**20
@@ -19,13 +20,17 @@ _MAX_ROWS = 2**53
 
 
 class Written(NamedTuple):
-    """A write stat. `prev`: instant of the base file that it continues, where there is one. Bytes and rows are None
-    where the writer left them out. `updates`: it changed rows that had been there.
+    """A write stat. `instant`: the one in the file's name, None where the name is not Hudi's. `cdc`: a log that only
+    tells changes. `prev`: instant of the base file that it continues, where there is one. Bytes and rows are None where
+    the writer left them out. `updates`: it changed rows that had been there.
     """
 
     partition: str
     file_id: str
     name: str
+    instant: str | None
+    is_log: bool
+    cdc: bool
     size: int | None
     records: int | None
     prev: str | None
@@ -149,10 +154,15 @@ def _written(partition: str, stat: _Stat | None) -> Written | None:
     if stat is None or not stat.path:
         return None
     size = stat.file_size_in_bytes or stat.total_write_bytes
+    name = stat.path.rpartition("/")[2]
+    parsed = parse_name(name)
     return Written(
         partition=partition,
-        file_id=stat.file_id or "",
-        name=stat.path.rpartition("/")[2],
+        file_id=stat.file_id or (parsed.file_id if parsed else name),
+        name=name,
+        instant=parsed.instant if parsed else None,
+        is_log=parsed.is_log if parsed else name.startswith("."),
+        cdc=parsed is not None and parsed.cdc,
         size=_within(size if size is not None else stat.file_size_in_bytes, MAX_SIZE_BYTES),
         records=_within(stat.num_writes, _MAX_ROWS),
         prev=stat.prev_commit if stat.prev_commit not in {None, "", "null"} else None,

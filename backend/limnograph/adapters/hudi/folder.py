@@ -90,7 +90,7 @@ def looks_back(timeline: Timeline, commits: Mapping[str, Commit]) -> LookBack:
             elif group not in seen and stat.updates:
                 found.updated.add(group)
             seen.add(group)
-            if not stat.name.startswith("."):
+            if not stat.is_log:
                 based.add(group)
         seen.update(commit.replaced)
     return found

@@ -53,13 +53,13 @@ def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
 
 
 def layout_of(root: str, properties: Mapping[str, str]) -> Layout:
-    """Raises MetadataError (`unknown_format_version`)."""
+    """Raises MetadataError (`format_version_unsupported`)."""
     version = _number(properties.get("hoodie.table.version"))
     layout = _number(properties.get("hoodie.timeline.layout.version"))
     if layout is None:
         layout = 2 if (version or 0) >= _LAYOUT_2_SINCE else 1
     if layout not in {0, 1, 2} or (version is not None and version > NEWEST_VERSION):
-        raise MetadataError("unknown_format_version", f"table version {version} with timeline layout {layout}")
+        raise MetadataError("format_version_unsupported", f"table version {version} with timeline layout {layout}")
     if layout < 2:
         archive = _folder(properties, "hoodie.archivelog.folder", "archived")
         return Layout(version, 1, f"{root}/{META}", f"{root}/{META}/{archive}")

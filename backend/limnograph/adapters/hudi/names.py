@@ -29,11 +29,10 @@ def parse_name(name: str) -> FileName | None:
     """None for a name that is neither a base nor a log file."""
     if len(name) > 1024:
         return None
-    if match := _LOG.fullmatch(name):
-        return FileName(match["id"], match["instant"], is_log=True, cdc=match["suffix"] == ".cdc")
     if name.startswith("."):
-        return None
-    if match := _NATIVE_LOG.fullmatch(name):
-        return FileName(match["id"], match["instant"], is_log=True, cdc=match["kind"] == "cdc")
-    match = _EXTERNAL.fullmatch(name) or _BASE.fullmatch(name)
-    return FileName(match["id"], match["instant"], is_log=False) if match else None
+        match = _LOG.fullmatch(name)
+        return FileName(match["id"], match["instant"], is_log=True, cdc=match["suffix"] == ".cdc") if match else None
+    if match := _BASE.fullmatch(name) or _EXTERNAL.fullmatch(name):
+        return FileName(match["id"], match["instant"], is_log=False)
+    match = _NATIVE_LOG.fullmatch(name)
+    return FileName(match["id"], match["instant"], is_log=True, cdc=match["kind"] == "cdc") if match else None

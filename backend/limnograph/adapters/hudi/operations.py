@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from limnograph.adapters.hudi.commits import Commit
-from limnograph.adapters.hudi.names import parse_name
 from limnograph.adapters.hudi.timeline import Instant
 
 EXTRA_KEPT = 50
@@ -24,12 +23,7 @@ def operation(instant: Instant, commit: Commit) -> str:
         return "delete"
     if instant.action == "replacecommit" or commit.replaced:
         return "overwrite"
-    return "append" if all(_is_new_base(stat.name, stat.prev) for stat in commit.written) else "overwrite"
-
-
-def _is_new_base(name: str, prev: str | None) -> bool:
-    parsed = parse_name(name)
-    return prev is None and not name.startswith(".") and not (parsed is not None and parsed.is_log)
+    return "append" if all(stat.prev is None and not stat.is_log for stat in commit.written) else "overwrite"
 
 
 def summary(instant: Instant, commit: Commit, timezone: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from limnograph.adapters.hudi.content import content_of
 from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.metadata import table_metadata
 from limnograph.adapters.hudi.partitions import PartitionText
-from limnograph.adapters.hudi.replay import Replay
+from limnograph.adapters.hudi.replay import Carried, Replay
 from limnograph.adapters.hudi.table import HudiTable, load_table
 from limnograph.domain.content import Content, Reading, Want
 from limnograph.domain.metadata import Snapshot, TableMetadata
@@ -14,15 +14,15 @@ from limnograph.ports.storage import Storage
 
 FILE_GROUPS = "hudi.file-groups"
 """Summary key: file groups with a live file. Delta bytes per file group = total_delete_bytes / this."""
-COMMITS_KEPT = Kept()
-"""Parsed commits of all tables of the process."""
+COMMITS_KEPT, STATES_CARRIED = Kept(), Carried()
+"""Of all tables of the process."""
 
 
 class HudiReader:
     """Reads one storage. Keeps the table that was read last and its state, because callers ask in commit order."""
 
-    def __init__(self, storage: Storage, kept: Kept = COMMITS_KEPT) -> None:
-        self._storage, self._kept = storage, kept
+    def __init__(self, storage: Storage, kept: Kept = COMMITS_KEPT, carried: Carried = STATES_CARRIED) -> None:
+        self._storage, self._kept, self._carried = storage, kept, carried
         self._replay: Replay | None = None
         self._table: HudiTable | None = None
 
@@ -39,7 +39,8 @@ class HudiReader:
         targets = metadata.targets
         replay = self._replay
         if replay is None or replay.passed(instant):
-            replay = self._replay = Replay(table, self._storage, targets.small_below if targets else None)
+            small_below = targets.small_below if targets else None
+            replay = self._replay = self._carried.replay(table, self._storage, small_below, instant)
         move = replay.forward_to(snapshot)
         text = PartitionText(table.properties)
         content = content_of(replay.slices, move, counted=replay.counted, want=want, text=text, targets=targets)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import NamedTuple
 
 from limnograph.adapters.hudi.commits import Commit
 from limnograph.adapters.hudi.folder import data_files, looks_back, start_from_folder
 from limnograph.adapters.hudi.slices import Move, Slices
-from limnograph.adapters.hudi.table import HudiTable
+from limnograph.adapters.hudi.table import HudiTable, LeftLogs
 from limnograph.adapters.hudi.timeline import Instant, Timeline
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata import Snapshot
 from limnograph.ports.storage import Storage
+
+GROUPS_CARRIED = 300_000
 
 
 class Beginning(NamedTuple):
@@ -32,9 +35,11 @@ class Replay:
         self._lost = False
         self.problem: str | None = None
         self._listed = False
+        self._small_below = small_below
         if not self._beginning.complete:
             self._start_from_folder(storage)
-        self._rollbacks = [(r, logs) for r, logs in sorted(table.rollbacks.items()) if logs]
+        self._rollbacks = _left_logs(table)
+        self._applied = 0
         self._next = 0
 
     @property
@@ -48,6 +53,25 @@ class Replay:
     def archived(self) -> bool:
         """Whether the first state was taken from the folder, because older commits are archived."""
         return self._listed
+
+    def goes_on_with(self, table: HudiTable, small_below: int | None) -> bool:
+        """Whether the state is also that of a newer look at the table; from then on it belongs to that look.
+
+        What was taken from the folder, or lost, is always found anew.
+        """
+        beginning, rollbacks = _beginning(table), _left_logs(table)
+        same = (
+            not self._listed
+            and not self._lost
+            and beginning.complete
+            and (small_below, table.own_slices) == (self._small_below, self.table.own_slices)
+            and rollbacks[: self._applied] == self._rollbacks[: self._applied]
+            and list(map(_key, beginning.timeline.snapshots[: self._next]))
+            == list(map(_key, self._beginning.timeline.snapshots[: self._next]))
+        )
+        if same:
+            self.table, self._beginning, self._rollbacks = table, beginning, rollbacks
+        return same
 
     def passed(self, instant: Instant) -> bool:
         """Whether the state already includes the instant."""
@@ -68,9 +92,10 @@ class Replay:
         return None
 
     def _apply(self, instant: Instant) -> Move | None:
-        while self._rollbacks and self._rollbacks[0][0] < instant.requested:
-            for partition, name, size in self._rollbacks.pop(0)[1]:
+        while self._applied < len(self._rollbacks) and self._rollbacks[self._applied][0] < instant.requested:
+            for partition, name, size in self._rollbacks[self._applied][1]:
                 self.slices.leave_log(partition, name, size)
+            self._applied += 1
         commit = self._beginning.commits.get(instant.requested)
         if commit is None:
             self._lost = True
@@ -89,6 +114,37 @@ class Replay:
             return
         copy_on_write = self.table.properties.get("hoodie.table.type", "COPY_ON_WRITE") == "COPY_ON_WRITE"
         start_from_folder(self.slices, timeline, commits, files, only_bases=copy_on_write)
+
+
+class Carried:
+    """States of tables that were read before, so that a new commit costs its own body. At most `budget` file groups.
+
+    A state goes on only where the timeline before it is what it was: rows never depend on it.
+    """
+
+    def __init__(self, budget: int = GROUPS_CARRIED) -> None:
+        self._budget = budget
+        self._replays: OrderedDict[str, Replay] = OrderedDict()
+
+    def replay(self, table: HudiTable, storage: Storage, small_below: int | None, instant: Instant) -> Replay:
+        """A state from before the instant. Raises SourceError."""
+        found = self._replays.pop(table.root, None)
+        if found is not None and (found.passed(instant) or not found.goes_on_with(table, small_below)):
+            found = None  # given up before the next one is built: each may fill half a child
+        found = found or Replay(table, storage, small_below)
+        self._replays[table.root] = found
+        while len(self._replays) > 1 and sum(r.slices.groups for r in self._replays.values()) > self._budget:
+            self._replays.popitem(last=False)
+        return found
+
+
+def _left_logs(table: HudiTable) -> list[tuple[str, LeftLogs]]:
+    return [(instant, logs) for instant, logs in sorted(table.rollbacks.items()) if logs]
+
+
+def _key(instant: Instant) -> tuple[str, str | None, str]:
+    """An instant is the same in the archive and in the active timeline."""
+    return instant.requested, instant.completed, instant.action
 
 
 def _beginning(table: HudiTable) -> Beginning:

@@ -104,27 +104,28 @@ class Slices:
         self._move = Move()
 
     def _write(self, instant: Instant, item: Written) -> None:
-        parsed = parse_name(item.name)
-        is_log = parsed.is_log if parsed else item.name.startswith(".")
-        group = (item.partition, item.file_id or (parsed.file_id if parsed else item.name))
-        if group in self._replaced or (parsed is not None and parsed.cdc):
+        group = (item.partition, item.file_id)
+        if group in self._replaced or item.cdc:
             return
-        if not is_log:
+        if not item.is_log:
             self._put_base(group, File(instant.requested, item.size, item.records))
             return
-        order = parsed.instant if parsed and self._own_slices else (instant.completed or instant.requested)
-        self._put_log(group, item.name, File(order, item.size))
+        ended = instant.completed or instant.requested
+        self._put_log(group, item.name, File((item.instant or ended) if self._own_slices else ended, item.size))
 
     def _put_base(self, group: GroupId, base: File) -> None:
         """A newer base file opens a slice: the one before leaves, and with it the logs that were merged into it."""
-        found = self._groups.setdefault(group, Slice())
-        if found.base is not None:
+        found = self._groups.get(group)
+        if found is None:
+            found = self._groups[group] = Slice()
+        elif found.base is not None:
             if found.base.order > base.order:
                 return
             self._count_base(group, found.base, -1)
-        for name, log in [(name, log) for name, log in found.logs.items() if log.order < base.order]:
-            del found.logs[name]
-            self._count_log(group, log, -1)
+        if found.logs:
+            for name, log in [(name, log) for name, log in found.logs.items() if log.order < base.order]:
+                del found.logs[name]
+                self._count_log(group, log, -1)
         found.base = base
         self._count_base(group, base, 1)
 
