@@ -43,10 +43,11 @@ class SettingsLake:
             except SourceError as error:
                 failed.append(str(error))
         placed, unplaced = self._paths()
-        listed = {self._observes.text(pointer.name) for pointer in found}
-        listed |= {str(path_name(path)) for path in self._settings.observe.paths}
-        observed = (*(pointer for pointer in found if self._observes(pointer.name)), *placed)
-        return Listing(observed, frozenset(listed), frozenset(complete), (*failed, *unplaced))
+        about = [self._observes.about(pointer.name) for pointer in found]
+        paths = (str(path_name(path)) for path in self._settings.observe.paths)
+        listed = frozenset((*(text for text, _ in about), *paths))
+        observed = (*(pointer for pointer, (_, let_in) in zip(found, about, strict=True) if let_in), *placed)
+        return Listing(observed, listed, frozenset(complete), (*failed, *unplaced))
 
     def _catalog(self, name: str) -> IcebergCatalog:
         if name not in self._catalogs:
@@ -82,14 +83,8 @@ class Observes:
         self._named = Patterns(pattern for pattern in observe.include if pattern.startswith(own))
         self._known: dict[TableName, tuple[str, bool]] = {}
 
-    def __call__(self, name: TableName) -> bool:
-        return self._about(name)[1]
-
-    def text(self, name: TableName) -> str:
-        """The name as text."""
-        return self._about(name)[0]
-
-    def _about(self, name: TableName) -> tuple[str, bool]:
+    def about(self, name: TableName) -> tuple[str, bool]:
+        """The name as text, and whether its table is observed."""
         known = self._known.get(name)
         if known is None:
             text = str(name)

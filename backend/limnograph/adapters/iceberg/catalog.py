@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pyiceberg.catalog import Catalog as PyIceberg
 from pyiceberg.catalog import load_catalog
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchPropertyException, NoSuchTableError, NotInstalledError
-from sqlalchemy import text
+from sqlalchemy import Row, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from limnograph.domain.errors import SettingsError, SourceError, SourceUnavailable
@@ -44,6 +45,9 @@ class IcebergCatalog:
     def __init__(self, catalog: PyIceberg) -> None:
         self.name = str(catalog.name)
         self._catalog = catalog
+        # A catalog is probed every second and hardly changes: the last answer again costs a comparison.
+        self._rows: Sequence[Row[Any]] = ()
+        self._pointers: list[TablePointer] = []
 
     def pointers(self) -> list[TablePointer]:
         try:
@@ -64,10 +68,13 @@ class IcebergCatalog:
                 # A catalog of schema V0 has no column iceberg_type, and no views either.
                 connection.rollback()
                 rows = connection.execute(text(_POINTERS), {"catalog": self.name}).all()
-        return sorted(
-            TablePointer(TableName.of(self.name, namespace.split("."), escape_level(table)), "iceberg", location)
-            for namespace, table, location in rows
-        )
+        if rows != self._rows:
+            self._rows = rows
+            self._pointers = sorted(
+                TablePointer(TableName.of(self.name, namespace.split("."), escape_level(table)), "iceberg", location)
+                for namespace, table, location in rows
+            )
+        return self._pointers[:]
 
     def _by_listing(self) -> Iterator[TablePointer]:
         for namespace in self._namespaces(()):
