@@ -149,7 +149,9 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     skew_cv: Annotated[float | None, Col(66, DOUBLE, "coefficient of variation of partition bytes")] = None
     skew_gini: Annotated[float | None, Col(67, DOUBLE, "Gini coefficient of partition bytes")] = None
     skew_top1_share: Annotated[float | None, Col(68, DOUBLE, "share of the largest partition in all bytes")] = None
-    shape_at: Annotated[int | None, Col(69, TIMESTAMPTZ, "when the non-additive shape numbers were computed")] = None
+    shape_at: Annotated[
+        int | None, Col(69, TIMESTAMPTZ, "commit whose files debt, overlap and skew describe; null: not computed")
+    ] = None
     # partitions
     partitions: Annotated[
         list[PartitionFact] | None,
