@@ -11,7 +11,7 @@ import pytest
 
 from lakes import fresh_reader
 from limnograph.adapters.iceberg.locate import newest_metadata
-from limnograph.adapters.iceberg.storage import IcebergStorage
+from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Want
 from limnograph.domain.errors import MetadataError
 from limnograph.services.inspect import inspect
@@ -30,7 +30,7 @@ def entries(kind: str) -> list[Any]:
 def test_a_real_table_is_counted_as_the_corpus_says(entry: dict[str, Any]) -> None:
     folder = str(CORPORA / entry["path"])
     path_map = {entry["path_prefix"]: folder}
-    location = newest_metadata(folder, IcebergStorage({}, path_map))
+    location = newest_metadata(folder, FileStorage({}, path_map))
     assert Path(location).resolve() == (CORPORA / entry["metadata"]).resolve()
     found = inspect(location, fresh_reader(path_map)).document
     expected = entry["expected"]
