@@ -164,6 +164,18 @@ def test_cleans_and_savepoints_move_the_pointer_and_make_no_snapshot(tmp_path: P
     assert len(opened(folder).snapshots) == 1
 
 
+@VERSIONS
+def test_a_metadata_table_below_another_table_is_a_table_of_its_own(tmp_path: Path, version: int) -> None:
+    outer = HudiFolder(tmp_path / "t", version)
+    outer.commit(Stat("a", 10, 1))
+    inner = HudiFolder(tmp_path / "t" / ".hoodie" / "metadata", version, mor=True)
+    at = inner.commit(Stat("files", 10, 1, "files"), action="deltacommit")
+    assert newest_instant(inner.location, FileStorage()).startswith(f"{inner.location}/.hoodie/")
+    table = opened(inner)
+    assert (table.location, list(table.snapshots)) == (inner.location, [int(at)])
+    assert opened(outer).location == outer.location
+
+
 def test_an_empty_commit_wrote_nothing(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 6)
     folder.complete(folder.tick(), "commit", b"")

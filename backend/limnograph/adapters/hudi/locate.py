@@ -15,6 +15,7 @@ META = ".hoodie"
 PROPERTIES = "hoodie.properties"
 NEWEST_VERSION = 10
 _FOLDER = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+_POINTER = re.compile(r"(?P<root>.*)/\.hoodie(?:/[A-Za-z0-9_-]+)?/(?:hoodie\.properties|\d{14}[^/]*)", re.DOTALL)
 _LAYOUT_2_SINCE = 8
 
 
@@ -31,8 +32,11 @@ class Layout(NamedTuple):
 
 
 def table_root(location: str) -> str:
-    """Root of the table that a pointer, or the root itself, belongs to."""
-    return location.rstrip("/").rpartition(f"/{META}/")[0] or location.removesuffix(f"/{META}").rstrip("/")
+    """Root of the table that a pointer belongs to; any other location is a root itself, also below another's `.hoodie`
+    (a metadata table is a table).
+    """
+    match = _POINTER.fullmatch(location)
+    return match["root"] if match else location.rstrip("/").removesuffix(f"/{META}")
 
 
 def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
