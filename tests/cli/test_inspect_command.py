@@ -55,6 +55,38 @@ def test_the_document_has_the_contracts_shape_and_the_tables_numbers(lake: Lake)
     }
 
 
+SHAPE = {
+    "table": "format format_version table_uuid location metadata_location current_schema_id default_spec_id refs",
+    "problems": "code detail snapshot_id",
+    "snapshots": "snapshot_id parent_id sequence_number committed_at operation totals added removed manifests status"
+    " summary_mismatch",
+    "totals": "data_files delete_files records bytes position_deletes equality_deletes dvs",
+    "added": "data_files delete_files records bytes",
+    "removed": "data_files delete_files records bytes",
+    "current": "snapshot_id data_files delete_files records bytes partitions",
+}
+
+
+def test_no_key_of_the_contract_is_missing_and_none_is_added(lake: Lake) -> None:
+    table = lake.table()
+    table.append(rows("eu"))
+    table.append(rows("us"))
+
+    def spoil(document: dict[str, Any]) -> None:
+        document["refs"]["gone"] = {"snapshot-id": 1, "type": "tag"}
+        document["snapshots"][0]["manifest-list"] += ".gone"
+
+    _, found = inspect(rewrite_metadata(table, spoil))
+    assert list(found) == ["table", "status", "problems", "snapshots", "current"]
+    assert len(found["problems"]) == len(found["snapshots"]) == 2
+    for snapshot in found["snapshots"]:
+        for part in ("totals", "added", "removed"):
+            assert list(snapshot[part]) == SHAPE[part].split()
+    for name in ("problems", "snapshots"):
+        assert all(list(item) == SHAPE[name].split() for item in found[name])
+    assert [list(found[name]) for name in ("table", "current")] == [SHAPE["table"].split(), SHAPE["current"].split()]
+
+
 def test_a_moved_table_is_read_through_a_path_map(lake: Lake, tmp_path: Path) -> None:
     table = lake.table()
     table.append(rows("eu"))

@@ -81,7 +81,8 @@ def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
         return
     totals = next(s.totals for s in document.snapshots if s.snapshot_id == current.snapshot_id)
     yield "snapshot", f"{current.snapshot_id}, the newest of {_count(len(document.snapshots), 'retained snapshot')}"
-    yield "data files", f"{_number(totals.data_files)} in {_count(current.partitions, 'partition')}"
+    yield "data files", _number(totals.data_files)
+    yield "partitions", _number(current.partitions)
     yield "records", f"{_number(totals.records)}, before deletes"
     mean = f", {_size(totals.bytes // totals.data_files)} a file" if totals.bytes and totals.data_files else ""
     yield "size", f"{_size(totals.bytes)}{mean}"
@@ -109,12 +110,12 @@ def _sizes(structure: Structure) -> Iterator[tuple[str, str]]:
     if not histogram or not sum(histogram):
         return
     target = None if structure.target is None else size_bin(structure.target)
-    used = [index for index, count in enumerate(histogram) if count] + ([] if target is None else [target])
-    most = max(histogram)
-    for index in range(min(used), max(used) + 1):
-        count = histogram[index]
-        bar = "█" * max(round(_BAR * count / most), count > 0)
-        yield _bin(index), f"{bar} {count:,}{'   <- target' if index == target else ''}".strip()
+    shown = sorted({index for index, count in enumerate(histogram) if count} | (set() if target is None else {target}))
+    for before, index in zip([shown[0], *shown], shown, strict=False):
+        if index - before > 1:
+            yield "  ...", ""
+        bar = "█" * max(round(_BAR * histogram[index] / max(histogram)), histogram[index] > 0)
+        yield _bin(index), f"{bar} {histogram[index]:,}{'   <- target' if index == target else ''}".strip()
     percentiles = (histogram_percentile(histogram, share) for share in (0.1, 0.5, 0.9))
     yield "p10 p50 p90", "  ".join(map(_size, percentiles))
     if structure.small_files is not None:
@@ -167,9 +168,8 @@ def _manifests(structure: Structure) -> Iterator[tuple[str, str]]:
 
 def _shape(shape: Shape) -> Iterator[tuple[str, str]]:
     if shape.overlap_depth_max is not None:
-        mean = f"{shape.overlap_depth_mean:.1f} on average" if shape.overlap_depth_mean is not None else ""
         left = f"; {_count(shape.overlap_unbounded, 'file')} without bounds left out" if shape.overlap_unbounded else ""
-        yield "overlap", f"a value lies in up to {_count(shape.overlap_depth_max, 'file')}, {mean}{left}"
+        yield "overlap", f"{_depth(shape)}{left}"
     if shape.skew_top1_share is not None:
         middle = shape.skew_max_over_median
         parts = [] if middle is None else [f"largest partition {middle:,.1f} times the median"]
@@ -177,6 +177,13 @@ def _shape(shape: Shape) -> Iterator[tuple[str, str]]:
         parts += [] if shape.skew_cv is None else [f"cv {shape.skew_cv:.2f}"]
         parts += [] if shape.skew_gini is None else [f"Gini {shape.skew_gini:.2f}"]
         yield "skew", ", ".join(parts)
+
+
+def _depth(shape: Shape) -> str:
+    if shape.overlap_depth_max == 1:
+        return "none by the first sort or partition field"
+    mean = f", {shape.overlap_depth_mean:.1f} on average" if shape.overlap_depth_mean is not None else ""
+    return f"up to {shape.overlap_depth_max:,} files hold one value of the first sort or partition field{mean}"
 
 
 def _partitions(console: Console, structure: Structure) -> None:
