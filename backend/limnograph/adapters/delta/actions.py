@@ -153,25 +153,31 @@ def lines(content: bytes, decoder: msgspec.json.Decoder[_T]) -> Iterator[_T]:
         yield decoder.decode(line)
 
 
-def file_of(action: Action, *, whole: bool, records: int | None = None) -> File:
-    """The logical file of an action; `whole`: an `add`, whose size must be there. `records` when the action knows none.
-
-    Raises MetadataError for numbers that no file can have.
-    """
-    size = _checked(action.size, "size", required=whole)
-    vector = action.deletionVector
-    found = records if action.stats is None else records_of(action.stats)
-    path = path_key(action.path)
-    values = action.partitionValues if action.partitionValues is not None else ({} if whole else None)
-    return File(
-        key=file_key(path, None if vector is None else vector_id(vector)),
-        path=path,
-        size=size,
-        records=found,
-        values=None if values is None else values_of(values),
-        vector_rows=None if vector is None else _checked(vector.cardinality, "cardinality", required=True),
-        vector_bytes=0 if vector is None else _checked(vector.sizeInBytes, "sizeInBytes", required=True) or 0,
+def file_of(action: Action, *, whole: bool) -> File:
+    """The logical file of an action; `whole`: an `add`, whose size must be there. Raises MetadataError."""
+    values = action.partitionValues
+    return logical_file(
+        action.path,
+        action.size,
+        values_of(values) if values else (() if whole or values is not None else None),
+        None if action.stats is None else records_of(action.stats),
+        action.deletionVector,
+        whole=whole,
     )
+
+
+def logical_file(
+    path: str, size: int | None, values: Values | None, records: int | None, vector: Vector | None, *, whole: bool
+) -> File:
+    """A logical file from checked parts. Raises MetadataError for numbers that no file can have."""
+    if size is None or not 0 <= size <= MAX_NUMBER:
+        size = _checked(size, "size", required=whole)
+    key = path_key(path)
+    if vector is None:
+        return File(key, key, size, records, values)
+    rows = _checked(vector.cardinality, "cardinality", required=True)
+    vector_bytes = _checked(vector.sizeInBytes, "sizeInBytes", required=True) or 0
+    return File(file_key(key, vector_id(vector)), key, size, records, values, rows, vector_bytes)
 
 
 def vector_id(vector: Vector) -> str:

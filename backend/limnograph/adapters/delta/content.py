@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import nsmallest
+from heapq import nlargest
 
 from limnograph.adapters.delta.replay import Moves
 from limnograph.adapters.delta.schema import Naming, partition_key
@@ -90,13 +90,9 @@ def partitions_of(
     if changed_only and moves.placed and len(touched) <= PARTITIONS_KEPT:
         chosen = sorted(touched, key=lambda number: keys[number])
     else:
-        held = (number for number, sums in enumerate(live.partitions) if sums.files)
-        largest = nsmallest(
-            PARTITIONS_KEPT,
-            ((-live.partitions[n].bytes, keys.get(n) or partition_key(live.values[n], naming), n) for n in held),
-        )
-        keys |= {number: key for _, key, number in largest}
-        chosen = [number for _, _, number in largest]
+        largest = _largest(live, naming)
+        keys |= {number: key for key, number in largest}
+        chosen = [number for _, number in largest]
         changed_only = False
     states: dict[PartitionKey, PartitionState] = {
         keys[number]: _state(
@@ -105,6 +101,14 @@ def partitions_of(
         for number in chosen
     }
     return Partitions(scope="changed" if changed_only else "full", total=total, states=states)
+
+
+def _largest(live: LiveFiles, naming: Naming) -> list[tuple[PartitionKey, int]]:
+    """Key and number of the largest partitions, by bytes, then by key. Only those that may be among them get a key."""
+    held = [(sums.bytes, number) for number, sums in enumerate(live.partitions) if sums.files]
+    least = min(nlargest(PARTITIONS_KEPT, (size for size, _ in held)), default=0)
+    ranked = sorted((-size, partition_key(live.values[n], naming), n) for size, n in held if size >= least)
+    return [(key, number) for _, key, number in ranked[:PARTITIONS_KEPT]]
 
 
 def _state(sums: Sums, moved: list[int] | None, small_below: int | None, at: int | None) -> PartitionState:

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from limnograph.adapters.delta.actions import Action, File, Vector, count_of, file_of
+from limnograph.adapters.delta.actions import File, Values, Vector, count_of, logical_file, records_of, values_of
 from limnograph.domain.errors import MetadataError
 
 MAX_ROWS = 20_000_000
@@ -33,6 +33,7 @@ def parquet_files(content: bytes) -> Iterator[File]:
     """Files of all `add` actions. Raises MetadataError (`checkpoint_unreadable`)."""
     for batch in _batches(content, _FILES):
         yield from _guarded(_files_of, batch)
+    pa.default_memory_pool().release_unused()
 
 
 def parquet_heads(content: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -84,20 +85,18 @@ def _files_of(batch: pa.RecordBatch) -> list[File]:
     values, stats = _list(add, "partitionValues", len(batch)), _list(add, "stats", len(batch))
     parsed = _list(_children(add.get("stats_parsed")), "numRecords", len(batch))
     vectors = _list(add, "deletionVector", len(batch))
+    partitions: dict[tuple[Any, ...], Values] = {}
     found: list[File] = []
-    for row, path in enumerate(paths):
+    for path, size, pairs, text, number, vector in zip(paths, sizes, values, stats, parsed, vectors, strict=True):
         if path is None:
             continue
-        if not isinstance(path, str):
-            raise TypeError("add.path is no text")
-        action = Action(
-            path=path,
-            size=sizes[row],
-            partitionValues=dict(values[row] or ()),
-            stats=stats[row],
-            deletionVector=_vector(vectors[row]),
-        )
-        found.append(file_of(action, whole=True, records=count_of(parsed[row])))
+        if not isinstance(path, str) or not isinstance(size, int):
+            raise TypeError("add.path is no text, or add.size no number")
+        key = tuple(pairs or ())
+        if key not in partitions:
+            partitions[key] = values_of(dict(key))
+        records = count_of(number) if text is None else records_of(text)
+        found.append(logical_file(path, size, partitions[key], records, _vector(vector), whole=True))
     return found
 
 

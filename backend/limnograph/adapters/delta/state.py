@@ -1,6 +1,6 @@
 """Live files of a table after one version: counts that every commit moves on, never summed anew.
 
-A file costs about 230 bytes here: a key of 16 bytes and five numbers in columns. The whole state is made for one child
+A file costs about 250 bytes here: a key of 16 bytes and five numbers in columns. The whole state is made for one child
 process with a limit of its own.
 """
 
@@ -17,7 +17,7 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import HISTOGRAM_EDGES
 from limnograph.domain.manifests import size_bin
 
-MAX_LIVE_FILES = 1_200_000
+MAX_LIVE_FILES = 1_000_000
 UNKNOWN = -1
 Longs = npt.NDArray[np.int64]
 
