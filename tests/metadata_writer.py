@@ -106,6 +106,8 @@ class MetadataTable:
         self.live: dict[int, dict[tuple[str, str | None], File]] = {}
         self.added: dict[int, list[File]] = {}
         self.removed: dict[int, list[File]] = {}
+        self.sequences: dict[int, int] = {}
+        self.times: dict[int, int] = {}
         self.edit: Callable[[dict[str, Any]], None] = lambda _document: None
         self._versions = 0
         self.metadata_location = ""
@@ -192,8 +194,9 @@ class MetadataTable:
         parent = self.head(branch or "main")
         snapshot_id = self.random.getrandbits(62) + 1
         sequence = self.last_sequence + 1 if self.version > 1 else 0
-        self.last_sequence = sequence
+        self.last_sequence = self.sequences[snapshot_id] = sequence
         self.tick()
+        self.times[snapshot_id] = self.now_ms
         before = self.live[parent] if parent is not None else {}
         self.removed[snapshot_id] = [file for key, file in before.items() if key in gone]
         self.added[snapshot_id] = add
