@@ -1,0 +1,125 @@
+"""Port MetaUpkeep: reads through PyIceberg, writes through Spark SQL and Iceberg's procedures."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import polars as pl
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyiceberg.catalog import Catalog
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from limnograph.adapters.iceberg.schema import arrow_schema
+from limnograph.adapters.iceberg.upkeep_reads import UpkeepReads
+from limnograph.adapters.spark import procedures
+from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
+from limnograph.domain.facts import SNAPSHOTS, MetaTable
+from limnograph.ports.meta_upkeep import Part, Position, Standing, Where
+
+_T = TypeVar("_T")
+_LOST = ("ValidationException", "CommitFailedException", "Cannot commit", "CommitStateUnknown")
+
+
+class SparkUpkeep:
+    """Housekeeping of the meta tables in `<catalog>.<namespace>`; `open_catalog` gives a PyIceberg catalog."""
+
+    def __init__(self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str) -> None:
+        self._session = session
+        self._reads = UpkeepReads(open_catalog, namespace)
+        self._namespace = namespace
+
+    def standing(self, table: MetaTable) -> Standing:
+        return _guarded(lambda: self._reads.standing(table))
+
+    def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
+        return _guarded(lambda: self._reads.fresh(table, at, since, columns))
+
+    def rows(self, table: MetaTable, at: Position | None, columns: Sequence[str], where: Where) -> pl.DataFrame:
+        return _guarded(lambda: self._reads.rows(table, at, columns, where))
+
+    def merge(self, table: MetaTable, rows: pl.DataFrame) -> None:
+        unit = table.key[1]
+        with self._view(_arrow(table, rows)) as view:
+            self._run(
+                table, procedures.merge_rollups(self._names, table, view, rows.columns, _span(rows, unit) or (0, 0))
+            )
+
+    def delete(self, keys: pl.DataFrame) -> None:
+        columns = ("table_uuid", "snapshot_id")
+        span = _span(keys, "committed_at")
+        with self._view(keys.select(columns).to_arrow()) as view:
+            self._run(SNAPSHOTS, procedures.delete_keys(self._names, SNAPSHOTS, view, span))
+
+    def delete_before(self, table: MetaTable, instant: int) -> None:
+        column = table.partition[0] if table.partition else table.key[1]
+        self._run(table, procedures.delete_before(self._names, table, column, instant))
+
+    def set_properties(self, table: MetaTable, properties: Mapping[str, str]) -> None:
+        told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        self._run(table, f"alter table {self._names.table(table)} set tblproperties ({told})")
+
+    def compact(self, table: MetaTable, part: Part) -> None:
+        self._run(table, procedures.compact(self._names, table, part))
+
+    def rewrite_manifests(self, table: MetaTable) -> None:
+        self._run(table, self._names.call("rewrite_manifests", table, "use_caching => false"))
+
+    def expire(self, table: MetaTable, older_than: int, keep: int) -> None:
+        self._run(table, procedures.expire(self._names, table, older_than, keep))
+
+    def orphans(self, table: MetaTable, older_than: int, *, remove: bool) -> int:
+        return self._run(table, procedures.orphans(self._names, table, older_than, remove=remove))
+
+    @property
+    def _names(self) -> procedures.Names:
+        return procedures.Names(self._reads.catalog.name, self._namespace)
+
+    @contextmanager
+    def _view(self, rows: pa.Table) -> Iterator[str]:
+        view = f"limnograph_upkeep_{uuid.uuid4().hex}"
+        self._session.createDataFrame(rows).createOrReplaceTempView(view)
+        try:
+            yield view
+        finally:
+            self._session.catalog.dropTempView(view)
+
+    def _run(self, table: MetaTable, statement: str) -> int:
+        """Rows that the statement answers."""
+        try:
+            return len(self._session.sql(statement).collect())
+        except (Py4JError, PySparkException) as error:
+            text = str(error)
+            if any(sign in text for sign in _LOST):
+                raise Conflict(f"{table.name}: {_first_line(text)}") from error
+            raise SourceUnavailable("meta store", f"{table.name}: {_first_line(text)}") from error
+
+
+def _arrow(table: MetaTable, rows: pl.DataFrame) -> pa.Table:
+    """In the table's own types: instants as timestamps."""
+    schema = arrow_schema(table)
+    return rows.to_arrow().cast(pa.schema([schema.field(name) for name in rows.columns]))
+
+
+def _span(rows: pl.DataFrame, column: str) -> tuple[int, int] | None:
+    """Least and greatest instant; None when one is not known."""
+    if rows.is_empty() or rows[column].null_count():
+        return None
+    return int(rows[column].min()), int(rows[column].max())  # type: ignore[arg-type]
+
+
+def _guarded(read: Callable[[], _T]) -> _T:
+    try:
+        return read()
+    except LimnographError:
+        raise
+    except Exception as error:
+        raise SourceUnavailable("meta store", _first_line(str(error) or type(error).__name__)) from error
+
+
+def _first_line(text: str) -> str:
+    return (text.strip() or "no reason given").splitlines()[0][:300]

@@ -1,0 +1,93 @@
+"""Text of the statements of housekeeping: Iceberg's Spark procedures, and the merges. Opens nothing.
+
+Values go in as numbers or as names from `facts.py`, never as text of an observed table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from limnograph.domain.facts import MetaTable
+from limnograph.ports.meta_upkeep import Part
+
+
+class Names:
+    """How the tables of a namespace are spelled in SQL."""
+
+    def __init__(self, catalog: str, namespace: str) -> None:
+        self._catalog, self._namespace = catalog, namespace
+
+    def table(self, table: MetaTable) -> str:
+        """`catalog`.`namespace`.`name`."""
+        return f"`{self._catalog}`.`{self._namespace}`.`{table.name}`"
+
+    def call(self, procedure: str, table: MetaTable, *arguments: str) -> str:
+        """A call of a procedure of the catalog for one table."""
+        told = ", ".join((f"table => '`{self._namespace}`.`{table.name}`'", *arguments))
+        return f"call `{self._catalog}`.system.{procedure}({told})"
+
+
+def instant(micros: int) -> str:
+    """A timestamp, exact and independent of the session's time zone."""
+    return f"timestamp_micros({micros}L)"
+
+
+def compact(names: Names, table: MetaTable, part: Part) -> str:
+    """All files of a partition, sorted by the table's order; one group at a time keeps the driver small."""
+    arguments = ["strategy => 'sort'", f"sort_order => '{', '.join(table.sort)}'"]
+    if table.partition is not None and part.start is not None and part.end is not None:
+        column = table.partition[0]
+        bounds = f"{column} >= {instant(part.start)} and {column} < {instant(part.end)}"
+        arguments.append(f"where => '{bounds}'")
+    options = {"rewrite-all": "true", "max-concurrent-file-group-rewrites": "1", "partial-progress.enabled": "false"}
+    told = ", ".join(f"'{key}', '{value}'" for key, value in options.items())
+    return names.call("rewrite_data_files", table, *arguments, f"options => map({told})")
+
+
+def expire(names: Names, table: MetaTable, older_than: int, keep: int) -> str:
+    """Snapshots older than an instant, but not the newest `keep`."""
+    return names.call(
+        "expire_snapshots",
+        table,
+        f"older_than => {instant(older_than)}",
+        f"retain_last => {keep}",
+        "max_concurrent_deletes => 4",
+    )
+
+
+def orphans(names: Names, table: MetaTable, older_than: int, *, remove: bool) -> str:
+    """Files that no snapshot has."""
+    dry = "false" if remove else "true"
+    return names.call("remove_orphan_files", table, f"older_than => {instant(older_than)}", f"dry_run => {dry}")
+
+
+def merge_rollups(names: Names, table: MetaTable, view: str, columns: Sequence[str], span: tuple[int, int]) -> str:
+    """Both branches: Iceberg checks at serializable isolation that nobody put a row of these spans in meanwhile."""
+    unit = table.key[1]
+    newer = " or ".join(f"s.{name} > t.{name}" for name in ("source_sequence", "changes_sequence"))
+    not_older = " and ".join(f"s.{name} >= t.{name}" for name in ("source_sequence", "changes_sequence"))
+    bounds = f"t.{unit} between {instant(span[0])} and {instant(span[1])}"
+    quoted = [f"`{name}`" for name in columns]
+    parts = (
+        f"merge into {names.table(table)} t using {view} s",
+        f"on t.table_uuid = s.table_uuid and t.{unit} = s.{unit} and {bounds}",
+        f"when matched and {not_older} and ({newer}) then update set",
+        ", ".join(f"t.{name} = s.{name}" for name in quoted),
+        f"when not matched then insert ({', '.join(quoted)})",
+        f"values ({', '.join(f's.{name}' for name in quoted)})",
+    )
+    return " ".join(parts)
+
+
+def delete_before(names: Names, table: MetaTable, column: str, before: int) -> str:
+    """Rows before an instant; where it begins a partition, only metadata is written."""
+    return " ".join(("delete from", names.table(table), f"where {column} < {instant(before)}"))
+
+
+def delete_keys(names: Names, table: MetaTable, view: str, span: tuple[int, int] | None) -> str:
+    """Rows by key; the span lets Iceberg leave files of other days alone."""
+    bounds = f" and t.committed_at between {instant(span[0])} and {instant(span[1])}" if span else ""
+    return (
+        f"merge into {names.table(table)} t using {view} s "
+        f"on t.table_uuid = s.table_uuid and t.snapshot_id = s.snapshot_id{bounds} when matched then delete"
+    )
