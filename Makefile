@@ -49,6 +49,14 @@ e2e: setup e2e/node_modules/.stamp ## Playwright in the system's Chromium, again
 demo-check: setup ## Build the demo when needed and prove the whole chain, with a JSON summary
 	limnograph demo --check $(DEMO_ARGS)
 
+.PHONY: bench
+bench: setup ## Measure what we promise against peers at full size, into bench/results.json (an hour, 8 GB)
+	PYTHONPATH=bench:tests python bench/run.py
+
+.PHONY: bench-ci
+bench-ci: setup ## The same in minutes: slow peers at a tenth of the size; fails below half of a goal
+	PYTHONPATH=bench:tests python bench/run.py --ci
+
 ##@ Make things
 .PHONY: setup
 setup: system-check .venv/.stamp .tools/bin/.stamp .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## All that the other targets need, inside the checkout

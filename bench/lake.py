@@ -37,7 +37,7 @@ class Files:
 
     def __init__(self, columns: int = COLUMNS, seed: int = 7) -> None:
         self.schema = manifest_schema(2, [("day", DATE)])
-        self._rng = random.Random(seed)
+        self._rng = random.Random(seed)  # noqa: S311 - the same files every time
         data_file = next(f for f in self.schema["fields"] if f["name"] == "data_file")["type"]
         self._stats = [f for f in data_file["fields"] if f["name"] not in _OWN]
         self._templates = [self._template(columns) for _ in range(TEMPLATES)]
@@ -52,8 +52,8 @@ class Files:
             "value_counts": [{"key": i, "value": 125_000 + low[0] % 1000} for i in keys],
             "null_value_counts": [{"key": i, "value": rng.choice((0, 0, 0, 17))} for i in keys],
             "nan_value_counts": [],
-            "lower_bounds": [{"key": i, "value": low[i - 1].to_bytes(8, "little")} for i in keys],
-            "upper_bounds": [{"key": i, "value": (low[i - 1] + 2**30).to_bytes(8, "little")} for i in keys],
+            "lower_bounds": [{"key": i, "value": _bound(i, low[i - 1])} for i in keys],
+            "upper_bounds": [{"key": i, "value": _bound(i, low[i - 1] + 2**30)} for i in keys],
             "split_offsets": [4, 33_554_432],
             "sort_order_id": 0,
         }
@@ -87,6 +87,11 @@ class Files:
             block_bytes=0 if one_a_block else JAVA_BLOCK_BYTES,
             pack=_deflate,
         )
+
+
+def _bound(column: int, value: int) -> bytes:
+    """A long, or the date of column 2."""
+    return (FIRST_DAY + value % DAYS).to_bytes(4, "little") if column == 2 else value.to_bytes(8, "little")
 
 
 _OWN = {"content", "file_path", "file_format", "partition", "record_count", "file_size_in_bytes"}
@@ -215,3 +220,49 @@ def write(path: Path, content: bytes) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return f"file://{path}"
+
+
+def wide_table(folder: Path, files: int, per_manifest: int = 10_000) -> str:
+    """A table of one snapshot with so many live files; its metadata file."""
+    made, lines, head = Files(), [], snapshot_id(0)
+    for number, start in enumerate(range(0, files, per_manifest)):
+        content = made.manifest(range(start, min(start + per_manifest, files)), head)
+        path = write(folder / "metadata" / f"{number:05d}-m0.avro", content)
+        lines.append(line(path, len(content), head, min(per_manifest, files - start)))
+    listed = write(folder / "metadata" / f"snap-{head}.avro", manifest_list(lines))
+    document = metadata(f"file://{folder}", [snapshot(0, listed)])
+    return write(folder / "metadata" / "00001-wide.metadata.json", json.dumps(document).encode())
+
+
+def long_history(folder: Path, snapshots: int, more: int = 0, files: int = 20) -> list[str]:
+    """Fast appends, a manifest each. Metadata files after `snapshots` commits and after each of `more`."""
+    made, encode = Files(), encoder(LIST_SCHEMA)
+    lines: list[bytes] = []
+    history: list[dict[str, Any]] = []
+    locations: list[str] = []
+    for number in range(snapshots + more):
+        own = snapshot_id(number)
+        content = made.manifest(range(number * files, (number + 1) * files), own)
+        path = write(folder / "metadata" / f"{number:05d}-m0.avro", content)
+        lines.append(encode(line(path, len(content), own, files, number + 1)))
+        packed = container(LIST_SCHEMA, reversed(lines), header={"format-version": "2"}, pack=_deflate)
+        listed = write(folder / "metadata" / f"snap-{own}.avro", packed)
+        history.append(snapshot(number, listed, snapshot_id(number - 1) if number else None))
+        if number + 1 >= snapshots:
+            document = json.dumps(metadata(f"file://{folder}", history)).encode()
+            locations.append(write(folder / "metadata" / f"{number:05d}-long.metadata.json", document))
+    return locations
+
+
+def history_document(snapshots: int) -> bytes:
+    """A metadata file of a long history whose manifest lists lie nowhere."""
+    home = "s3://lake/sales/orders"
+    history = [
+        snapshot(
+            number,
+            f"{home}/metadata/snap-{snapshot_id(number)}-1-{UUID}.avro",
+            snapshot_id(number - 1) if number else None,
+        )
+        for number in range(snapshots)
+    ]
+    return json.dumps(metadata(home, history)).encode()

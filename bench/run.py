@@ -1,0 +1,62 @@
+"""`make bench`: what we promise, measured against peers in one run. Writes results.json; a floor that breaks ends in 1.
+
+`--ci` takes slow peers at a tenth of the size and extrapolates by a stated law.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import extraction
+from rows import Bench, Measure, Row
+
+MEASURES: dict[str, Measure] = {**extraction.MEASURES}
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def main() -> int:
+    """Exit code: 1 when a ratio is below its floor."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ci", action="store_true", help="slow peers at a tenth of the size")
+    parser.add_argument("--only", action="append", choices=sorted(MEASURES), help="these measures alone")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    asked = parser.parse_args()
+    rows: list[Row] = []
+    for name in asked.only or MEASURES:
+        scratch = Path(tempfile.mkdtemp(prefix=f"limnograph-bench-{name}-"))
+        try:
+            for row in MEASURES[name](Bench(scratch, full=not asked.ci)):
+                rows.append(row)
+                print(_line(row), flush=True)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    held = json.loads(asked.results.read_text()) if asked.only and asked.results.exists() else {}
+    asked.results.write_text(json.dumps({**held, **{row.name: _result(row) for row in rows}}, indent=2) + "\n")
+    broken = [row.name for row in rows if not row.holds]
+    if broken:
+        print(f"below half of the goal: {', '.join(broken)}", file=sys.stderr)
+    return 1 if broken else 0
+
+
+def _result(row: Row) -> dict[str, object]:
+    return {
+        "ours": round(row.ours, 6),
+        "peer": round(row.peer, 3),
+        "ratio": round(row.ratio, 2),
+        "unit": row.unit,
+        "note": f"{row.note}; goal {row.goal}x",
+    }
+
+
+def _line(row: Row) -> str:
+    mark = "ok " if row.ratio >= row.goal else ("low" if row.holds else "BAD")
+    return f"{mark} {row.name:36} {row.ours:12.4g} {row.peer:12.4g} {row.unit:9} {row.ratio:10.1f}x  goal {row.goal}x"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
