@@ -16,8 +16,8 @@ from limnograph.adapters.delta.log import Checkpoint, Log
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Listed, Storage
 
-KEPT_BYTES = 32 * 2**20
-KEPT_HEADS = 20_000
+KEPT_BYTES = 16 * 2**20
+KEPT_HEADS = 10_000
 READ_AT_ONCE = 8
 _SHORT = 256 * 2**10
 _BATCH_BYTES = 64 * 2**20

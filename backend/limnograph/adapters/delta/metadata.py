@@ -18,7 +18,7 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
-MAX_VERSIONS = 20_000
+MAX_VERSIONS = 10_000
 """At most this many versions of a log are told, the newest ones."""
 MAX_READER_VERSION = 3
 READER_FEATURES = frozenset(
