@@ -44,16 +44,6 @@ COMMIT_SCHEMA: dict[str, Any] = {
         {"name": "partitionToReplaceFileIds", "type": ["null", _IDS], "default": None},
     ],
 }
-ARCHIVE_SCHEMA: dict[str, Any] = {
-    "type": "record",
-    "name": "HoodieArchivedMetaEntry",
-    "fields": [
-        {"name": "hoodieCommitMetadata", "type": ["null", COMMIT_SCHEMA], "default": None},
-        {"name": "commitTime", "type": ["null", "string"], "default": None},
-        {"name": "actionType", "type": ["null", "string"], "default": None},
-        {"name": "actionState", "type": ["null", "string"], "default": None},
-    ],
-}
 _SIZES = ["null", {"type": "map", "values": "long"}]
 ROLLBACK_SCHEMA: dict[str, Any] = {
     "type": "record",
@@ -75,6 +65,17 @@ ROLLBACK_SCHEMA: dict[str, Any] = {
                 },
             },
         },
+    ],
+}
+ARCHIVE_SCHEMA: dict[str, Any] = {
+    "type": "record",
+    "name": "HoodieArchivedMetaEntry",
+    "fields": [
+        {"name": "hoodieCommitMetadata", "type": ["null", COMMIT_SCHEMA], "default": None},
+        {"name": "hoodieRollbackMetadata", "type": ["null", ROLLBACK_SCHEMA], "default": None},
+        {"name": "commitTime", "type": ["null", "string"], "default": None},
+        {"name": "actionType", "type": ["null", "string"], "default": None},
+        {"name": "actionState", "type": ["null", "string"], "default": None},
     ],
 }
 AVRO_SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [{"name": "id", "type": ["null", "long"]}]})
@@ -234,9 +235,10 @@ class HudiFolder:
         return at
 
     def archive(self, count: int) -> None:
-        """Move the oldest completed commits out of the active timeline, as Hudi's archiver does."""
-        pattern = "*_*.*commit" if self.layout == 2 else "*commit"
-        oldest = sorted(self.timeline.glob(pattern))[:count]
+        """Move the oldest completed commits, in layout 1 rollbacks too, to the archive, as Hudi's archiver does."""
+        actions = {"commit", "deltacommit", "replacecommit", *(["rollback"] if self.layout == 1 else [])}
+        done = (file for file in self.timeline.glob("2*") if file.name.partition(".")[2] in actions)
+        oldest = sorted(file for file in done if self.layout == 1 or "_" in file.name)[:count]
         rows = [_archived(file) for file in oldest]
         for file, row in zip(oldest, rows, strict=True):
             for other in self.timeline.glob(f"{row['instantTime']}*"):
@@ -268,8 +270,13 @@ def archive_log(rows: list[dict[str, Any]]) -> bytes:
     body = struct.pack(">ii", 3, len(rows))
     for row in rows:
         record = io.BytesIO()
-        entry = {"hoodieCommitMetadata": json.loads(row["metadata"]), "commitTime": row["instantTime"]}
-        fastavro.schemaless_writer(record, parsed, {**entry, "actionType": row["action"], "actionState": "COMPLETED"})
+        entry = {"commitTime": row["instantTime"], "actionType": row["action"], "actionState": "COMPLETED"}
+        if row["action"] == "rollback":
+            (undone,) = fastavro.reader(io.BytesIO(row["metadata"]))
+            entry["hoodieRollbackMetadata"] = undone
+        else:
+            entry["hoodieCommitMetadata"] = json.loads(row["metadata"])
+        fastavro.schemaless_writer(record, parsed, entry)
         body += struct.pack(">i", record.tell()) + record.getvalue()
     header = struct.pack(">i", 2) + struct.pack(">ii", 1, 1) + b"0" + struct.pack(">ii", 2, len(schema)) + schema
     block = struct.pack(">ii", 1, 3) + header + struct.pack(">q", len(body)) + body + struct.pack(">i", 0)

@@ -134,6 +134,20 @@ def test_a_copy_on_write_group_that_left_without_a_trace_was_one_base_file(tmp_p
     assert reading.notes == ("history_archived",)
 
 
+def test_logs_that_an_archived_rollback_left_are_still_in_their_slice(tmp_path: Path) -> None:
+    folder = HudiFolder(tmp_path / "t", 6, mor=True)
+    base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
+    failed = folder.tick()
+    folder.request(failed, "deltacommit")
+    folder.rollback(failed, [(EU, f".a-0_{base}.log.1_0-9-9", 25)])
+    last = folder.commit(Stat("a", 70, 2, log=True, of=base, version=2, prev=base, updates=2), action="deltacommit")
+    _, before = read(folder)
+    folder.archive(2)
+    assert not list(folder.timeline.glob("*.rollback"))
+    _, after = read(folder)
+    assert totals(after[int(last)]) == totals(before[int(last)]) == (1, 1000, 10, 2, 95)
+
+
 @VERSIONS
 def test_a_damaged_commit_leaves_no_wrong_totals_behind_it(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)

@@ -14,6 +14,7 @@ _SENTENCES = {
     "manifest_refused": "a manifest lies outside of the table's own locations; the counts come from the manifest list",
     "history_truncated": "the log before this version is gone; only what the version itself changed is known",
     "history_damaged": "the log before this version is damaged; only what the version itself changed is known",
+    "history_archived": "older commits are archived and no longer readable; what only they told is not known",
     "commit_missing": "the file of this commit does not exist",
     "commit_unreadable": "the file of this commit is damaged",
     "checkpoint_unreadable": "a checkpoint is damaged",

@@ -6,12 +6,12 @@ Their write stats still say what the files that live on hold, so that a state is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from limnograph.adapters.hudi.archived_log import parse_archived_log
-from limnograph.adapters.hudi.commits import Commit
+from limnograph.adapters.hudi.commits import Commit, LeftLogs
 from limnograph.adapters.hudi.history import live_files, parse_history
 from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import Layout
@@ -24,13 +24,17 @@ MAX_ARCHIVE_BYTES = 32 * 2**20
 _HISTORY = re.compile(r"\d{14,17}_\d{14,17}_\d+\.parquet", re.ASCII)
 _LOG = re.compile(r"\.commits_\.archive\.\d+(?:_[^_.]+)?", re.ASCII)
 
-Archived = tuple[Instant, Commit]
+Archived = Sequence[tuple[Instant, Commit | LeftLogs]]
 
 
 class Archive(msgspec.Struct, frozen=True):
-    """Archived commits in order. `readable` False: there is an archive, too large or too damaged to be read."""
+    """Archived commits in order, and logs that rollbacks left, by their instants.
 
-    commits: tuple[Archived, ...] = ()
+    `readable` False: there is an archive, too large or too damaged to be read.
+    """
+
+    commits: tuple[tuple[Instant, Commit], ...] = ()
+    rollbacks: dict[str, LeftLogs] = msgspec.field(default_factory=dict)
     readable: bool = True
 
     @property
@@ -56,16 +60,21 @@ def read_archive(storage: Storage, layout: Layout, kept: Kept) -> Archive | None
         found = dict(_all(storage, layout.archive, files, parse, kept))
     except MetadataError:
         return Archive(readable=False)
-    return Archive(tuple(sorted(((i, c) for i, c in found.items()), key=lambda item: item[0].order)))
+    commits = sorted(((i, c) for i, c in found.items() if isinstance(c, Commit)), key=lambda item: item[0].order)
+    return Archive(tuple(commits), {i.requested: logs for i, logs in found.items() if isinstance(logs, list)})
 
 
 def _all(
-    storage: Storage, folder: str, files: Iterable[Listed], parse: Callable[[bytes], list[Archived]], kept: Kept
-) -> Iterable[Archived]:
+    storage: Storage, folder: str, files: Iterable[Listed], parse: Callable[[bytes], Archived], kept: Kept
+) -> Iterable[tuple[Instant, Commit | LeftLogs]]:
     for file in files:
         location = f"{folder}/{file.name}"
 
-        def make(place: str = location) -> list[Archived]:
+        def make(place: str = location) -> Archived:
             return parse(storage.read(place, MAX_ARCHIVE_BYTES))
 
-        yield from kept.get((location, file.size), make, lambda rows: sum(c.weight for _, c in rows))
+        yield from kept.get((location, file.size), make, _weight)
+
+
+def _weight(rows: Archived) -> int:
+    return sum(1 + (body.weight if isinstance(body, Commit) else len(body)) for _, body in rows)

@@ -12,7 +12,7 @@ from typing import Any
 
 from limnograph.adapters.avro.container import MAGIC as AVRO
 from limnograph.adapters.avro.records import read_records
-from limnograph.adapters.hudi.commits import Commit, commit_of
+from limnograph.adapters.hudi.commits import Commit, LeftLogs, commit_of, left_logs
 from limnograph.adapters.hudi.timeline import SNAPSHOT_ACTIONS, Instant
 from limnograph.domain.errors import MetadataError
 
@@ -25,8 +25,8 @@ _INSTANT = re.compile(r"\d{17}|\d{14}", re.ASCII)
 _BODIES = ("hoodieReplaceCommitMetadata", "hoodieCommitMetadata")
 
 
-def parse_archived_log(content: bytes) -> list[tuple[Instant, Commit]]:
-    """Completed commits of one archive file. Raises MetadataError."""
+def parse_archived_log(content: bytes) -> list[tuple[Instant, Commit | LeftLogs]]:
+    """Completed commits and rollbacks of one archive file. Raises MetadataError."""
     try:
         records = [record for schema, block in _blocks(content) for record in read_records(_container(schema, block))]
     except (error, ValueError, OverflowError) as damage:
@@ -96,12 +96,15 @@ def _varint(number: int) -> bytes:
     return bytes([*found, value])
 
 
-def _entry(record: dict[str, Any]) -> tuple[Instant, Commit] | None:
-    """None for what is no completed commit."""
+def _entry(record: dict[str, Any]) -> tuple[Instant, Commit | LeftLogs] | None:
+    """None for what is neither a completed commit nor a rollback."""
     requested, action = record.get("commitTime"), record.get("actionType")
-    if record.get("actionState") not in {"COMPLETED", None} or action not in SNAPSHOT_ACTIONS:
-        return None
     if not isinstance(requested, str) or not _INSTANT.fullmatch(requested):
+        return None
+    undone = record.get("hoodieRollbackMetadata")
+    if action == "rollback" and isinstance(undone, dict):
+        return Instant(requested, None, "rollback", "", 0), left_logs(undone)
+    if record.get("actionState") not in {"COMPLETED", None} or action not in SNAPSHOT_ACTIONS:
         return None
     body = next((found for key in _BODIES if isinstance(found := record.get(key), dict)), None)
     if body is None:

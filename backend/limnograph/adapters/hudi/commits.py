@@ -19,6 +19,10 @@ MAX_SIZE_BYTES = 2**50
 _MAX_ROWS = 2**53
 
 
+LeftLogs = list[tuple[str, str, int | None]]
+"""`(partition, log file, bytes)` of the log files that a rollback wrote or left behind."""
+
+
 class Written(NamedTuple):
     """A write stat. `instant`: the one in the file's name, None where the name is not Hudi's. `cdc`: a log that only
     tells changes. `prev`: instant of the base file that it continues, where there is one. Bytes and rows are None where
@@ -95,23 +99,21 @@ def commit_of(record: dict[str, Any]) -> Commit:
         raise MetadataError("commit_unreadable", f"the body of an instant is damaged: {error}") from error
 
 
-def parse_rollback(content: bytes) -> list[tuple[str, str, int | None]]:
-    """`(partition, log file, bytes)` of the log files that a rollback wrote or left behind (HoodieRollbackMetadata and
-    HoodieRestoreMetadata): below table version 8 they stay in their file slice. Raises MetadataError.
-    """
+def parse_rollback(content: bytes) -> LeftLogs:
+    """The body of a rollback or restore: below table version 8 log files stay in their slice. Raises MetadataError."""
     if not content:
         return []
     record = _record(content)
     restored = record.get("hoodieRestoreMetadata")
     if not isinstance(restored, dict):
-        return _left_logs(record)
-    return [
-        log for items in restored.values() for item in items or () if isinstance(item, dict) for log in _left_logs(item)
-    ]
+        return left_logs(record)
+    undone = [item for items in restored.values() if isinstance(items, list) for item in items]
+    return [log for item in undone if isinstance(item, dict) for log in left_logs(item)]
 
 
-def _left_logs(record: dict[str, Any]) -> list[tuple[str, str, int | None]]:
-    found: list[tuple[str, str, int | None]] = []
+def left_logs(record: dict[str, Any]) -> LeftLogs:
+    """From HoodieRollbackMetadata."""
+    found: LeftLogs = []
     partitions = record.get("partitionMetadata")
     for partition, item in (partitions if isinstance(partitions, dict) else {}).items():
         for key in ("rollbackLogFiles", "logFilesFromFailedCommit"):

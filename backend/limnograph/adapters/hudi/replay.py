@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import NamedTuple
 
-from limnograph.adapters.hudi.commits import Commit
+from limnograph.adapters.hudi.commits import Commit, LeftLogs
 from limnograph.adapters.hudi.folder import data_files, looks_back, start_from_folder
 from limnograph.adapters.hudi.slices import Move, Slices
-from limnograph.adapters.hudi.table import HudiTable, LeftLogs
+from limnograph.adapters.hudi.table import HudiTable
 from limnograph.adapters.hudi.timeline import Instant, Timeline
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata import Snapshot

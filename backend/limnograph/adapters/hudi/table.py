@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from limnograph.adapters.hudi.archive import Archive, read_archive
-from limnograph.adapters.hudi.commits import MAX_COMMIT_BYTES, Commit, parse_commit, parse_rollback
+from limnograph.adapters.hudi.commits import MAX_COMMIT_BYTES, Commit, LeftLogs, parse_commit, parse_rollback
 from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import Layout, layout_of, read_properties, read_timeline, table_root
 from limnograph.adapters.hudi.timeline import Instant, Timeline, parse_instant
@@ -14,7 +14,8 @@ from limnograph.ports.storage import Storage
 
 SNAPSHOTS_READ = 10_000
 """At most this many instants of a timeline are read, the newest; older ones count as archived."""
-LeftLogs = list[tuple[str, str, int | None]]
+STATS_READ = 1_000_000
+"""Write stats of all of them together, about half a gigabyte; later instants are told by code `too_many_actions`."""
 
 
 class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,11 +49,17 @@ def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     timeline = read_timeline(layout, storage).until(newest)
     cut = len(timeline.snapshots) > SNAPSHOTS_READ
     timeline = timeline._replace(snapshots=timeline.snapshots[-SNAPSHOTS_READ:])
+    archive = Archive(readable=False) if cut else read_archive(storage, layout, kept)
     commits: dict[str, Commit] = {}
     damaged: dict[str, str] = {}
+    stats = 0
     for instant in timeline.snapshots:
+        if stats > STATS_READ:
+            damaged[instant.requested] = "too_many_actions"
+            continue
         try:
-            commits[instant.requested] = _commit(instant, timeline, storage, kept)
+            commits[instant.requested] = commit = _commit(instant, timeline, storage, kept)
+            stats += commit.weight
         except MetadataError as error:
             damaged[instant.requested] = "commit_missing" if error.code == "file_missing" else "commit_unreadable"
     return HudiTable(
@@ -64,8 +71,8 @@ def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
         timeline=timeline,
         commits=commits,
         damaged=damaged,
-        rollbacks=_rollbacks(timeline, storage, kept),
-        archive=Archive(readable=False) if cut else read_archive(storage, layout, kept),
+        rollbacks=(archive.rollbacks if archive else {}) | _rollbacks(timeline, storage, kept),
+        archive=archive,
     )
 
 
