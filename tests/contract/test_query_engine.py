@@ -1,6 +1,6 @@
 """One contract over every QueryEngine: time order, our types, tolerant of columns, empty before the first pass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.iceberg.schema import arrow_table, iceberg_schema, table_properties
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, PartitionFact
+from limnograph.domain.events import RunFact, RunTable
+from limnograph.domain.facts import CHANGES, RUNS, SNAPSHOTS, PartitionFact
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.loading import change_facts, snapshot_facts
 from serving_kit import BIG, HOUR, NOW, UUID, change, moved, row
@@ -32,7 +33,7 @@ ROWS = [
     row(7, NOW - 2 * HOUR, 3, table_uuid=OTHER, table="other"),
 ]
 LOG = [moved(BIG, NOW - HOUR), change("named", NOW - 60 * HOUR, "lake.sales.orders", subject="lake.sales.orders")]
-Fill = Callable[[list[Any], list[Any]], None]
+Fill = Callable[..., None]
 
 
 class Iceberg:
@@ -44,8 +45,8 @@ class Iceberg:
         self.catalog = SqlCatalog("lake", **self.properties)
         self.catalog.create_namespace("limnograph")
 
-    def fill(self, snapshots: list[Any], changes: list[Any]) -> None:
-        for table, facts in ((SNAPSHOTS, snapshots), (CHANGES, changes)):
+    def fill(self, snapshots: list[Any], changes: list[Any], runs: Sequence[Any] = ()) -> None:
+        for table, facts in ((SNAPSHOTS, snapshots), (CHANGES, changes), (RUNS, runs)):
             name = ("limnograph", table.name)
             if not self.catalog.table_exists(name):
                 # PyIceberg alone cannot write day partitions; they change what is pruned, not what is answered.
@@ -91,6 +92,21 @@ def test_rows_of_several_passes_are_one_table(made) -> None:
     fill(ROWS[1:], LOG)
     assert engine.head() != before
     assert engine.select(MetaQuery(table="snapshots", columns=("snapshot_id",)))["snapshot_id"].to_list() == [1, 7, BIG]
+
+
+def test_job_runs_are_read_by_the_time_of_their_transition(made) -> None:
+    engine, fill = made
+    reads = [RunTable(catalog="lake", namespace="sales", table="orders", role="reads", read_snapshot_id=BIG)]
+    runs = [
+        RunFact(run_id="late", status="ok", at=NOW, ended_at=NOW, tables=reads),
+        RunFact(run_id="early", status="running", at=NOW - HOUR, started_at=NOW - HOUR, tables=reads),
+    ]
+    assert engine.select(MetaQuery(table="runs", columns=("run_id",))).shape == (0, 1)
+    fill([], [], runs)
+    found = engine.select(MetaQuery(table="runs", start=NOW - HOUR))
+    assert msgspec.convert(found.to_dicts(), list[RunFact]) == runs[::-1]
+    assert engine.select(MetaQuery(table="runs", start=NOW, columns=("run_id",)))["run_id"].to_list() == ["late"]
+    assert engine.select(MetaQuery(table="reports")).height == 0
 
 
 @pytest.mark.parametrize(
