@@ -49,7 +49,7 @@ class FileAction(NamedTuple):
 class Head(msgspec.Struct):
     """Actions of a commit that tell of the table and the commit itself, and which kinds of file actions it has.
 
-    `damage`: why the rest of the commit could not be read.
+    `damage`: why the rest of the commit could not be read. `summary.py` makes `summary` and `timestamp_ms` of `info`.
     """
 
     info: dict[str, Any] | None = None
@@ -59,6 +59,8 @@ class Head(msgspec.Struct):
     removes: int = 0
     changes_data: bool = False
     damage: str | None = None
+    summary: dict[str, str] | None = None
+    timestamp_ms: int | None = None
 
 
 class _Flag(msgspec.Struct):

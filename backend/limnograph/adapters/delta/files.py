@@ -13,6 +13,7 @@ from typing import Any
 from limnograph.adapters.delta.actions import MAX_COMMIT_BYTES, Head, read_head
 from limnograph.adapters.delta.checkpoints import CheckpointHead, checkpoint_head
 from limnograph.adapters.delta.log import Checkpoint, Log
+from limnograph.adapters.delta.summary import settle
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Listed, Storage
 
@@ -89,7 +90,7 @@ class LogFiles:
         if isinstance(content, MetadataError):
             return Head(damage=str(content))
         self._keep(key, content)
-        head = read_head(content)
+        head = settle(read_head(content))
         self._remember(key, head)
         return head
 

@@ -13,7 +13,6 @@ from limnograph.adapters.delta.checkpoints import CheckpointHead
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Log
 from limnograph.adapters.delta.schema import Naming, Table, table_of
-from limnograph.adapters.delta.summary import summary_of, timestamp_of
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
@@ -130,9 +129,9 @@ def _snapshot(version: int, history: History) -> Snapshot:
         snapshot_id=version,
         parent_id=version - 1 if version else None,
         sequence_number=version,
-        timestamp_ms=timestamp_of(head) if head else None,
+        timestamp_ms=head.timestamp_ms if head else None,
         schema_id=table.schema_id if table else None,
-        summary=summary_of(head) if head and not (head.damage and head.info is None) else None,
+        summary=head.summary if head else None,
     )
 
 

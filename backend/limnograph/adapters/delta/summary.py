@@ -32,6 +32,14 @@ _YEARS = range(-62_135_596_800_000, 253_402_300_800_000)
 """Milliseconds of the years 1 to 9999."""
 
 
+def settle(head: Head) -> Head:
+    """Put what `commitInfo` says into its final form, once; of a commit that is damaged before it, nothing is known."""
+    head.timestamp_ms = timestamp_of(head)
+    head.summary = None if head.damage and head.info is None else summary_of(head)
+    head.info = None
+    return head
+
+
 def summary_of(head: Head) -> dict[str, str]:
     """Everything the commit says of itself, one level of nesting as `operationMetrics.numFiles`; nulls are left out."""
     found: dict[str, str] = {}
