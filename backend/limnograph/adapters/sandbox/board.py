@@ -6,12 +6,16 @@ Frames could not say it: a child that hangs sends none, and two frames for every
 from __future__ import annotations
 
 import mmap
+import struct
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _BYTES = 4096
 _READING, _PARSING = b"R", b"P"
+_SINCE = struct.Struct("=d")
+_TEXT = 1 + _SINCE.size
 
 
 class Board:
@@ -23,8 +27,9 @@ class Board:
     @contextmanager
     def reading(self, location: str) -> Iterator[None]:
         """Inside, storage is what is waited for; afterwards the location is being parsed."""
-        where = location.encode("utf-8", "replace")[: _BYTES - 2]
-        self._page[: len(where) + 2] = _READING + where + b"\0"
+        where = location.encode("utf-8", "replace")[: _BYTES - _TEXT - 1] + b"\0"
+        # One clock for all processes of a machine.
+        self._page[: _TEXT + len(where)] = _READING + _SINCE.pack(time.monotonic()) + where
         try:
             yield
         finally:
@@ -32,15 +37,18 @@ class Board:
 
     def clear(self) -> None:
         """A new request: nothing was read yet."""
-        self._page[:2] = b"\0\0"
+        self._page[: _TEXT + 1] = bytes(_TEXT + 1)
 
-    def waits_for_storage(self) -> bool:
-        """Whether storage has not answered yet."""
-        return bool(self._page[:1] == _READING)
+    def waits_for_storage(self) -> float | None:
+        """For how many seconds storage has not answered; None while nothing is asked of it."""
+        if self._page[:1] != _READING:
+            return None
+        since = float(_SINCE.unpack(self._page[1:_TEXT])[0])
+        return max(0.0, time.monotonic() - since)
 
     def location(self) -> str:
         """The file that was asked for last; empty before the first one."""
-        return bytes(self._page[1:]).partition(b"\0")[0].decode("utf-8", "replace")
+        return bytes(self._page[_TEXT:]).partition(b"\0")[0].decode("utf-8", "replace")
 
 
 @contextmanager

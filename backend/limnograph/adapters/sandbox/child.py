@@ -34,9 +34,11 @@ from limnograph.adapters.sandbox.spawn import start, store_environment
 from limnograph.domain.errors import LimnographError, MetadataError, SourceTimeout, SourceUnavailable
 
 RESIDENT_BYTES = 512 << 20
-FRAME_BYTES = 64 << 20
+FRAME_BYTES = 128 << 20
 ANSWER_BYTES = 256 << 20
 START_SECONDS = 60.0
+STORAGE_SECONDS = 30.0
+"""For one file or listing, whatever the deadline of the question."""
 _LOOK_SECONDS = 0.05
 _PIECE = 1 << 16
 _SAID_BYTES = 4096
@@ -139,11 +141,13 @@ class Child:
         """Raises when the deadline has passed or the child has grown too large."""
         now = time.monotonic()
         if now > self._deadline:
-            raise self._late()
+            raise self._late(self._seconds)
         if now - self._looked > _LOOK_SECONDS:
             self._looked = now
             if self.resident_bytes() > RESIDENT_BYTES:
                 raise self._ended("memory_exceeded", f"more than {RESIDENT_BYTES >> 20} MB of memory")
+            if (self._board.waits_for_storage() or 0.0) > STORAGE_SECONDS:
+                raise self._late(STORAGE_SECONDS)
 
     def _move(self, left: memoryview) -> memoryview:
         """Wait a little for any pipe and move what it takes or gives; what is left to send."""
@@ -197,10 +201,12 @@ class Child:
             _log.info("parser %d: %s", self.pid, line)
         self._said.clear()
 
-    def _late(self) -> MetadataError | SourceTimeout:
-        waits, location = self._board.waits_for_storage(), self._board.location()
-        late = self._ended("deadline_exceeded", f"no answer within {self._seconds:g} seconds")
-        return SourceTimeout("storage", f"{location} was not read within {self._seconds:g} seconds") if waits else late
+    def _late(self, seconds: float) -> MetadataError | SourceTimeout:
+        waited, location = self._board.waits_for_storage(), self._board.location()
+        late = self._ended("deadline_exceeded", f"no answer within {seconds:.3g} seconds")
+        if waited is None:
+            return late
+        return SourceTimeout("storage", f"{location} was not read within {waited:.3g} seconds")
 
     def _crashed(self) -> MetadataError:
         """Standard output closed: the process is gone, or will be."""
