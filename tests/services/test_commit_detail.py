@@ -10,8 +10,8 @@ from limnograph.domain.events import RunFact, RunTable
 from limnograph.domain.facts import PartitionFact
 from limnograph.domain.ids import TableName
 from limnograph.services.commit import difference, effects_of
+from limnograph.services.job_runs import JobRun
 from limnograph.services.lake import Facts
-from limnograph.services.runs import JobRun
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, UUID, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

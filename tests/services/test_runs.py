@@ -1,16 +1,20 @@
 """Pushed runs and the inbox they rest in."""
 
 import asyncio
+import itertools
+from typing import Any
 
+import msgspec
 import pytest
 
 from limnograph.adapters.memory.inbox import MemoryInbox
+from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.ports.inbox import InboxItem
 from limnograph.services.runs import Runs
-from serving_kit import HOUR, NOW, parts
+from serving_kit import HOUR, NOW, FixedClock, parts
 
 NAME = TableName("lake", "sales", "orders")
 RUN = RunFact(
@@ -29,7 +33,7 @@ def test_an_item_that_is_no_run_is_left_out_and_the_others_come_back() -> None:
     inbox.put([InboxItem("run", "bad", b"{", 0), InboxItem("run", "worse", b"\xff\xfe", 1)])
     runs = Runs(inbox)
     runs.restore()
-    assert [run.job for run in runs.of_table(NAME, NOW - HOUR, NOW)] == ["churn"]
+    assert [run.job for run in asyncio.run(runs.of_table(NAME, NOW - HOUR, NOW))] == ["churn"]
 
 
 def test_the_state_of_the_inbox_follows_what_it_last_did() -> None:
@@ -46,3 +50,90 @@ def test_the_state_of_the_inbox_follows_what_it_last_did() -> None:
     made.runs._inbox.failure = None
     asyncio.run(made.runs.accept([RUN]))
     assert shown() == ("ok", None)
+
+
+DAY = 24 * HOUR
+READS = [RunTable(catalog="lake", namespace="sales", table="orders", role="reads")]
+
+
+def told(name: str, status: str, at: int, **fields: Any) -> RunFact:
+    """A transition as OpenLineage tells it: the end does not know the start."""
+    times = {"started_at": at} if status == "running" else {"ended_at": at}
+    return RunFact(run_id=name, status=status, job_name="churn", at=at, observed_at=at, **{**times, **fields})
+
+
+def shown(runs: Runs, start: int = NOW - DAY, end: int = NOW) -> list[tuple[int, int | None, str]]:
+    found = asyncio.run(runs.of_table(NAME, start, end))
+    return [(run.started_at, run.ended_at, run.status) for run in found]
+
+
+TOLD = [
+    told("a", "running", NOW - HOUR, application_id="app-1"),
+    told("a", "ok", NOW - 5, tables=[msgspec.structs.replace(READS[0], read_snapshot_id=7)]),
+    told("b", "running", NOW - 2 * HOUR, tables=READS),
+    told("b", "failed", NOW - HOUR),
+    told("c", "running", NOW - 3 * HOUR, tables=READS),
+]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(5)))[::7])
+def test_transitions_in_any_order_and_twice_make_the_same_runs(order: tuple[int, ...]) -> None:
+    runs = Runs(MemoryInbox(), MemoryEngine(), FixedClock())
+    for place in (*order, *order[:3]):
+        asyncio.run(runs.accept([TOLD[place]]))
+    assert shown(runs) == [
+        (NOW - 3 * HOUR, None, "running"),
+        (NOW - 2 * HOUR, NOW - HOUR, "failed"),
+        (NOW - HOUR, NOW - 5, "ok"),
+    ]
+    assert asyncio.run(runs.of_table(NAME, NOW - DAY, NOW))[2].read_snapshot_id == 7
+    assert runs.job_of_application("app-1") == "churn"
+
+
+def test_a_restart_unites_the_meta_table_with_the_inbox_by_key() -> None:
+    inbox, engine = MemoryInbox(), MemoryEngine()
+    engine.append([], [], [TOLD[2], msgspec.structs.replace(TOLD[3], message="as it stands in the row")])
+    asyncio.run(Runs(inbox).accept([TOLD[3], *TOLD[:2]]))
+    runs = Runs(inbox, engine, FixedClock())
+    runs.restore()
+    assert [status for _, _, status in shown(runs)] == ["failed", "ok"]
+    assert runs._runs["b"].message == "as it stands in the row"
+
+
+def test_runs_that_another_server_accepted_are_seen_too() -> None:
+    inbox = MemoryInbox()
+    mine, other = Runs(inbox, MemoryEngine(), FixedClock()), Runs(inbox)
+    mine.restore()
+    asyncio.run(other.accept(TOLD[2:4]))
+    mine.catch_up()
+    asyncio.run(other.accept(TOLD[:2]))
+    mine.catch_up()
+    assert len(shown(mine)) == 2
+
+
+def test_memory_holds_the_hot_window_and_older_ranges_come_from_the_meta_table() -> None:
+    inbox, engine, clock = MemoryInbox(), MemoryEngine(), FixedClock()
+    runs = Runs(inbox, engine, clock)
+    asyncio.run(runs.accept(TOLD))
+    engine.append([], [], TOLD)
+    clock.micros = NOW + 3 * DAY
+    inbox.mark(inbox.items("run"), NOW)
+    runs.catch_up()
+    assert set(runs._runs) == {"c"}
+    assert runs.job_of_application("app-1") is None
+    assert [status for _, _, status in shown(runs)] == ["running", "failed", "ok"]
+    assert shown(runs, NOW + 2 * DAY, clock.micros) == [(NOW - 3 * HOUR, None, "running")]
+    engine.failure = SourceUnavailable("meta", "down")
+    assert [status for _, _, status in shown(runs)] == ["running"]
+    clock.micros = NOW + 10 * DAY
+    runs.catch_up()
+    assert (runs._runs, runs._told, dict(runs._of_table)) == ({}, {}, {})
+
+
+def test_memory_is_bounded_by_number_too() -> None:
+    runs = Runs(MemoryInbox(), MemoryEngine(), FixedClock(), most=200)
+    many = [told(f"r{i:06}", "ok", NOW - HOUR + i, tables=READS, started_at=NOW - DAY) for i in range(203)]
+    asyncio.run(runs.accept(many))
+    runs.catch_up()
+    assert len(runs._runs) == 200
+    assert min(runs._runs) == "r000003"

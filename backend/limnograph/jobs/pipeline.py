@@ -75,24 +75,25 @@ class Draining(Protocol):
         ...
 
 
-def drain_inbox(drain: Draining, progress: Progress) -> tuple[str, ...]:
+def drain_inbox(drain: Draining, progress: Progress, rounds: int = 1_000) -> tuple[str, ...]:
     """Drain until the inbox is empty; a sentence when it could not be: what waits in it is not lost."""
     try:
-        while True:
+        for _ in range(rounds):
             report = drain.run()
             if report.committed or report.set_aside:
                 progress(f"inbox: {report.appended} rows appended, {report.set_aside} items set aside")
             if not report.more:
-                return ()
+                break
     except SourceError as error:
         progress(f"inbox not drained, the next time tries again: {error}")
         return (str(error),)
+    return ()
 
 
 def stream_drain(drain: Draining, progress: Progress) -> None:
-    """One drain of the stream. Like a pass of the stream it never raises."""
+    """One drain of the stream: a flood does not keep the pass waiting. Like a pass of the stream it never raises."""
     try:
-        drain_inbox(drain, progress)
+        drain_inbox(drain, progress, rounds=1)
     except Exception as error:  # noqa: BLE001 - a stream outlives one drain's surprise
         _log.exception("a drain of the inbox failed")
         progress(f"inbox not drained, the next time tries again: unexpected {type(error).__name__}: {error}")

@@ -7,13 +7,14 @@ from typing import Literal, Protocol
 import msgspec
 import polars as pl
 
-Table = Literal["snapshots", "changes"]
+Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels"]
 
 
 class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of one meta table. Conditions are and-ed; empty tuples and None mean no condition.
 
-    `start` and `end` (epoch microseconds, half-open) bound `committed_at` of snapshots and `at` of changes.
+    `start` and `end` (epoch microseconds, half-open) bound the event time: `committed_at` of snapshots, `starts_at` of
+    alerts, `at` of the others.
     """
 
     table: Table

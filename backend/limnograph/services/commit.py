@@ -17,10 +17,10 @@ from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.commits import commit_row
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore
+from limnograph.services.job_runs import JobRun
 from limnograph.services.jobs import Jobs
 from limnograph.services.lake import completed
 from limnograph.services.loading import rows_by_id
-from limnograph.services.runs import JobRun
 
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
 """How far runs before and after a commit are looked at, microseconds."""

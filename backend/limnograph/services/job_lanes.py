@@ -149,7 +149,7 @@ async def runs(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange)
             problem=problem_of(error),
             bars=[],
         )
-    pushed = bool(jobs.runs.of_table(name, span.start * MICROS_PER_MS, span.end * MICROS_PER_MS))
+    pushed = bool(await jobs.runs.of_table(name, span.start * MICROS_PER_MS, span.end * MICROS_PER_MS))
     bars = [
         Bar(
             start=run.started_at // MICROS_PER_MS,

@@ -15,8 +15,9 @@ from limnograph.domain.ids import TableName, matches
 from limnograph.domain.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.services import templates
+from limnograph.services.job_runs import JobRun
 from limnograph.services.metrics import Metrics
-from limnograph.services.runs import JobRun, Runs
+from limnograph.services.runs import Runs
 
 DAY_S = 86_400
 _SAME_END = 2_000_000
@@ -54,7 +55,7 @@ class Jobs:
             measured = await self._from_metrics(name, at_ms)
         except SourceError:
             measured = []
-        for job in [*self._from_runs(name, at_ms), *measured]:
+        for job in [*await self._from_runs(name, at_ms), *measured]:
             known = found.get((job.name, job.role))
             if known is None or known.runs_24h is None or known.runs_24h < (job.runs_24h or 0):
                 found[job.name, job.role] = job
@@ -64,10 +65,10 @@ class Jobs:
         roles = ((job.name, job.role_in(name)) for job in self._configured.values())
         return [LinkedJob(name=job, role=role, source="settings", runs_24h=None) for job, role in roles if role]
 
-    def _from_runs(self, name: TableName, at_ms: int) -> list[LinkedJob]:
+    async def _from_runs(self, name: TableName, at_ms: int) -> list[LinkedJob]:
         end = at_ms * MICROS_PER_MS
         counts: dict[tuple[str, str], int] = defaultdict(int)
-        for run in self.runs.of_table(name, end - DAY_S * MICROS_PER_SECOND, end):
+        for run in await self.runs.of_table(name, end - DAY_S * MICROS_PER_SECOND, end):
             counts[run.job, run.role] += 1
         return [
             LinkedJob(name=job, role="reads" if role == "reads" else "writes", source="runs", runs_24h=count)
@@ -115,7 +116,7 @@ class Jobs:
 
         Raises SourceError when metrics do not answer and none was pushed.
         """
-        pushed = self.runs.of_table(name, start_ms * MICROS_PER_MS, end_ms * MICROS_PER_MS)
+        pushed = await self.runs.of_table(name, start_ms * MICROS_PER_MS, end_ms * MICROS_PER_MS)
         pushed = [run for run in pushed if job is None or run.job == job]
         if self.metrics is None:
             return pushed

@@ -1,6 +1,7 @@
-"""Job runs that were pushed to us: accepted into the inbox first, then kept in memory for the pages.
+"""Job runs that were told to us: accepted into the inbox first, then kept in memory for as long as pages are hot.
 
-A run is known by its `run_id`; its transitions (`running`, `ok`, `failed`) may come twice and in any order.
+Runs are what the meta table holds united with the inbox by `(run_id, status)`; an older range is read from the meta
+table. Repeats and any order of transitions make the same runs.
 """
 
 from __future__ import annotations
@@ -8,68 +9,92 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import msgspec
+import polars as pl
 
-from limnograph.domain.errors import SourceError
+from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.events import RunFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.ports.inbox import Inbox, InboxItem
+from limnograph.ports.clock import Clock
+from limnograph.ports.inbox import Inbox, InboxItem, item_key
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.hot import WINDOW
+from limnograph.services.job_runs import RUNNING, JobRun, last_sign, names_of, on_table, together
 
 KIND = "run"
+MOST = 100_000
+"""Runs in memory at most; beyond, the oldest go and are read from the meta table when they are asked for."""
+DAY = 86_400_000_000
+RUNNING_KEPT = 7 * DAY
+"""How long a run whose end was never told is kept, microseconds."""
+_SKEW = 60_000_000
 _decoder = msgspec.json.Decoder(RunFact)
 _log = logging.getLogger("limnograph.inbox")
 
 
-class JobRun(NamedTuple):
-    """One run of a job. Instants epoch microseconds; `ended_at` None while it runs."""
-
-    job: str
-    role: str
-    started_at: int
-    ended_at: int | None
-    status: str
-    application_id: str | None = None
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it took; None while it runs."""
-        return None if self.ended_at is None else (self.ended_at - self.started_at) / MICROS_PER_SECOND
-
-
 class Runs:
-    """`accept` is durable before it returns. `restore` reads what an earlier process accepted."""
+    """`accept` is durable before it returns. `restore` reads what earlier processes accepted. Thread-safe."""
 
-    def __init__(self, inbox: Inbox) -> None:
-        self._inbox = inbox
+    def __init__(
+        self,
+        inbox: Inbox,
+        engine: QueryEngine | None = None,
+        clock: Clock | None = None,
+        *,
+        window: int = WINDOW,
+        most: int = MOST,
+    ) -> None:
+        self._inbox, self._engine, self._clock = inbox, engine, clock
+        self._window, self._most = window, most
         self._lock = threading.Lock()
+        self._told: dict[str, dict[str, RunFact]] = {}
         self._runs: dict[str, RunFact] = {}
+        self._of_table: dict[TableName, set[str]] = defaultdict(set)
+        self._of_app: dict[str, str] = {}
+        self._seen_to = 0
+        self._floor = 0
         self.error: str | None = None
         """Why the inbox failed when it was last asked; None when it answered."""
 
-    async def accept(self, runs: list[RunFact]) -> int:
+    async def accept(self, runs: Sequence[RunFact]) -> int:
         """Store durably, then show; returns how many were new. Raises SourceError."""
-        items = [InboxItem(KIND, _key(run), msgspec.json.encode(run), run.observed_at or 0) for run in runs]
+        return await self.store(items_of(runs), runs)
+
+    async def store(self, items: Sequence[InboxItem], runs: Sequence[RunFact] = ()) -> int:
+        """Store items of any kind, then show the runs among them; returns how many items were new. Raises
+        SourceError.
+        """
         with self._health():
             new = await asyncio.to_thread(self._inbox.put, items)
         if new:
-            for run in runs:
-                self._show(run)
+            self._show(runs)
         return new
 
     def restore(self) -> None:
-        """Read the inbox; an item that is no run is logged and left out. Raises SourceError."""
+        """Read the meta table, as far as it can be read, and the inbox. Raises SourceError."""
+        since = self._now() - self._window
+        try:
+            self._show(self._cold(since, None))
+        except LimnographError as error:
+            _log.warning("job runs of the meta tables: %s", error)
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Take in what other processes accepted since the last look, and let go what is too old. Raises SourceError."""
         with self._health():
-            items = self._inbox.items(KIND)
-        for item in items:
-            try:
-                self._show(_decoder.decode(item.payload))
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                _log.warning("inbox: item %s is no run: %s", item.key, error)
+            newest = self._inbox.newest(KIND)
+            items = []
+            if newest is not None and newest >= self._seen_to:
+                items = self._inbox.items(
+                    KIND, max(self._seen_to - _SKEW, self._now() - self._window - RUNNING_KEPT, 0)
+                )
+                self._seen_to = newest + 1
+        self._show(run for item in items if (run := _decoded(item)) is not None)
+        self._forget()
 
     @contextmanager
     def _health(self) -> Iterator[None]:
@@ -80,33 +105,103 @@ class Runs:
             raise
         self.error = None
 
-    def _show(self, run: RunFact) -> None:
-        """A finished transition replaces `running`; `running` never replaces a finished one."""
+    def _show(self, runs: Iterable[RunFact]) -> None:
         with self._lock:
-            known = self._runs.get(run.run_id)
-            if known is None or known.status == "running":
-                self._runs[run.run_id] = run
+            for run in runs:
+                transitions = self._told.setdefault(run.run_id, {})
+                # The first word on a transition is the one that becomes a row.
+                if run.status not in transitions:
+                    transitions[run.status] = run
+                    self._runs[run.run_id] = together(transitions)
+                    for name in names_of(run):
+                        self._of_table[name].add(run.run_id)
+                    if run.application_id:
+                        self._of_app[run.application_id] = run.run_id
 
-    def of_table(self, name: TableName, start: int, end: int) -> list[JobRun]:
-        """Runs that touched the table and overlap `[start, end)` (epoch microseconds), in order of their start."""
+    def _forget(self) -> None:
+        """Drop runs that ended before the window, and the oldest ones beyond the number that is kept."""
+        if self._clock is None:
+            return
+        edge = self._now() - self._window
         with self._lock:
-            facts = list(self._runs.values())
-        found = [
-            JobRun(run.job_name or "", table.role or "", run.started_at, run.ended_at, run.status, run.application_id)
-            for run in facts
-            for table in run.tables or ()
-            if (table.catalog, table.namespace, table.table) == name
-            and run.started_at is not None
-            and run.started_at < end
-            and (run.ended_at is None or run.ended_at >= start)
-        ]
-        return sorted(found, key=lambda run: run.started_at)
+            old = [run for run in self._runs.values() if last_sign(run) < _edge(run, edge)]
+            kept = len(self._runs) - len(old)
+            if kept > self._most:
+                gone = {run.run_id for run in old}
+                oldest = sorted((r for r in self._runs.values() if r.run_id not in gone), key=last_sign)
+                old += oldest[: kept - self._most]
+                self._floor = max(self._floor, last_sign(oldest[kept - self._most]))
+            for run in old:
+                del self._runs[run.run_id], self._told[run.run_id]
+                for name in names_of(run):
+                    self._of_table[name].discard(run.run_id)
+                    if not self._of_table[name]:
+                        del self._of_table[name]
+                if run.application_id and self._of_app.get(run.application_id) == run.run_id:
+                    del self._of_app[run.application_id]
+
+    async def of_table(self, name: TableName, start: int, end: int) -> list[JobRun]:
+        """Runs that touched the table and overlap `[start, end)` (epoch microseconds), in order of their start.
+
+        What memory no longer has comes from the meta table; when that does not answer, what is in memory stands.
+        """
+        with self._lock:
+            told = {run_id: self._told[run_id] for run_id in self._of_table.get(name, ())}
+        if self._clock is not None and start < max(self._now() - self._window, self._floor):
+            told = await asyncio.to_thread(self._with_older, name, start, end, told)
+        found = [job for transitions in told.values() for job in on_table(together(transitions), name, start, end)]
+        return sorted(found, key=lambda run: (run.started_at, run.job, run.role))
+
+    def _with_older(
+        self, name: TableName, start: int, end: int, told: dict[str, dict[str, RunFact]]
+    ) -> dict[str, dict[str, RunFact]]:
+        try:
+            older = self._cold(start - DAY, end + DAY, name)
+        except LimnographError as error:
+            _log.warning("job runs of the meta tables: %s", error)
+            return told
+        found = {run_id: dict(transitions) for run_id, transitions in told.items()}
+        for run in older:
+            found.setdefault(run.run_id, {})[run.status] = run
+        return found
+
+    def _cold(self, start: int, end: int | None, name: TableName | None = None) -> list[RunFact]:
+        """Transitions of a span out of the meta table; of the runs that name a table. Raises SourceError."""
+        if self._engine is None:
+            return []
+        rows = self._engine.select(MetaQuery(table="runs", start=start, end=end))
+        if name is not None:
+            here = pl.element().struct
+            mine = (here.field("table") == name.table) & (here.field("namespace") == name.namespace)
+            touching = rows.filter(pl.col("tables").list.eval(mine).list.any())
+            rows = rows.filter(pl.col("run_id").is_in(touching["run_id"].unique().to_list()))
+        return msgspec.convert(rows.to_dicts(), list[RunFact])
 
     def job_of_application(self, application_id: str) -> str | None:
         """Name of a job that ran under an application id."""
         with self._lock:
-            return next((r.job_name for r in self._runs.values() if r.application_id == application_id), None)
+            run_id = self._of_app.get(application_id)
+            return self._runs[run_id].job_name if run_id is not None else None
+
+    def _now(self) -> int:
+        return self._clock.now() if self._clock is not None else 0
 
 
-def _key(run: RunFact) -> str:
-    return msgspec.json.encode([run.run_id, run.status]).decode()
+def items_of(runs: Iterable[RunFact]) -> list[InboxItem]:
+    """Runs as items of the inbox."""
+    return [
+        InboxItem(KIND, item_key(run.run_id, run.status), msgspec.json.encode(run), run.observed_at or 0)
+        for run in runs
+    ]
+
+
+def _edge(run: RunFact, edge: int) -> int:
+    return edge if run.status != RUNNING else edge - RUNNING_KEPT
+
+
+def _decoded(item: InboxItem) -> RunFact | None:
+    try:
+        return _decoder.decode(item.payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        _log.warning("inbox: item %s is no run: %s", item.key, error)
+        return None

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
 from limnograph.ports.clock import Clock
-from limnograph.ports.inbox import Inbox
+from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.backend import Backend
@@ -44,6 +44,7 @@ from limnograph.wiring.observe import SettingsLake
 
 REFRESH_S = 2.0
 ASK_S = 30.0
+INBOX_S = 10.0
 _log = logging.getLogger("limnograph.server")
 
 
@@ -77,7 +78,8 @@ class Parts:
         meta: str = "limnograph",
     ) -> None:
         self.store = HotStore(engine, clock)
-        self.runs = Runs(inbox)
+        self._inbox, self._clock = inbox, clock
+        self.runs = Runs(inbox, engine, clock)
         self._source = source
         self._metrics = Metrics(source, clock) if source else None
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
@@ -107,7 +109,7 @@ class Parts:
     @asynccontextmanager
     async def around(self) -> AsyncGenerator[None]:
         """What runs beside the routes: refresh of the hot store, the watcher."""
-        tasks = [asyncio.create_task(self._refresh())]
+        tasks = [asyncio.create_task(self._refresh()), asyncio.create_task(self._keep_inbox())]
         if self._metrics:
             tasks.append(asyncio.create_task(_keep_asking(self._metrics)))
         if self.watcher:
@@ -124,16 +126,25 @@ class Parts:
                 await self._source.aclose()
 
     async def _refresh(self) -> None:
-        await asyncio.to_thread(self._restore)
+        await asyncio.to_thread(_told, self.runs.restore)
         while True:
             await asyncio.to_thread(self.store.refresh)
             await asyncio.sleep(REFRESH_S)
 
-    def _restore(self) -> None:
-        try:
-            self.runs.restore()
-        except LimnographError as error:
-            _log.warning("%s", error)
+    async def _keep_inbox(self) -> None:
+        """Take in runs that other servers accepted; delete what was committed an hour ago, also with no pipeline."""
+        while True:
+            await asyncio.sleep(INBOX_S)
+            await asyncio.to_thread(_told, self.runs.catch_up)
+            await asyncio.to_thread(_told, lambda: self._inbox.purge(self._clock.now() - KEEP))
+
+
+def _told(act: Callable[[], object]) -> None:
+    """Do it; a failure is in the log, and in the status of its source."""
+    try:
+        act()
+    except LimnographError as error:
+        _log.warning("%s", error)
 
 
 async def _keep_asking(metrics: Metrics) -> None:

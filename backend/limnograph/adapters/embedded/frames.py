@@ -8,12 +8,15 @@ import msgspec
 import polars as pl
 
 from limnograph.domain.columns import Column, ListOf, MapOf, Primitive, Type
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts import ALERTS, CHANGES, LABELS, REPORTS, RUNS, SNAPSHOTS, MetaTable
 from limnograph.ports.query_engine import MetaQuery
 
-TABLES: dict[str, MetaTable] = {"snapshots": SNAPSHOTS, "changes": CHANGES}
-TIME_COLUMN = {"snapshots": "committed_at", "changes": "at"}
-_TIE = {"snapshots": ("sequence_number", "snapshot_id"), "changes": ("table_uuid", "kind")}
+TABLES: dict[str, MetaTable] = {table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS)}
+TIME_COLUMN = {**dict.fromkeys(TABLES, "at"), "snapshots": "committed_at", "alerts": "starts_at"}
+_TIE = {name: table.key for name, table in TABLES.items()} | {
+    "snapshots": ("sequence_number", "snapshot_id"),
+    "changes": ("table_uuid", "kind"),
+}
 
 _PRIMITIVES: dict[str, pl.DataType] = {
     "string": pl.String(),

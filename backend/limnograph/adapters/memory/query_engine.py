@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import msgspec
 import polars as pl
 
 from limnograph.adapters.embedded import frames
+from limnograph.domain.events import RunFact
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.ports.query_engine import MetaHead, MetaQuery
 
@@ -17,13 +21,17 @@ class MemoryEngine:
     def __init__(self) -> None:
         self._snapshots: list[SnapshotFact] = []
         self._changes: list[ChangeFact] = []
+        self._runs: list[RunFact] = []
         self._version = 0
         self.failure: Exception | None = None
 
-    def append(self, snapshots: list[SnapshotFact], changes: list[ChangeFact]) -> None:
+    def append(
+        self, snapshots: Sequence[SnapshotFact], changes: Sequence[ChangeFact], runs: Sequence[RunFact] = ()
+    ) -> None:
         """Add rows as one pass would."""
         self._snapshots = [*self._snapshots, *snapshots]
         self._changes = [*self._changes, *changes]
+        self._runs = [*self._runs, *runs]
         self._version += 1
 
     def head(self) -> MetaHead:
@@ -40,8 +48,12 @@ class MemoryEngine:
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says."""
         self._check()
-        facts = self._snapshots if query.table == "snapshots" else self._changes
-        return frames.answer(frames.frame(query.table, facts).lazy(), query)
+        held: dict[str, Sequence[msgspec.Struct]] = {
+            "snapshots": self._snapshots,
+            "changes": self._changes,
+            "runs": self._runs,
+        }
+        return frames.answer(frames.frame(query.table, held.get(query.table, ())).lazy(), query)
 
     def _check(self) -> None:
         if self.failure is not None:
