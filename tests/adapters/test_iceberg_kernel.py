@@ -152,6 +152,28 @@ def test_fields_without_ids_are_found_by_name() -> None:
     assert decoded(named).partitions == ["region=eu"]
 
 
+def test_a_value_may_stand_before_its_key_and_a_key_twice() -> None:
+    rng = random.Random(4)
+    rows = [random_entry(rng, {}, 5) for _ in range(20)]
+    rows[0]["data_file"]["lower_bounds"] = [{"key": 1, "value": b"first"}, {"key": 1, "value": b"second"}]
+    straight = manifest_schema(2)
+    turned = json.loads(json.dumps(straight), object_hook=_turned)
+    assert turned != straight
+    header = {"schema": TABLE.replace('"long"', '"binary"')}
+    for schema in (straight, turned):
+        content = container(schema, map(encoder(schema), rows), header=header)
+        same(decoded(content, 1), manifest_oracle.entries(content, 1))
+        assert (found := decoded(content, 1).bounds)
+        assert found.lower.listed()[0] == b"first"
+
+
+def _turned(one: dict[str, Any]) -> dict[str, Any]:
+    """A record of a key and a value, with the value first."""
+    if [field.get("name") for field in one.get("fields", [])] == ["key", "value"]:
+        return {**one, "fields": one["fields"][::-1]}
+    return one
+
+
 def test_a_partition_is_told_once_however_many_chunks_the_manifest_takes() -> None:
     content = written(5, 4_000, 20, "deflate", partition=PARTITIONS[2])
     found = decoded(content)

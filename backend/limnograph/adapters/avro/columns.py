@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from limnograph.adapters.avro.codecs import decompressor
 from limnograph.adapters.avro.container import MAX_BLOCK_BYTES, Container
-from limnograph.adapters.avro.kernel import OK, REASONS, decode, scan_blocks
+from limnograph.adapters.avro.kernel import OK, REASONS, decode, hash_places, scan_blocks
 from limnograph.adapters.avro.plan import PRESENT, Plan
 from limnograph.domain.errors import MetadataError
 
@@ -47,6 +47,16 @@ class Chunk(NamedTuple):
         if slot is None:
             return np.full(len(self.rows), default, np.int64)
         return np.where(self.has(slot), self.rows[:, slot], default)
+
+    def hashes(self, slot: int | None) -> npt.NDArray[np.uint64]:
+        """Hashes of the bytes at the places in a slot; 0 where a record has none."""
+        found = np.zeros(len(self.rows), np.uint64)
+        if slot is not None:
+            has = self.has(slot)
+            places = np.where(has[:, None], self.rows[:, slot : slot + 2], 0)
+            hash_places(self.body, np.ascontiguousarray(places), found)
+            found[~has] = 0
+        return found
 
     def taken(self, offset: int, size: int) -> bytes:
         """A copy of some bytes."""

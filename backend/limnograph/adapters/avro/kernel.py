@@ -21,6 +21,7 @@ from limnograph.adapters.avro.plan import (
     BYTES,
     END,
     ENTER,
+    FIND,
     FIXED,
     GROUP,
     JUMP,
@@ -56,6 +57,7 @@ TAG_BYTES = 7
 _SYNC = 16
 _HIGH_BITS = np.uint64(0x8080_8080_8080_8080)
 _ONES = np.uint64(0x0101_0101_0101_0101)
+_MIX = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 _bytes = types.Array(types.uint8, 1, "C", readonly=True)
 _longs = types.Array(types.int64, 1, "C")
@@ -168,6 +170,29 @@ def _behind_numbers(data, position, end, width):
         position = _behind(data, position, end, count * width)
         if position < 0:
             return position
+
+
+@numba.njit(nogil=True)
+def _find(data, position, end, wanted, row, slot):
+    """Position behind an array of (key, bytes). The first value of the wanted key goes to `slot` of the row: its
+    offset and its size, which is negative where there is none.
+    """
+    row[slot + 1] = -1
+    while True:
+        count, position = _items(data, position, end, 2)
+        if position < 0 or count == 0:
+            return position
+        while count > 0:
+            key, position = _number(data, position, end)
+            if position < 0:
+                return position
+            size, position = _length(data, position, end)
+            if position < 0:
+                return position
+            if key == wanted and row[slot + 1] < 0:
+                row[slot], row[slot + 1] = position, size
+            position += size
+            count -= 1
 
 
 @numba.njit(nogil=True)
@@ -365,6 +390,13 @@ def decode(
                     present |= 1 << code[at, 1]
                     position += number
                     at += 1
+                elif operation == FIND:
+                    position = _find(data, position, end, wanted_key, rows[row], code[at, 1])
+                    if position < 0:
+                        return -position
+                    if rows[row, code[at, 1] + 1] >= 0:
+                        present |= 1 << code[at, 1]
+                    at += 1
                 elif operation == KEY:
                     key, position = _number(data, position, end)
                     if position < 0:
@@ -401,3 +433,20 @@ def decode(
         if position != end:
             return NOT_CONSUMED
     return OK
+
+
+@_compiled(types.void(_bytes, _plan, types.Array(types.uint64, 1, "C")))
+def hash_places(data, places, found):
+    """A 64-bit hash of the bytes at each `(offset, size)`, the same in every process; for telling paths apart."""
+    for row in range(len(places)):
+        position, left = places[row, 0], places[row, 1]
+        mixed = np.uint64(left) * _MIX
+        while left > 0:
+            word = np.uint64(0)
+            for index in range(min(left, 8)):
+                word |= np.uint64(data[position + index]) << np.uint64(8 * index)
+            mixed = (mixed ^ word) * _MIX
+            mixed ^= mixed >> np.uint64(47)
+            position += 8
+            left -= 8
+        found[row] = mixed

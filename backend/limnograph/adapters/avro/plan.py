@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
-PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, KEY, VALUE, MATCH = range(9, 19)
+PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, FIND, KEY, VALUE, MATCH = range(9, 20)
 """The operations, as `kernel.decode` carries them out:
 
 END            the record is read
@@ -23,6 +23,7 @@ BRANCH a b     one of a branches: targets[b + it]  KEEP_x a       keep a number,
 OPTIONAL a b   null if branch a: go on at b      MARK a, GROUP a  the bytes between them are one of few values
 JUMP a         go on at a                        KEY, VALUE       a key, and where its bytes lie
 ENTER          a loop begins                     MATCH a          keep that place if the key is the wanted one
+                                                 FIND a           the same for an array of (key, bytes) at once
 """
 PRESENT = 0
 """Column of the output whose bit `s` says that slot `s` was written."""
@@ -221,6 +222,9 @@ class _Compiler:
         if bare_name(value["type"]) not in {"bytes", "string"}:
             return self._array(items)
         slot = self.slot(wanted)
+        if fields[0] is keys[0]:
+            self.emit(FIND, slot)
+            return 1
 
         def item() -> int:
             for field in fields:
