@@ -18,7 +18,7 @@ from limnograph.domain.metadata import MAIN, LogEntry, TableMetadata
 from limnograph.ports.tables import READER_ENDED, Tables
 from limnograph.services.ledger import Ledger
 
-PROPERTIES = ("write.", "commit.", "history.", "delta.")
+PROPERTIES = ("write.", "commit.", "history.", "delta.", "hoodie.")
 """Prefixes of the properties that decide how a table's files come to be."""
 UPGRADED, FORMAT_VERSION = "upgraded", "format-version"
 OLDER_FILES = 50

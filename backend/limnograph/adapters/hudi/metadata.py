@@ -9,6 +9,8 @@ from limnograph.adapters.hudi.table import HudiTable
 from limnograph.adapters.hudi.timeline import Instant
 from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
 
+_UNTOLD = frozenset(("hoodie.table.checksum", "hoodie.table.create.schema"))
+"""Properties that say nothing of their own: a checksum of the others, and a schema that every commit has too."""
 _MAIN_MOVERS = frozenset(("rollback", "restore"))
 
 
@@ -36,7 +38,7 @@ def table_metadata(table: HudiTable) -> TableMetadata:
         specs={0: partition_spec(table.properties)},
         default_sort_order_id=None,
         sort_orders={},
-        properties=table.properties,
+        properties={key: value for key, value in table.properties.items() if key not in _UNTOLD},
         snapshots=_snapshots(table, schemas),
         refs=_refs(table),
         snapshot_log=_log(table),
