@@ -20,7 +20,7 @@ from limnograph.adapters.iceberg.cache_codec import (
     unpack_sums,
 )
 from limnograph.adapters.iceberg.cache_file import CacheFile, trim
-from limnograph.adapters.iceberg.file_columns import FileColumns
+from limnograph.adapters.iceberg.file_columns import ManifestFiles
 from limnograph.adapters.iceberg.sums import ManifestSums
 from limnograph.adapters.iceberg.table_sums import Line, TableSums
 from limnograph.domain.ids import normalise_location
@@ -45,7 +45,7 @@ class TableCache:
     def __init__(self, file: CacheFile | None, small_below: int, bounds_of: int | None) -> None:
         self.lock = RLock()
         self.sums = TableSums()
-        self.files: dict[Line, FileColumns] = {}
+        self.files: dict[Line, ManifestFiles] = {}
         self._file_bytes = 0
         self._file, self.small_below, self.bounds_of = file, small_below, bounds_of
 
@@ -55,8 +55,8 @@ class TableCache:
         return self.sums.nbytes + self._file_bytes
 
     def knows(self, line: Line, *, files: bool) -> bool:
-        """Whether memory holds a manifest's sums, and with `files` a data manifest's file columns too."""
-        return line in self.sums and (not files or line.deletes or line in self.files)
+        """Whether memory holds a manifest's sums, and with `files` its file columns too."""
+        return line in self.sums and (not files or line in self.files)
 
     def recall(self, lines: Iterable[Line], *, files: bool) -> None:
         """Take what the file knows of these manifests into memory; `files`: their file columns too."""
@@ -71,7 +71,7 @@ class TableCache:
             for line, columns in _found(self._file, "files", keys, unpack_files):
                 self._hold(line, columns)
 
-    def learn(self, learnt: Sequence[tuple[Line, ManifestSums, FileColumns | None]]) -> None:
+    def learn(self, learnt: Sequence[tuple[Line, ManifestSums, ManifestFiles | None]]) -> None:
         """Add manifests that were just read, in memory and in the file."""
         for line, sums, columns in learnt:
             self.sums.add(line, sums)
@@ -104,7 +104,7 @@ class TableCache:
         if self._file is not None:
             self._file.prune({"sums": list(map(self._sums_key, lines)), "files": list(map(self._files_key, lines))})
 
-    def _hold(self, line: Line, columns: FileColumns) -> None:
+    def _hold(self, line: Line, columns: ManifestFiles) -> None:
         if line not in self.files:
             self.files[line] = columns
             self._file_bytes += columns.nbytes

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from limnograph.adapters.iceberg.entries import Keys
-from limnograph.adapters.iceberg.file_columns import FileColumns
+from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Grouped, ManifestSums
 from limnograph.domain.facts import HISTOGRAM_EDGES
 
@@ -68,19 +68,26 @@ def _longs(raw: bytes) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.frombuffer(raw, np.int64)
 
 
-def pack_files(columns: FileColumns) -> list[Any]:
-    """Parts of a manifest's file columns."""
+def pack_files(columns: FileColumns | ScopedDeletes) -> list[Any]:
+    """Parts of a manifest's file columns, or of a delete manifest's scoped deletes."""
+    if isinstance(columns, ScopedDeletes):
+        return [column.tobytes() for column in columns]
     lengths = [[np.diff(keys.offsets).astype(np.int32).tobytes(), keys.data] for keys in (columns.lower, columns.upper)]
-    return [columns.partition.tobytes(), columns.size.tobytes(), columns.bounded.tobytes(), *lengths]
+    return [*(column.tobytes() for column in columns[:5]), *lengths]
 
 
-def unpack_files(parts: list[Any]) -> FileColumns:
-    """The columns of `pack_files`."""
-    partition, size, bounds, lower, upper = parts
+def unpack_files(parts: list[Any]) -> FileColumns | ScopedDeletes:
+    """What `pack_files` was given."""
+    if len(parts) == len(ScopedDeletes._fields):
+        target, deleted, is_dv = parts
+        return ScopedDeletes(np.frombuffer(target, np.uint64), _longs(deleted), np.frombuffer(is_dv, np.bool_))
+    partition, size, records, path, bounds, lower, upper = parts
     bounded = np.frombuffer(bounds, np.bool_)
     return FileColumns(
         partition=np.frombuffer(partition, np.int32),
-        size=np.frombuffer(size, np.int64),
+        size=_longs(size),
+        records=_longs(records),
+        path=np.frombuffer(path, np.uint64),
         bounded=bounded,
         lower=_keys(lower, bounded),
         upper=_keys(upper, bounded),

@@ -54,11 +54,20 @@ class Bounds(NamedTuple):
     upper: Keys
 
 
+class Paths(NamedTuple):
+    """Hashes of paths. `file`: of the entry's file. `target`: of the one data file that a delete file is scoped to, by
+    `referenced_data_file` or equal bounds of its paths (Iceberg's ContentFileUtil.isFileScoped); 0: to none.
+    """
+
+    file: npt.NDArray[np.uint64]
+    target: npt.NDArray[np.uint64]
+
+
 class Entries(NamedTuple):
     """`partition` indexes `partitions` (texts such as `day=2026-11-20/region=eu`, empty text: unpartitioned).
 
     `snapshot`: the entry's own, else the one that added the manifest. `size` bytes: of a deletion vector its own part
-    of the Puffin file. `bounds` only when a field id was asked for.
+    of the Puffin file. `bounds` only when a field id was asked for, `paths` when they were.
     """
 
     status: npt.NDArray[np.int8]
@@ -70,3 +79,4 @@ class Entries(NamedTuple):
     partition: npt.NDArray[np.int32]
     partitions: list[str]
     bounds: Bounds | None = None
+    paths: Paths | None = None

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from limnograph.adapters.iceberg.cache import TableCache
-from limnograph.adapters.iceberg.file_columns import FileColumns, file_columns
-from limnograph.adapters.iceberg.manifests import decode_manifest
+from limnograph.adapters.iceberg.file_columns import ManifestFiles, file_columns, scoped_deletes
+from limnograph.adapters.iceberg.manifests import DELETE_FILE_PATH, decode_manifest
 from limnograph.adapters.iceberg.sums import ManifestSums, sum_entries
 from limnograph.adapters.iceberg.table_sums import Line
 from limnograph.domain.errors import MetadataError, SourceError
@@ -74,7 +74,7 @@ class Fetching:
         return Fetched(tuple(dict.fromkeys(codes)), wrote=bool(absent))
 
     def _learn(self, table: TableCache, work: _Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
-        learnt: list[tuple[Line, ManifestSums, FileColumns | None]] = []
+        learnt: list[tuple[Line, ManifestSums, ManifestFiles | None]] = []
         failed: SourceError | None = None
         with ThreadPoolExecutor(min(_THREADS, len(manifests))) as pool:
             futures = [pool.submit(work.read, m) for m in manifests]
@@ -98,8 +98,11 @@ class _Work(NamedTuple):
     bounds_of: int | None
     keep: bool
 
-    def read(self, manifest: ManifestFile) -> tuple[ManifestSums, FileColumns | None]:
+    def read(self, manifest: ManifestFile) -> tuple[ManifestSums, ManifestFiles | None]:
         content = self.storage.read(manifest.path, MAX_AVRO_BYTES)
-        entries = decode_manifest(content, manifest, bounds_of=self.bounds_of if self.keep else None)
-        sums = sum_entries(entries, self.small_below)
-        return sums, file_columns(entries) if self.keep and not manifest.deletes else None
+        if not self.keep:
+            return sum_entries(decode_manifest(content, manifest, bounds_of=None), self.small_below), None
+        bounds_of = DELETE_FILE_PATH if manifest.deletes else self.bounds_of
+        entries = decode_manifest(content, manifest, bounds_of=bounds_of, paths=True)
+        files = scoped_deletes(entries) if manifest.deletes else file_columns(entries)
+        return sum_entries(entries, self.small_below), files

@@ -18,12 +18,14 @@ _WORD = 8
 
 
 class FileColumns(NamedTuple):
-    """One row per live data file. `partition` indexes the manifest's partitions. Files without both bounds are not
-    `bounded`, and have no keys; there are none at all when no field was asked for.
+    """One row per live data file. `partition` indexes the manifest's partitions; `path`: hash of the file's. Files
+    without both bounds are not `bounded`, and have no keys; there are none at all when no field was asked for.
     """
 
     partition: npt.NDArray[np.int32]
     size: Longs
+    records: Longs
+    path: npt.NDArray[np.uint64]
     bounded: npt.NDArray[np.bool_]
     lower: Keys
     upper: Keys
@@ -32,19 +34,46 @@ class FileColumns(NamedTuple):
     def nbytes(self) -> int:
         """Bytes of memory."""
         keys = sum(k.offsets.nbytes + len(k.data) for k in (self.lower, self.upper))
-        return self.partition.nbytes + self.size.nbytes + self.bounded.nbytes + keys
+        return sum(column.nbytes for column in self[:5]) + keys
+
+
+class ScopedDeletes(NamedTuple):
+    """One row per live delete file that applies to one data file. `target`: hash of that file's path; `records`: rows
+    it deletes; `is_dv`: a deletion vector, beside which the file's older delete files no longer count.
+    """
+
+    target: npt.NDArray[np.uint64]
+    records: Longs
+    is_dv: npt.NDArray[np.bool_]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory."""
+        return sum(column.nbytes for column in self)
+
+
+ManifestFiles = FileColumns | ScopedDeletes
+"""Of a data manifest, and of a delete manifest."""
+
+
+def scoped_deletes(entries: Entries) -> ScopedDeletes:
+    """Of a delete manifest that was read with paths."""
+    target = np.zeros(entries.status.size, np.uint64) if entries.paths is None else entries.paths.target
+    rows = np.flatnonzero((entries.status != DELETED) & (target != 0))
+    return ScopedDeletes(target[rows], entries.records[rows], entries.is_dv[rows])
 
 
 def file_columns(entries: Entries) -> FileColumns:
     """Columns of a manifest's live data files, in the order of its entries."""
     rows = np.flatnonzero((entries.status != DELETED) & (entries.content == DATA))
-    partition, size = entries.partition[rows].astype(np.int32), entries.size[rows]
+    path = np.zeros(rows.size, np.uint64) if entries.paths is None else entries.paths.file[rows]
+    plain = (entries.partition[rows].astype(np.int32), entries.size[rows], entries.records[rows], path)
     if entries.bounds is None:
         none = np.zeros(rows.size, np.bool_)
-        return FileColumns(partition, size, none, _chosen(None, rows, none), _chosen(None, rows, none))
+        return FileColumns(*plain, none, _chosen(None, rows, none), _chosen(None, rows, none))
     bounded = entries.bounds.lower.has[rows] & entries.bounds.upper.has[rows]
     lower, upper = (_chosen(keys, rows, bounded) for keys in entries.bounds)
-    return FileColumns(partition, size, bounded, lower, upper)
+    return FileColumns(*plain, bounded, lower, upper)
 
 
 def _chosen(keys: Keys | None, rows: npt.NDArray[np.intp], bounded: npt.NDArray[np.bool_]) -> Keys:

@@ -23,6 +23,7 @@ from limnograph.adapters.iceberg.entries import (
     Bounds,
     Entries,
     Keys,
+    Paths,
 )
 from limnograph.adapters.iceberg.partition_text import partition_text
 from limnograph.domain.errors import MetadataError
@@ -34,6 +35,9 @@ MAX_COUNT = 2**50
 _STATUS, _SNAPSHOT, _DATA_FILE, _CONTENT, _FORMAT, _PARTITION = 0, 1, 2, 134, 101, 102
 _RECORDS, _SIZE, _CONTENT_SIZE, _LOWER, _UPPER = 103, 104, 145, 125, 128
 _BOUND_KEYS = (126, 129)
+_PATH, _REFERENCED = 100, 143
+DELETE_FILE_PATH = 2_147_483_546
+"""Field id of the paths in a position delete file (MetadataColumns.DELETE_FILE_PATH)."""
 _TEXTS_KEPT = 8_192
 """Partitions of a layout whose text is made once for all of its manifests."""
 _PUFFIN = 6 << 56 | int.from_bytes(b"PUFFIN\0", "big")
@@ -47,6 +51,7 @@ _FILE = (
     Wanted(_SIZE, ("file_size_in_bytes",)),
     Wanted(_CONTENT_SIZE, ("content_size_in_bytes",)),
 )
+_PATHS = (Wanted(_PATH, ("file_path",), "bytes"), Wanted(_REFERENCED, ("referenced_data_file",), "bytes"))
 _BOUNDS = (Wanted(_LOWER, ("lower_bounds",), "bound"), Wanted(_UPPER, ("upper_bounds",), "bound"))
 
 
@@ -56,23 +61,25 @@ class _Layout(NamedTuple):
     plan: Plan
     text: Callable[[bytes], str]
     bound_type: str | None
+    paths: bool
 
 
 @as_damage
-def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | None) -> Entries:
-    """The entries of one manifest as columns; with bounds of the column of field id `bounds_of`.
+def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | None, paths: bool = False) -> Entries:
+    """The entries of one manifest as columns; with bounds of the column of field id `bounds_of`. With `paths`, delete
+    files are scoped by the bounds of DELETE_FILE_PATH, which is then the column to ask delete manifests for.
 
     Raises MetadataError: manifest_unreadable, manifest_implausible, avro_damaged, avro_codec_unknown, avro_too_large.
     """
     container = open_container(content)
-    layout = _layout_of(container, bounds_of)
+    layout = _layout_of(container, bounds_of, paths=paths)
     texts: dict[str, int] = {}
     known: dict[bytes, int] = {}
     parts = [
         _entries(chunk, layout, manifest, _Names(texts, known), bounds_of=bounds_of)
         for chunk in read_chunks(container, layout.plan, -1 if bounds_of is None else bounds_of)
     ]
-    return _joined(parts, list(texts), bounds=bounds_of is not None)
+    return _joined(parts, list(texts), bounds=bounds_of is not None, paths=paths)
 
 
 class _Names(NamedTuple):
@@ -114,6 +121,7 @@ def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Name
         partition=_partitions(chunk, layout, names),
         partitions=[],
         bounds=None if bounds_of is None else _bounds(chunk, layout),
+        paths=_paths(chunk, layout, kind) if layout.paths else None,
     )
 
 
@@ -146,10 +154,20 @@ def _bounds(chunk: Chunk, layout: _Layout) -> Bounds:
     return Bounds(*found)
 
 
-def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool) -> Entries:
+def _paths(chunk: Chunk, layout: _Layout, kind: npt.NDArray[np.int64]) -> Paths:
+    slot = layout.plan.slots.get
+    lower, upper = chunk.hashes(slot(_LOWER)), chunk.hashes(slot(_UPPER))
+    by_bounds = np.where(lower == upper, lower, np.uint64(0))
+    target = np.where(chunk.has(slot(_REFERENCED)), chunk.hashes(slot(_REFERENCED)), by_bounds)
+    return Paths(chunk.hashes(slot(_PATH)), np.where(kind == POSITION_DELETES, target, np.uint64(0)))
+
+
+def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool, paths: bool) -> Entries:
     if len(parts) == 1:
         return parts[0]._replace(partitions=partitions)
     found = [part.bounds for part in parts if part.bounds]
+    scoped = [part.paths for part in parts if part.paths]
+    hashes = Paths(_column(np.uint64, (p.file for p in scoped)), _column(np.uint64, (p.target for p in scoped)))
     both = Bounds(Keys.joined([one.lower for one in found]), Keys.joined([one.upper for one in found]))
     return Entries(
         status=_column(np.int8, (part.status for part in parts)),
@@ -161,6 +179,7 @@ def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool) -> Ent
         partition=_column(np.int32, (part.partition for part in parts)),
         partitions=partitions,
         bounds=both if bounds else None,
+        paths=hashes if paths else None,
     )
 
 
@@ -168,21 +187,23 @@ def _column(dtype: Any, parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return np.concatenate([np.zeros(0, dtype), *parts])
 
 
-def _layout_of(container: Container, bounds_of: int | None) -> _Layout:
+def _layout_of(container: Container, bounds_of: int | None, *, paths: bool) -> _Layout:
     header = container.header.get
     schema = header("schema", b"") if bounds_of is not None else b""
-    return _layout(container.schema_text, header("partition-spec", b""), schema, bounds_of)
+    return _layout(container.schema_text, header("partition-spec", b""), schema, bounds_of, paths=paths)
 
 
 @lru_cache(maxsize=16)
-def _layout(schema_text: bytes, spec_text: bytes, table_schema_text: bytes, bounds_of: int | None) -> _Layout:
+def _layout(
+    schema_text: bytes, spec_text: bytes, table_schema_text: bytes, bounds_of: int | None, *, paths: bool
+) -> _Layout:
     """Made once for all manifests that one writer wrote of one spec: their headers are the same bytes."""
     schema = parse_schema(schema_text)
     data_file = find_field(schema, Wanted(_DATA_FILE, ("data_file",)))
     inner = bare(data_file["type"]) if data_file else None
     if not isinstance(inner, dict) or not isinstance(inner.get("fields"), list):
         raise MetadataError("manifest_unreadable", "the entries of a manifest have no data_file")
-    inside = _FILE if bounds_of is None else _FILE + _BOUNDS
+    inside = _FILE + (() if bounds_of is None else _BOUNDS) + (_PATHS if paths else ())
     wanted = (
         Wanted(_STATUS, ("status",)),
         Wanted(_SNAPSHOT, ("snapshot_id",)),
@@ -193,6 +214,7 @@ def _layout(schema_text: bytes, spec_text: bytes, table_schema_text: bytes, boun
         plan=compile_plan(schema, wanted, _BOUND_KEYS),
         text=_text(_spec_fields(spec_text), partition["type"] if partition else None),
         bound_type=None if bounds_of is None else column_type(_json(table_schema_text), bounds_of),
+        paths=paths,
     )
 
 

@@ -9,9 +9,10 @@ from msgspec import structs
 from limnograph.adapters.iceberg.cache import ManifestCache, TableCache
 from limnograph.adapters.iceberg.content import SnapshotSums
 from limnograph.adapters.iceberg.fetching import MAX_AVRO_BYTES, Fetching, code_of
+from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
-from limnograph.adapters.iceberg.shape import MAX_FILES, file_shape, overlap_field
+from limnograph.adapters.iceberg.shape import MAX_FILES, LiveFiles, file_shape, overlap_field
 from limnograph.adapters.iceberg.table_sums import Line, line_of
 from limnograph.domain.content import Reading, Shape, Want
 from limnograph.domain.errors import MetadataError
@@ -99,13 +100,18 @@ def _shape(
 ) -> tuple[Shape, tuple[str, ...]]:
     """The shape and what is to be noted about it. A list that understates its files does not lift the limit."""
     found = sums.skew()
-    if sums.data_files > MAX_FILES or any(not line.deletes and line not in table.files for line in lines):
+    files = [table.files.get(line) for line in lines]
+    if sums.data_files > MAX_FILES or None in files:
         return found, (TOO_LARGE,)
-    data = [line for line in lines if not line.deletes]
-    columns = [table.files[line] for line in data]
-    places = [table.sums.places(line)[table.files[line].partition] for line in data]
-    files = file_shape(metadata, columns, [line.spec_id for line in data], places)
-    return structs.replace(files, **{name: getattr(found, name) for name in _SKEW}), ()
+    data = [(line, part) for line, part in zip(lines, files, strict=True) if isinstance(part, FileColumns)]
+    columns = LiveFiles(
+        columns=[part for _, part in data],
+        spec_ids=[line.spec_id for line, _ in data],
+        places=[table.sums.places(line)[part.partition] for line, part in data],
+        deletes=[part for part in files if isinstance(part, ScopedDeletes)],
+    )
+    whole = file_shape(metadata, columns)
+    return structs.replace(whole, **{name: getattr(found, name) for name in _SKEW}), ()
 
 
 _SKEW = tuple(name for name in Shape.__struct_fields__ if name.startswith("skew_"))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.iceberg.file_columns import FileColumns, comparable
-from limnograph.analysis.debt import debt
+from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes, comparable
+from limnograph.analysis.debt import DELETE_RATIO, debt
 from limnograph.analysis.overlap import overlap
 from limnograph.analysis.skew import skew
 from limnograph.domain.content import Shape
 from limnograph.domain.manifests import PartitionKey
 from limnograph.domain.metadata import TableMetadata
+
+Longs = npt.NDArray[np.int64]
 
 MAX_FILES = 1_000_000
 """Live data files up to which debt and overlap are computed (DESIGN §4)."""
@@ -59,22 +61,28 @@ def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], 
     )
 
 
-def file_shape(
-    metadata: TableMetadata, columns: list[FileColumns], spec_ids: list[int], places: list[npt.NDArray[np.int64]]
-) -> Shape:
-    """Debt and overlap of the live data files of these manifests, in the order of the manifest list.
-
-    `spec_ids`: partition spec of each manifest; `places`: table-wide number of each file's partition.
+class LiveFiles(NamedTuple):
+    """All live files by manifest, in the order of the manifest list. `spec_ids`: partition spec of each manifest;
+    `places`: table-wide number of each file's partition; `deletes`: of the delete manifests.
     """
-    size = np.concatenate([np.empty(0, np.int64), *(part.size for part in columns)])
-    place = np.concatenate([np.empty(0, np.int64), *places])
-    specs = np.repeat(np.array(spec_ids, np.int64), [part.size.size for part in columns])
-    bounded = np.concatenate([np.empty(0, np.bool_), *(part.bounded for part in columns)])
-    lower, upper = comparable(columns)
+
+    columns: list[FileColumns]
+    spec_ids: list[int]
+    places: list[Longs]
+    deletes: list[ScopedDeletes]
+
+
+def file_shape(metadata: TableMetadata, files: LiveFiles) -> Shape:
+    """Debt and overlap of a snapshot's live data files."""
+    size = _joined(np.int64, (part.size for part in files.columns))
+    place = _joined(np.int64, files.places)
+    specs = np.repeat(np.array(files.spec_ids, np.int64), [part.size.size for part in files.columns])
+    bounded = _joined(np.bool_, (part.bounded for part in files.columns))
+    lower, upper = comparable(files.columns)
     depth = overlap(place[bounded], lower, upper, int(np.count_nonzero(~bounded)))
     owed = None
     if metadata.targets is not None:
-        owed = debt(planned_groups(metadata, specs, place), size, metadata.targets)
+        owed = debt(planned_groups(metadata, specs, place), size, metadata.targets, much_deleted(files))
     return Shape(
         debt_files=owed.files if owed else None,
         debt_bytes=owed.bytes if owed else None,
@@ -84,6 +92,30 @@ def file_shape(
         overlap_depth_mean=depth.depth_mean,
         overlap_unbounded=depth.left_out,
     )
+
+
+def much_deleted(files: LiveFiles) -> npt.NDArray[np.bool_] | None:
+    """Data files of whose rows their own deletes remove DELETE_RATIO or more; None where no delete is scoped."""
+    target = _joined(np.uint64, (part.target for part in files.deletes))
+    if not target.size:
+        return None
+    deleted = _joined(np.int64, (part.records for part in files.deletes))
+    is_dv = _joined(np.bool_, (part.is_dv for part in files.deletes))
+    # Beside a deletion vector a file's older delete files do not count.
+    counts = is_dv | ~np.isin(target, target[is_dv])
+    targets, inverse = np.unique(target[counts], return_inverse=True)
+    rows = np.zeros(targets.size, np.int64)
+    np.add.at(rows, inverse, deleted[counts])
+    path = _joined(np.uint64, (part.path for part in files.columns))
+    records = _joined(np.int64, (part.records for part in files.columns))
+    at = np.minimum(np.searchsorted(targets, path), targets.size - 1)
+    own = np.where(targets[at] == path, np.minimum(rows[at], records), 0)
+    share: npt.NDArray[np.float64] = own / np.maximum(records, 1)
+    return share >= DELETE_RATIO
+
+
+def _joined(dtype: Any, parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *parts])
 
 
 def planned_groups(
