@@ -100,6 +100,21 @@ def test_a_damaged_archive_is_no_damage_of_the_table(tmp_path: Path, version: in
 
 
 @VERSIONS
+def test_a_write_that_hung_before_the_archive_is_not_taken_for_an_archived_one(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version)
+    folder.commit(Stat("a", 10, 1))
+    hung = folder.tick()
+    folder.request(hung)
+    folder.place(EU, folder.name(hung, Stat("z", 77)), 77)
+    first = folder.commit(Stat("b", 20, 1))
+    second = folder.commit(Stat("b", 30, 1, prev=first, updates=1))
+    folder.archive(2)
+    shutil.rmtree(folder.timeline / "history" if version == 8 else folder.timeline / "archived")
+    _, after = read(folder)
+    assert totals(after[int(second)])[:2] == (2, 40)
+
+
+@VERSIONS
 def test_what_cleaning_took_from_before_the_archive_is_counted_and_has_no_size(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     instants = history(folder)

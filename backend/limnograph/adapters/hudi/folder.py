@@ -43,7 +43,9 @@ def start_from_folder(
     logs: dict[GroupId, list[tuple[str, File]]] = {}
     written = {(stat.partition, stat.name) for commit in commits.values() for stat in commit.written}
     for group, name, parsed, size in files:
-        if (group[0], name) in written or parsed.instant >= timeline.starts:
+        # A log of a pending compaction's slice carries that instant in its name and is complete all the same.
+        unfinished = parsed.instant in timeline.pending and not (parsed.is_log and slices.own_slices)
+        if (group[0], name) in written or parsed.instant >= timeline.starts or unfinished:
             continue
         if parsed.is_log:
             logs.setdefault(group, []).append((name, File(parsed.instant, size)))

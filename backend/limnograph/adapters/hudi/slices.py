@@ -47,7 +47,7 @@ class Slices:
     """
 
     def __init__(self, *, own_slices: bool, small_below: int | None) -> None:
-        self._own_slices, self._small_below = own_slices, small_below
+        self.own_slices, self._small_below = own_slices, small_below
         self._groups: dict[GroupId, Slice] = {}
         self._replaced: set[GroupId] = set()
         self._move = Move()
@@ -111,7 +111,7 @@ class Slices:
             self._put_base(group, File(instant.requested, item.size, item.records))
             return
         ended = instant.completed or instant.requested
-        self._put_log(group, item.name, File((item.instant or ended) if self._own_slices else ended, item.size))
+        self._put_log(group, item.name, File((item.instant or ended) if self.own_slices else ended, item.size))
 
     def _put_base(self, group: GroupId, base: File) -> None:
         """A newer base file opens a slice: the one before leaves, and with it the logs that were merged into it."""

@@ -70,8 +70,11 @@ class Timeline(NamedTuple):
 
     @property
     def starts(self) -> str:
-        """What was requested before this instant is archived, and therefore had completed. Empty: nothing was."""
-        return min((*(i.requested for i in self.snapshots), *self.pending), default="")
+        """What was requested before this instant and is not pending is archived, and therefore had completed.
+
+        Empty: nothing was.
+        """
+        return min((i.requested for i in self.snapshots), default="")
 
 
 def parse_timeline(files: Iterable[Listed], layout: int, folder: str) -> Timeline:
