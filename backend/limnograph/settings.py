@@ -35,11 +35,12 @@ class MetaSettings(Frozen, frozen=True, kw_only=True):
 
 
 class PathSettings(Frozen, frozen=True, kw_only=True):
-    """A table without a catalog."""
+    """A table without a catalog. `properties`: of its store, by PyIceberg's names (`s3.endpoint`, …)."""
 
     format: Literal["iceberg", "delta", "hudi"]
     name: str
     location: str
+    properties: dict[str, str] = {}
 
 
 class ObserveSettings(Frozen, frozen=True, kw_only=True):

@@ -48,6 +48,13 @@ def test_a_listing_asks_with_the_credentials_of_the_catalog(store: ObjectStore) 
     assert all("Credential=READER/" in authorization for _, authorization in store.asked)
 
 
+def test_a_table_without_a_catalog_has_a_store_of_its_own(store: ObjectStore) -> None:
+    store.objects |= {f"lake/events/_delta_log/{version:020}.json": b"{}" for version in range(3)}
+    reading = SandboxTables(Access({}, stores={"s3a://lake/events/": store.properties}))
+    assert reading.newest("delta", "s3://lake/events").endswith("00000000000000000002.json")
+    assert all("Credential=READER/" in authorization for _, authorization in store.asked)
+
+
 def test_a_table_on_an_object_store_is_read_in_a_child(store: ObjectStore, lake: Lake) -> None:
     """Its address space holds the store's client and the compiled reader together. The path map leads to the store."""
     table = lake.table()

@@ -106,6 +106,7 @@ def access_of(settings: Settings) -> Access:
         path_map=dict(settings.path_map),
         meta_prefix=own_prefix(settings),
         roots=(*observe.roots, *(path.location for path in observe.paths)),
+        stores={path.location: path.properties for path in observe.paths if path.properties},
         cache_dir=str(settings.cache_dir.absolute()),
         deadline_seconds=observe.table_deadline_seconds,
     )

@@ -18,6 +18,7 @@ from limnograph.domain.content import Reading, Want
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.ids import normalise_location
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_reader import TableReader
@@ -122,12 +123,22 @@ class Parsing:
         return _Believing(self._format(due.format).reader(table.storage, self._access), table.allowed)
 
     def _table(self, catalog: str, folder: str) -> Table:
-        properties = self._access.catalogs.get(catalog, {})
-        if catalog not in self._files:
-            self._files[catalog] = FileStorage(properties)
+        name, properties = self._properties(catalog, folder)
+        if name not in self._files:
+            self._files[name] = FileStorage(properties)
         roots = Roots((*self._access.roots, properties.get("warehouse", "")), self._path_map)
-        allowed = TableStorage(self._files[catalog], roots, folder)
+        allowed = TableStorage(self._files[name], roots, folder)
         return Table(allowed, ToldStorage(allowed, self._board))
+
+    def _properties(self, catalog: str, folder: str) -> tuple[str, dict[str, str]]:
+        """Properties of a catalog, else of the store of a table without one, and a name for them."""
+        if catalog in self._access.catalogs:
+            return catalog, self._access.catalogs[catalog]
+        place = normalise_location(folder)
+        for location, properties in self._access.stores.items():
+            if place == normalise_location(location):
+                return location, properties
+        return "", {}
 
     def _format(self, name: str) -> Format:
         if name not in self._formats:

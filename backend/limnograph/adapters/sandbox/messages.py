@@ -23,17 +23,19 @@ DEADLINE_SECONDS = 60.0
 
 
 class Access(msgspec.Struct, frozen=True):
-    """How a child, or a worker that has one, reaches storage. Holds credentials: it travels over pipes only.
+    """How a child, or a worker that has one, reaches storage. Holds credentials: to children it travels over pipes.
 
-    `catalogs`: properties by catalog name. `path_map`: location prefixes to replace. `roots`: places that any table
-    may name. `deadline_seconds`: for one table. `cache_dir`: of what can be rebuilt; empty: none. `meta_prefix`: where
-    our own tables are (`catalog.namespace.`), whose moves are no news. `command`: of the child; empty: our own.
+    `catalogs`: properties by catalog name; `stores`: by the location of a table without one. `path_map`: location
+    prefixes to replace. `roots`: places that any table may name. `cache_dir`: of what can be rebuilt; empty: none.
+    `deadline_seconds`: for one table. `meta_prefix`: where our own tables are (`catalog.namespace.`), whose moves are
+    no news. `command`: of the child; empty: our own.
     """
 
     catalogs: dict[str, dict[str, str]]
     path_map: dict[str, str] = {}
     meta_prefix: str = ""
     roots: tuple[str, ...] = ()
+    stores: dict[str, dict[str, str]] = {}
     cache_dir: str = ""
     deadline_seconds: float = DEADLINE_SECONDS
     command: tuple[str, ...] = ()

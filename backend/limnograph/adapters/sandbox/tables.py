@@ -24,6 +24,8 @@ from limnograph.domain.metadata import TableMetadata
 from limnograph.ports.tables import READER_ENDED
 
 _log = logging.getLogger("limnograph.sandbox")
+NEWEST_SECONDS = 10.0
+"""For the pointer of a table without a catalog: all tables wait for the listing."""
 SECOND_LOOK_SECONDS = 4.0
 """For what the metadata alone says, after the deep look failed."""
 
@@ -53,8 +55,11 @@ class SandboxTables:
         return [fact for part in parts for fact in decode_facts(part)]
 
     def newest(self, table_format: str, location: str) -> str:
-        """The newest metadata pointer of a table folder without a catalog. Raises InvalidInput, SourceError."""
-        (body,) = self._ask(Newest(table_format, location))
+        """The newest metadata pointer of a table folder without a catalog.
+
+        Raises InvalidInput, MetadataError, SourceError.
+        """
+        (body,) = self._ask(Newest(table_format, location), min(self._access.deadline_seconds, NEWEST_SECONDS))
         return decode_pointer(body)
 
     def _second_look(self, due: DueTable, error: MetadataError) -> list[bytes]:
