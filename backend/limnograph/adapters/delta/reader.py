@@ -122,7 +122,8 @@ class DeltaReader:
             self._states.seed(log, live, version, self._storage)
 
         def committed_at(number: int) -> int | None:
-            touched = metadata.snapshots.get(live.touched.get(number, -1))
+            own = live.values[number] in moves.touched
+            touched = metadata.snapshots.get(version if own else live.touched.get(number, -1))
             return touched.committed_at if touched else None
 
         return partitions_of(

@@ -32,8 +32,8 @@ class Moved(msgspec.Struct):
 
 
 class Moves(msgspec.Struct):
-    """`touched`: partition values -> data files added, removed there. `visited`: partitions with any file action.
-    `placed`: whether all removed files told theirs.
+    """`touched`: partition values -> data files added, removed there. `placed`: whether all removed files told theirs.
+    `visited`: partitions that the commit itself names; a removed file need not say where it was.
     """
 
     added: Moved = msgspec.field(default_factory=Moved)
@@ -47,13 +47,17 @@ class Moves(msgspec.Struct):
         if values is None:
             self.placed = False
             return
-        self.visited.add(values)
         counts = self.touched.setdefault(values, [0, 0])
         counts[0] += added
         counts[1] += removed
 
 
-def replay(actions: Iterable[FileAction], live: LiveFiles | None) -> Moves:
+def visited(actions: Iterable[FileAction]) -> set[Values]:
+    """Partitions that file actions name."""
+    return {action.file.values for action in actions if action.file.values is not None}
+
+
+def replay(actions: list[FileAction], live: LiveFiles | None) -> Moves:
     """Apply a commit to `live`, in place. `live` None: the state before is not known, the commit speaks for itself.
 
     Raises MetadataError; `live` is then half moved and of no use any more.
@@ -71,7 +75,9 @@ def replay(actions: Iterable[FileAction], live: LiveFiles | None) -> Moves:
         for files in news.values():
             for file in files:
                 live.put(file)
-    return _moves(olds, news)
+    moves = _moves(olds, news)
+    moves.visited = visited(actions)
+    return moves
 
 
 def _moves(olds: dict[bytes, list[File]], news: dict[bytes, list[File]]) -> Moves:
@@ -100,8 +106,6 @@ def _exchange(moves: Moves, old: File, new: File) -> None:
         moves.removed.delete_files += old.vector_rows is not None
         moves.added.delete_files += new.vector_rows is not None
         moves.touch(new.values, 0, 0)
-    elif new.values is not None:
-        moves.visited.add(new.values)
 
 
 def _plus(total: int | None, part: int | None) -> int | None:

@@ -14,14 +14,15 @@ from limnograph.adapters.delta.actions import FileAction, read_files
 from limnograph.adapters.delta.checkpoints import checkpoint_files
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Checkpoint, Log
-from limnograph.adapters.delta.replay import Moves, replay
+from limnograph.adapters.delta.replay import Moves, replay, visited
 from limnograph.adapters.delta.state import LiveFiles
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Storage
 
 FILES_KEPT = 400_000
 """Live files of all remembered states together; the newest one is kept whatever its size."""
-_TRIES = 3
+_TRIES = 10
+"""Checkpoints that are tried until one is sound; the beginning of the table always is."""
 _Start = Callable[[], LiveFiles]
 
 
@@ -49,7 +50,8 @@ class States:
         if not bases:
             raise MetadataError("history_truncated", f"nothing in the log leads to version {version}")
         held = self._held.pop(log.root, None)
-        starts: list[_Start] = [partial(self._from, log, base, version, storage) for base in bases[:_TRIES]]
+        nearest = [*bases[:_TRIES], *(base for base in bases[_TRIES:] if base is None)]
+        starts: list[_Start] = [partial(self._from, log, base, version, storage) for base in nearest]
         if held and self._leads(log, held, version, bases[0]):
             starts.insert(0, partial(self._forward, log, held.version, version, held.live, storage))
         del held
@@ -86,7 +88,7 @@ class States:
                 actions = self.actions(log, version, storage)
             except MetadataError:
                 continue  # told as a problem of that version
-            for values in {action.file.values for action in actions if action.file.values is not None}:
+            for values in visited(actions):
                 number = live.number(values)
                 if number in wanted:
                     live.touched[number] = version
