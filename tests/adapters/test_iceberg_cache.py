@@ -247,3 +247,14 @@ def test_damage_is_told_by_each_of_its_codes(table: MetadataTable, tmp_path: Pat
     assert reading.tier == "manifest_list"
     assert set(reading.problems) == {"manifest_missing", "manifest_unreadable"}
     assert reading.manifests
+
+
+def test_tables_that_were_not_read_for_longest_leave_memory(tmp_path: Path) -> None:
+    tables = [MetadataTable(tmp_path / str(number), seed=number) for number in range(4)]
+    for made in tables:
+        made.append(made.file("eu"))
+    cache = ManifestCache(memory_bytes=20_000)
+    first = [readings(made, cache) for made in tables]
+    assert reads(tables[-1], cache) == 0
+    assert reads(tables[0], cache) == 1
+    assert [readings(made, cache) for made in tables] == first

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from limnograph.adapters.iceberg.cache_codec import (
     key_of,
@@ -35,6 +35,14 @@ _TRIM_EVERY = 256
 """Writes between two looks at the folder's size."""
 
 
+class Key(NamedTuple):
+    """A table, and what its numbers depend on besides its manifests: the bound of small files, the field of overlap."""
+
+    name: str
+    small_below: int
+    bounds_of: int | None
+
+
 class TableCache:
     """One table's manifests. Hold `lock` while using it.
 
@@ -42,12 +50,13 @@ class TableCache:
     of what a number means, so other ones have rows of their own.
     """
 
-    def __init__(self, file: CacheFile | None, small_below: int, bounds_of: int | None) -> None:
+    def __init__(self, key: Key, file: CacheFile | None) -> None:
+        self.key, self.small_below, self.bounds_of = key, key.small_below, key.bounds_of
         self.lock = RLock()
         self.sums = TableSums()
         self.files: dict[Line, ManifestFiles] = {}
         self._file_bytes = 0
-        self._file, self.small_below, self.bounds_of = file, small_below, bounds_of
+        self._file = file
 
     @property
     def nbytes(self) -> int:
@@ -133,7 +142,9 @@ class ManifestCache:
         self, folder: Path | None = None, *, memory_bytes: int = MEMORY_BYTES, folder_bytes: int = FOLDER_BYTES
     ) -> None:
         self._folder, self._memory, self._folder_bytes = folder, memory_bytes, folder_bytes
-        self._tables: OrderedDict[tuple[object, ...], TableCache] = OrderedDict()
+        self._tables: OrderedDict[Key, TableCache] = OrderedDict()
+        self._weights: dict[Key, int] = {}
+        self._weight = 0
         self._lock = Lock()
         self._writes = 0
 
@@ -144,11 +155,11 @@ class ManifestCache:
         home = normalise_location(metadata.metadata_location).rpartition("/")[0]
         name = hashlib.sha256(f"{metadata.table_uuid}\n{metadata.location}\n{home}".encode()).hexdigest()[:32]
         small_below = metadata.targets.small_below if metadata.targets else 0
-        key = (name, small_below, bounds_of)
+        key = Key(name, small_below, bounds_of)
         with self._lock:
             if key not in self._tables:
                 file = None if self._folder is None else CacheFile(self._folder / f"{name}.sqlite")
-                self._tables[key] = TableCache(file, small_below, bounds_of)
+                self._tables[key] = TableCache(key, file)
             self._tables.move_to_end(key)
             return self._tables[key]
 
@@ -158,13 +169,20 @@ class ManifestCache:
             table.forget_others(lines)
         if table.nbytes > self._memory // 2:
             table.drop_files()
-        with self._lock:
-            total = sum(known.nbytes for known in self._tables.values())
-            while total > self._memory and len(self._tables) > 1:
-                total -= self._tables.popitem(last=False)[1].nbytes
+        self._weigh(table)
         if wrote:
             table.prune(lines)
             self._trim()
+
+    def _weigh(self, table: TableCache) -> None:
+        """Let the tables go that were not read for longest. One that went while it was read is not kept."""
+        with self._lock:
+            if self._tables.get(table.key) is table:
+                self._weight += table.nbytes - self._weights.get(table.key, 0)
+                self._weights[table.key] = table.nbytes
+            while self._weight > self._memory and len(self._tables) > 1:
+                key, _ = self._tables.popitem(last=False)
+                self._weight -= self._weights.pop(key, 0)
 
     def _trim(self) -> None:
         """Looks at the folder at this process's first write, then now and then."""

@@ -38,7 +38,7 @@ class Grown:
     """An int64 matrix that grows by columns; each of its rows is contiguous."""
 
     def __init__(self, height: int) -> None:
-        self._room, self._used = np.empty((height, 64), np.int64), 0
+        self._room, self._used = np.empty((height, 16), np.int64), 0
 
     @property
     def view(self) -> Longs:
