@@ -92,6 +92,10 @@ def metadata_files(bench: Bench) -> list[Row]:
     with gzip.open(bomb, "wb", compresslevel=9) as stream:
         for _ in range(BOMB_BYTES // 2**24):
             stream.write(b" " * 2**24)
+    # An honest trailer is refused by its word alone: this one lies, so that the limits themselves are measured.
+    with bomb.open("r+b") as stream:
+        stream.seek(-4, 2)
+        stream.write((1_000).to_bytes(4, "little"))
     ours, peer = taken("metadata_ours", ten, 7), taken("metadata_pyiceberg", ten)
     same(ours, peer)
     long, refused = taken("metadata_ours", hundred, 1), taken("gzip_bomb", bomb)
@@ -103,7 +107,7 @@ def metadata_files(bench: Bench) -> list[Row]:
         Row("extract.metadata_10k_snapshots", ours.cpu_s * 1e3, peer.cpu_s * 1e3, "ms", 7, "pyiceberg's model; CPU"),
         Row("extract.metadata_100k_seconds", long.wall_s, 3, "s", 1, f"{size}; limit of the goal"),
         Row("extract.metadata_100k_memory", long.peak_mb, 300, "MB", 1, f"{size}; limit of the goal, peak resident"),
-        Row("extract.gzip_bomb", max(refused.wall_s, 1e-6), 1, "s", 1, note),
+        Row("extract.gzip_bomb", refused.wall_s, 1, "s", 1, note),
     ]
 
 

@@ -8,8 +8,8 @@ from limnograph.domain.errors import MetadataError
 
 MAX_METADATA_BYTES = 256 * 2**20
 GZIP_MAGIC = b"\x1f\x8b"
-_MAX_EXPANSION = 200
-"""JSON of a long history shrinks to an eighth; no real file comes near this."""
+_MAX_EXPANSION = 64
+"""JSON of a long history shrinks to an eighth; no real file comes near a sixty-fourth."""
 _ALWAYS = 16 * 2**20
 _INPUT, _OUTPUT = 1 << 16, 1 << 22
 _GZIP = 16 + 15
