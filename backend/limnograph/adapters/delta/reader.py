@@ -64,7 +64,8 @@ class DeltaReader:
         shape = None
         if found.live is not None:
             found.live.aim(small_below)
-            shape = shape_of(found.live, targets) if want.shape or wrote_much(found.live, found.moves) else None
+            shaped = wrote_much(found.live, found.moves) if want.shape is None else want.shape
+            shape = shape_of(found.live, targets) if shaped else None
             self._states.keep(log, version, found.live)
         partitions = self._partitions(metadata, version, found, changed_only=want.changed_only, small_below=small_below)
         return Reading(

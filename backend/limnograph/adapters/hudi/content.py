@@ -37,7 +37,7 @@ def content_of(
         changed=_changed(move, counted=counted),
         histogram=list(slices.histogram) if sized else None,
         partitions=_partitions(slices, move or Move(), want, text, targets) if counted else None,
-        shape=_shape(slices, targets) if sized and (want.shape or moved) else None,
+        shape=_shape(slices, targets) if sized and (moved if want.shape is None else want.shape) else None,
     )
 
 
