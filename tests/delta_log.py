@@ -40,13 +40,19 @@ ADD = pa.struct(
 METADATA = pa.struct(
     [
         ("id", pa.string()),
+        ("format", pa.struct([("provider", pa.string()), ("options", pa.map_(pa.string(), pa.string()))])),
         ("schemaString", pa.string()),
         ("partitionColumns", pa.list_(pa.string())),
         ("configuration", pa.map_(pa.string(), pa.string())),
     ]
 )
 PROTOCOL = pa.struct(
-    [("minReaderVersion", pa.int32()), ("minWriterVersion", pa.int32()), ("readerFeatures", pa.list_(pa.string()))]
+    [
+        ("minReaderVersion", pa.int32()),
+        ("minWriterVersion", pa.int32()),
+        ("readerFeatures", pa.list_(pa.string())),
+        ("writerFeatures", pa.list_(pa.string())),
+    ]
 )
 SIDECAR = pa.struct([("path", pa.string()), ("sizeInBytes", pa.int64()), ("modificationTime", pa.int64())])
 CHECKPOINT = pa.schema([("add", ADD), ("metaData", METADATA), ("protocol", PROTOCOL), ("sidecar", SIDECAR)])
@@ -76,7 +82,9 @@ def metadata(
 
 def protocol(reader: int = 1, features: tuple[str, ...] = ()) -> Json:
     found: Json = {"minReaderVersion": reader, "minWriterVersion": 7 if features else 2}
-    return {"protocol": found | ({"readerFeatures": list(features)} if features else {})}
+    return {
+        "protocol": found | ({key: list(features) for key in ("readerFeatures", "writerFeatures")} if features else {})
+    }
 
 
 def vector(name: str, rows: int, offset: int | None = 1, size: int = 40) -> Json:
@@ -176,9 +184,14 @@ class DeltaLog:
 
 def state_rows(log: DeltaLog, *, parsed_stats: bool = False) -> list[Json]:
     """A checkpoint of the newest version: `metaData`, `protocol` and live files."""
-    table = metadata(field("id"))["metaData"]
+    newest: Json = {}
+    for version in range(log.next):
+        for line in log.commit_file(version).read_text().splitlines():
+            newest |= {k: v for k, v in json.loads(line).items() if k in {"metaData", "protocol"}}
+    table = dict(newest["metaData"])
     table["configuration"] = list(table["configuration"].items())
-    return log.rows(log.adds(), {"metaData": table}, protocol(), parsed_stats=parsed_stats)
+    table["format"] = {"provider": "parquet", "options": []}
+    return log.rows(log.adds(), {"metaData": table}, {"protocol": newest["protocol"]}, parsed_stats=parsed_stats)
 
 
 def read_all(reader: DeltaReader, table: TableMetadata, want: Want | None = None) -> dict[int, Reading]:

@@ -6,7 +6,9 @@ import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from delta_log import DeltaLog, add, content, field, info, metadata, protocol, read_all, remove, state_rows, vector
 from limnograph.adapters.delta.reader import DeltaReader, Shared
@@ -15,6 +17,8 @@ from limnograph.domain.content import Reading, Want
 from limnograph.domain.manifests import size_bin
 
 PARTS = ["a", "b", None, "x/y=z"]
+SOUND = ("classic", "parts", "v2")
+FORMS = (*SOUND, "damaged", "incomplete")
 
 
 class Live(NamedTuple):
@@ -35,7 +39,10 @@ class Table:
 
     def begin(self) -> None:
         self.commit(
-            [protocol(3, ("deletionVectors", "v2Checkpoint")), metadata(field("p"), field("id"), partitions=("p",))]
+            [
+                protocol(3, ("deletionVectors", "v2Checkpoint")),
+                metadata(field("p", "string"), field("id"), partitions=("p",)),
+            ]
         )
 
     def commit(self, actions: list[Any]) -> None:
@@ -79,13 +86,13 @@ class Table:
             case _:
                 return [add(path, file.size, file.records, dv=file.dv, p=file.part)]
 
-    def checkpoint(self, version: int) -> None:
-        """A checkpoint of one of the four forms, or a damaged or incomplete one."""
+    def checkpoint(self, version: int, forms: tuple[str, ...] = FORMS) -> None:
+        """A checkpoint of one of these forms."""
         newest, self.log.next = self.log.next, version + 1
         rows = state_rows(self.log, parsed_stats=self.chance.random() < 0.3)
         self.log.next = newest
         base, half = f"{version:020}.checkpoint", len(rows) // 2
-        match self.chance.choice(["classic", "parts", "v2", "damaged", "incomplete"]):
+        match self.chance.choice(forms):
             case "classic":
                 self.log.parquet(f"{base}.parquet", rows)
             case "parts":
@@ -93,8 +100,8 @@ class Table:
                 self.log.parquet(f"{base}.0000000002.0000000002.parquet", rows[half:])
             case "v2":
                 name = f"s{version}.parquet"
-                self.log.parquet(f"_sidecars/{name}", rows[2:])
-                side = {"sidecar": {"path": name, "sizeInBytes": 1, "modificationTime": 1}}
+                size = self.log.parquet(f"_sidecars/{name}", rows[2:]).stat().st_size
+                side = {"sidecar": {"path": name, "sizeInBytes": size, "modificationTime": 1}}
                 self.log.parquet(
                     f"{base}.80a083e8-7026-4e79-81be-64bd76c43a11.parquet", [*rows[:2], *self.log.rows([], side)]
                 )
@@ -188,3 +195,20 @@ def test_what_a_log_with_holes_still_tells_is_right(tmp_path: Path, seed: int) -
     for version in chance.choices(sorted(in_order), k=6):
         fresh = DeltaReader(FileStorage(), chance.choice([shared, Shared()]))
         assert fresh.read(known, known.snapshots[version], Want()) == in_order[version]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_deltalake_counts_the_same_files_in_these_logs(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(2_000 + seed)
+    table = Table(tmp_path / "table", chance)
+    table.begin()
+    for _ in range(20):
+        table.step()
+    for version in sorted(chance.sample(range(21), 3)):
+        table.checkpoint(version, SOUND)
+    reader = table.log.reader()
+    readings = read_all(reader, reader.metadata(table.log.newest()))
+    for version in (20, *chance.sample(range(20), 3)):
+        adds = pa.table(DeltaTable(str(table.log.folder), version=version).get_add_actions(flatten=True))
+        totals = content(readings[version]).totals
+        assert (totals.data_files, totals.bytes) == (adds.num_rows, sum(adds["size_bytes"].to_pylist()))
