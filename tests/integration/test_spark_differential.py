@@ -49,6 +49,12 @@ def created(table: str, partition: str, properties: str) -> str:
     )
 
 
+def merged(table: str, *clauses: str) -> str:
+    """A MERGE of four rows, two of them known."""
+    source = f"merge into {{t}}.{table} t using (select id, 'm' as r from range(58, 62)) s on t.id = s.id"
+    return " ".join((source, *clauses, "when matched then update set r = s.r when not matched then insert *"))
+
+
 SCRIPTS: dict[str, list[str]] = {
     # One table through all versions of the format, with spec evolution and rewritten manifests.
     "ages": [
@@ -74,8 +80,7 @@ SCRIPTS: dict[str, list[str]] = {
         "insert into {t}.deletes select id, cast(id % 3 as string) from range(60)",
         "insert into {t}.deletes select id, cast(id % 3 as string) from range(60, 90)",
         "delete from {t}.deletes where id in (3, 5, 61)",
-        "merge into {t}.deletes t using (select id, 'm' as r from range(58, 62)) s on t.id = s.id "
-        + "when matched and s.id = 58 then delete when matched then update set r = s.r when not matched then insert *",
+        merged("deletes", "when matched and s.id = 58 then delete"),
         f"call shared.system.rewrite_position_delete_files(table => '{{n}}.deletes', {REWRITE_ALL})",
         f"call shared.system.rewrite_data_files(table => '{{n}}.deletes', {REWRITE_ALL})",
         "truncate table {t}.deletes",
@@ -86,8 +91,7 @@ SCRIPTS: dict[str, list[str]] = {
         "insert into {t}.vectors select id, cast(id % 3 as string) from range(60)",
         "delete from {t}.vectors where id in (3, 5)",
         "delete from {t}.vectors where id in (6, 7)",
-        "merge into {t}.vectors t using (select id, 'm' as r from range(58, 62)) s on t.id = s.id "
-        + "when matched then update set r = s.r when not matched then insert *",
+        merged("vectors"),
         f"call shared.system.rewrite_data_files(table => '{{n}}.vectors', {REWRITE_ALL})",
     ],
     # Branches, tags, staged and published commits, rollback.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from limnograph.adapters.storage.files import FileStorage
+from limnograph.adapters.storage.files import FileStorage, classified
 from limnograph.adapters.storage.places import PathMap, Place, place_of
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.ids import normalise_location
@@ -73,7 +73,10 @@ class TableStorage:
             raise _refused(location)
         place = place_of(mapped or self._roots.path_map.resolve(location))
         if place.local:
-            place = place._replace(path=str(self._real(place.local)))
+            try:
+                place = place._replace(path=str(self._real(place.local)))
+            except OSError as error:
+                raise classified(place, error) from error
         elif ".." in place.path.split("/"):
             raise _refused(location)
         if not any(_under(place, root) for root in self._allowed):

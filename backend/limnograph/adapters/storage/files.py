@@ -5,6 +5,7 @@ It opens whatever it is asked for: `allowed.py` says what that may be.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ class FileStorage:
                 # The size first: a read of `limit` bytes would take that much memory whatever the file holds.
                 return b"" if _within(stream.size(), limit, place) == 0 else stream.read(stream.size())
         except Exception as error:
-            raise _classified(place, error) from error
+            raise classified(place, error) from error
 
     def size_place(self, place: Place) -> int:
         """As `size`, of a place that is already resolved."""
@@ -63,7 +64,7 @@ class FileStorage:
             with self._filesystem(place).open_input_file(_inside(place)) as stream:
                 return int(stream.size())
         except Exception as error:
-            raise _classified(place, error) from error
+            raise classified(place, error) from error
 
     def _remote_files(self, place: Place, *, deep: bool) -> Iterator[Listed]:
         from pyarrow.fs import FileSelector
@@ -91,13 +92,17 @@ class FileStorage:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except Exception as error:
-            raise _classified(place, error) from error
+            raise classified(place, error) from error
         if len(found) > FILES_LISTED:
             raise MetadataError("folder_too_large", f"{place} holds more than {FILES_LISTED} files")
         return found
 
     def list(self, location: str, *, deep: bool = False) -> list[Listed]:
         return [*self.list_place(place_of(self.resolve(location)), deep=deep)]
+
+
+NEVER_A_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
+"""What the system says of paths behind which no file can ever be."""
 
 
 def _inside(place: Place) -> str:
@@ -151,10 +156,13 @@ def _local_files(folder: Path, *, deep: bool) -> Iterator[Listed]:
                     yield Listed(prefix + entry.name, about.st_size, about.st_mtime_ns // 1_000_000)
 
 
-def _classified(where: Place, error: Exception) -> Exception:
+def classified(where: Place, error: Exception) -> Exception:
+    """What a failure means: a file that cannot be is damage of the table, anything else is "not now"."""
     if isinstance(error, MetadataError | SourceError):
         return error
     if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):
         return MetadataError("file_missing", f"{where} does not exist")
+    if isinstance(error, OSError) and error.errno in NEVER_A_FILE:
+        return MetadataError("file_missing", f"{str(where)[:200]} cannot be a file: {error.strerror}")
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return SourceUnavailable("storage", f"{where}: {first}")
