@@ -11,9 +11,11 @@ from hudi_timeline import HudiFolder, Stat
 from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import HudiReader
+from limnograph.adapters.hudi.replay import Carried
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.metadata import TableMetadata
+from limnograph.ports.storage import Listed
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8])
 EU, US = "region=eu", "region=us"
@@ -112,6 +114,34 @@ def test_a_write_that_hung_before_the_archive_is_not_taken_for_an_archived_one(t
     shutil.rmtree(folder.timeline / "history" if version == 8 else folder.timeline / "archived")
     _, after = read(folder)
     assert totals(after[int(second)])[:2] == (2, 40)
+
+
+class Moving(FileStorage):
+    """Storage of a table whose archiver works between the listing of its timeline and the reading of a commit."""
+
+    def __init__(self, folder: HudiFolder) -> None:
+        super().__init__()
+        self._folder, self._left = folder, 1
+
+    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+        found = list(super().list(location, deep=deep))
+        if location.endswith((".hoodie", "timeline")) and self._left:
+            self._left -= 1
+            self._folder.archive(1)
+        return found
+
+
+@VERSIONS
+def test_a_commit_that_is_archived_while_it_is_read_is_no_damage(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version, mor=True)
+    instants = history(folder)
+    pointer = newest_instant(folder.location, FileStorage())
+    reader = HudiReader(Moving(folder), Kept(), Carried())
+    table = reader.metadata(pointer)
+    assert list(table.snapshots) == [int(instant) for instant in instants[1:]]
+    readings = [reader.read(table, snapshot, Want()) for snapshot in table.ordered]
+    assert {reading.problems for reading in readings} == {()}
+    assert totals(readings[-1]) == (2, 1501, 16, 1, 70)
 
 
 @VERSIONS

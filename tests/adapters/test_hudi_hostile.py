@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import MetadataError
 
-CASES = 600
+CASES = int(os.environ.get("LIMNOGRAPH_DAMAGE_CASES", "600"))
 _WORDS = [
     b"null",
     b"-1",

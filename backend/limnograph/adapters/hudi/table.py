@@ -42,6 +42,12 @@ class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
 
 def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     """The table at a pointer: what completed later is left out. Raises MetadataError, SourceError."""
+    table = _look(pointer, storage, kept)
+    # An archiver or a rollback may take an instant away between its listing and its reading: look again, once.
+    return _look(pointer, storage, kept) if "commit_missing" in table.damaged.values() else table
+
+
+def _look(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     root = table_root(pointer)
     properties, size = read_properties(root, storage)
     layout = layout_of(root, properties)
