@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from pyiceberg.transforms import BucketTransform, IdentityTransform
 
 from lakes import BY_REGION, SCHEMA, Lake, facts, placeholders, rows
 from limnograph.domain.facts import SnapshotFact
-from metadata_writer import DATA, EQUALITY_DELETES, Field, File, MetadataTable
+from metadata_writer import DATA, EQUALITY_DELETES, Field, File, Manifest, MetadataTable
 
 BUCKET = Field(1, "id_bucket", "bucket[4]", "int")
 STEPS = st.lists(
@@ -160,3 +161,28 @@ def test_overlap_is_of_the_first_sort_field_else_of_the_partition_column(lake: L
     hashed = lake.catalog.create_table("sales.hashed", SCHEMA, sort_order=SortOrder(SortField(1, BucketTransform(4))))
     hashed.append(rows("eu"))
     assert facts(hashed.metadata_location)[-1].overlap_depth_max is None
+
+
+class Boasting(MetadataTable):
+    """A table whose manifest lists claim two million files a manifest."""
+
+    def _line(self, manifest: Manifest) -> dict[str, Any]:
+        return super()._line(manifest) | {"added_files_count": 2_000_000}
+
+
+def test_above_a_million_files_debt_and_overlap_stay_unknown_with_a_note_and_the_row_is_ok(tmp_path: Path) -> None:
+    table = Boasting(tmp_path)
+    table.append(table.file("eu"), table.file("us", size=3_000))
+    (fact,) = facts(table.metadata_location)
+    assert (fact.status, fact.problems, fact.tier) == ("ok", ["shape_too_large"], "entries")
+    assert (fact.debt_files, fact.overlap_depth_max, fact.total_data_files) == (None, None, 2)
+    assert (fact.skew_top1_share, fact.shape_at) == (0.75, fact.committed_at)
+
+
+def test_a_table_without_a_usable_target_owes_nothing_known(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path)
+    table.set_property("write.target-file-size-bytes", "huge")
+    table.append(*(table.file("eu") for _ in range(9)))
+    (fact,) = facts(table.metadata_location)
+    assert (fact.target_file_bytes, fact.small_files, fact.debt_files) == (None, None, None)
+    assert fact.skew_gini == 0
