@@ -295,6 +295,37 @@ def test_registered_twice_at_one_place_is_one_history_with_two_names(world: Obse
     assert {row.subject for row in world.changes("named")} == {"lake.sales.orders", "lake.sales.twin"}
 
 
+@pytest.mark.parametrize("original_readable", [True, False])
+def test_a_copy_is_told_from_its_original_although_only_the_copy_is_new(
+    world: Observed, original_readable: bool
+) -> None:
+    table = world.table()
+    table.append(table.file("eu"))
+    world.see(table)
+    world.see()
+    copy = MetadataTable(table.folder.parent / "copy", table_uuid=table.table_uuid, seed=77)
+    theirs = copy.append(copy.file("us"))
+    if not original_readable:
+        world.lake.point("sales.orders", table.metadata_location.replace(".metadata", ".gone"))
+        world.see()
+    world.see(copy, "sales.copy")
+    assert world.rows()[theirs]["table_uuid"].startswith(f"{table.table_uuid}@")
+    world.lake.drop("sales.orders")
+    more = copy.append(copy.file("us"))
+    world.see(copy, "sales.copy")
+    assert world.rows()[more]["table_uuid"] == world.rows()[theirs]["table_uuid"]
+
+
+def test_a_table_that_moves_keeps_its_series(world: Observed) -> None:
+    table = world.table()
+    table.append(table.file("eu"))
+    world.see(table)
+    moved = MetadataTable(table.folder.parent / "moved", table_uuid=table.table_uuid, seed=77)
+    moved.append(moved.file("us"))
+    world.see(moved)
+    assert world.series() == {table.table_uuid}
+
+
 def test_a_table_without_uuid_keeps_its_series_when_its_location_moves_under_its_name(world: Observed) -> None:
     table = world.table(version=1, table_uuid=None)
     table.append(table.file("eu"))
