@@ -209,8 +209,9 @@ def test_properties_that_an_update_left_empty_are_taken_from_the_backup(tmp_path
     assert len(opened(folder).snapshots) == 1
 
 
-def test_a_table_whose_properties_name_no_version_is_read_with_a_problem(tmp_path: Path) -> None:
-    folder = HudiFolder(tmp_path / "t", 6)
+@VERSIONS
+def test_a_table_whose_properties_name_no_version_is_read_with_a_problem(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version)
     folder.commit(Stat("a", 10, 1))
     del folder.properties["hoodie.table.version"], folder.properties["hoodie.timeline.layout.version"]
     folder.write_properties()

@@ -56,11 +56,14 @@ def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
     raise missing or MetadataError("metadata_unreadable", f"{root} has empty {PROPERTIES}")
 
 
-def layout_of(root: str, properties: Mapping[str, str]) -> Layout:
-    """Raises MetadataError (`format_version_unsupported`)."""
+def layout_of(root: str, properties: Mapping[str, str], storage: Storage) -> Layout:
+    """Raises MetadataError (`format_version_unsupported`), SourceError."""
     version = _number(properties.get("hoodie.table.version"))
     layout = _number(properties.get("hoodie.timeline.layout.version"))
-    if layout is None:
+    if layout is None and version is None:
+        # Partial properties: the folder of layout 2 tells which one it is.
+        layout = 2 if storage.list(f"{root}/{META}/timeline") else 1
+    elif layout is None:
         layout = 2 if (version or 0) >= _LAYOUT_2_SINCE else 1
     if layout not in {0, 1, 2} or (version is not None and version > NEWEST_VERSION):
         raise MetadataError("format_version_unsupported", f"table version {version} with timeline layout {layout}")
@@ -83,7 +86,7 @@ def newest_instant(location: str, storage: Storage) -> str:
     """
     root = table_root(location)
     properties, _ = read_properties(root, storage)
-    layout = layout_of(root, properties)
+    layout = layout_of(root, properties, storage)
     newest = read_timeline(layout, storage).newest
     return f"{layout.timeline}/{newest.name}" if newest else f"{root}/{META}/{PROPERTIES}"
 

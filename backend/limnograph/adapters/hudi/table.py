@@ -50,7 +50,7 @@ def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
 def _look(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     root = table_root(pointer)
     properties, size = read_properties(root, storage)
-    layout = layout_of(root, properties)
+    layout = layout_of(root, properties, storage)
     newest = parse_instant(pointer.rpartition("/")[2], layout.layout)
     timeline = read_timeline(layout, storage).until(newest)
     cut = len(timeline.snapshots) > SNAPSHOTS_READ
