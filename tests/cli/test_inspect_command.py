@@ -149,3 +149,9 @@ def test_the_program_exits_2_with_one_sentence_and_needs_no_spark(lake: Lake) ->
         [sys.executable, "-m", "limnograph", "inspect", "/no"], capture_output=True, text=True, check=False
     )
     assert (bad.returncode, bad.stdout, len(bad.stderr.splitlines())) == (2, "", 1)
+
+
+def test_a_location_on_a_store_that_is_not_read_is_unreadable() -> None:
+    code, found = inspect("http://somewhere/t")
+    assert (code, found["status"]) == (3, "unreadable")
+    assert [problem["code"] for problem in found["problems"]] == ["location_refused"]
