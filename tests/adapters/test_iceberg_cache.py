@@ -19,7 +19,7 @@ from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import SourceUnavailable
-from metadata_writer import EQUALITY_DELETES, MetadataTable
+from metadata_writer import EQUALITY_DELETES, Field, MetadataTable
 
 
 class Counting(FileStorage):
@@ -258,3 +258,29 @@ def test_tables_that_were_not_read_for_longest_leave_memory(tmp_path: Path) -> N
     assert reads(tables[-1], cache) == 0
     assert reads(tables[0], cache) == 1
     assert [readings(made, cache) for made in tables] == first
+
+
+def test_a_manifest_that_vanished_after_it_was_learnt_is_missed_by_the_shape_only(tmp_path: Path) -> None:
+    table, cache = MetadataTable(tmp_path / "orders"), ManifestCache(tmp_path / "cache")
+    table.append(table.file("eu"))
+    table.append(table.file("us"))
+    whole = readings(table, cache)[-1]
+    path_of(table.manifests[table.head() or 0][0].path).unlink()
+    with sqlite3.connect(files_of(tmp_path / "cache")[0]) as connection:
+        connection.execute("delete from files")
+    partly = readings(table, ManifestCache(tmp_path / "cache"))[-1]
+    assert (partly.tier, partly.problems, partly.notes) == ("entries", (), ("manifest_missing",))
+    assert partly.content
+    assert whole.content
+    assert partly.content.totals == whole.content.totals
+
+
+def test_inline_manifests_of_version_1_know_their_spec(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path, version=1, inline_manifests=True)
+    table.append(table.file("eu"))
+    table.set_spec((Field(2, "region"), Field(1, "id_bucket", "bucket[4]", "int")))
+    table.append(table.file("eu", 3))
+    content = readings(table, ManifestCache())[-1].content
+    assert content
+    assert content.partitions
+    assert set(content.partitions.states) == {(0, "region=eu"), (1, "region=eu/id_bucket=3")}

@@ -52,7 +52,7 @@ def summed(*manifests: list[Row]) -> tuple[TableSums, list[Line]]:
     table, lines = TableSums(), []
     for number, rows in enumerate(manifests):
         lines.append(line(f"m{number}", number % 2))
-        table.add(lines[-1], sum_entries(entries(rows), SMALL_BELOW))
+        table.add(lines[-1], sum_entries(entries(rows), SMALL_BELOW, number % 2))
     return table, lines
 
 
@@ -136,11 +136,10 @@ def test_the_newest_writer_of_live_files_dates_a_partition() -> None:
 
 def test_one_path_in_two_ways_of_listing_is_two_manifests() -> None:
     table = TableSums()
-    sums = sum_entries(entries([(1, 0, False, 1, 5, 100, 1)]), SMALL_BELOW)
     first, second = line("m", 0), line("m", 1)
-    table.add(first, sums)
+    table.add(first, sum_entries(entries([(1, 0, False, 1, 5, 100, 1)]), SMALL_BELOW, 0))
     assert second not in table
-    table.add(second, sums)
+    table.add(second, sum_entries(entries([(1, 0, False, 1, 5, 100, 1)]), SMALL_BELOW, 1))
     found = table.select(table.weights([first, second]), 1)
     assert found.totals[TOTALS.index("data_files")] == 2
     assert {table.partitions[place] for place in found.touched} == {(0, "day=1"), (1, "day=1")}

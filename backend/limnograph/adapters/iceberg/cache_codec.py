@@ -14,7 +14,7 @@ from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Grouped, ManifestSums
 from limnograph.domain.facts import HISTOGRAM_EDGES
 
-VERSION = b"1"
+VERSION = b"2"
 """Rises when sums, columns or this form change: older rows then have other keys and digests."""
 _DIGEST = 16
 _TOTALS = len(TOTALS) + len(HISTOGRAM_EDGES) + 1
@@ -50,17 +50,18 @@ def _digest(key: bytes, content: bytes) -> bytes:
 def pack_sums(sums: ManifestSums) -> list[Any]:
     """Parts of a manifest's sums."""
     groups = [array.tobytes() for group in (sums.live, sums.deltas) for array in group]
-    return [sums.totals.tobytes(), *groups, sums.partitions]
+    return [sums.totals.tobytes(), *groups, sums.partitions, sums.spec_id]
 
 
 def unpack_sums(parts: list[Any]) -> ManifestSums:
     """The sums of `pack_sums`."""
-    totals, live_p, live_w, live_n, delta_p, delta_w, delta_n, partitions = parts
+    totals, live_p, live_w, live_n, delta_p, delta_w, delta_n, partitions, spec_id = parts
     return ManifestSums(
         totals=_longs(totals).reshape(_TOTALS),
         live=Grouped(_longs(live_p), _longs(live_w), _longs(live_n).reshape(len(LIVE), -1)),
         deltas=Grouped(_longs(delta_p), _longs(delta_w), _longs(delta_n).reshape(len(DELTA), -1)),
         partitions=partitions,
+        spec_id=spec_id,
     )
 
 

@@ -68,6 +68,7 @@ class Entries(NamedTuple):
 
     `snapshot`: the entry's own, else the one that added the manifest. `size` bytes: of a deletion vector its own part
     of the Puffin file. `bounds` only when a field id was asked for, `paths` when they were.
+    `spec_id`: partition spec by the manifest's own header, None where it does not say.
     """
 
     status: npt.NDArray[np.int8]
@@ -80,3 +81,4 @@ class Entries(NamedTuple):
     partitions: list[str]
     bounds: Bounds | None = None
     paths: Paths | None = None
+    spec_id: int | None = None

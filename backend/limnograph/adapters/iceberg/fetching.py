@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from limnograph.adapters.iceberg.cache import TableCache
+from limnograph.adapters.iceberg.entries import Entries
 from limnograph.adapters.iceberg.file_columns import ManifestFiles, file_columns, scoped_deletes
 from limnograph.adapters.iceberg.manifests import DELETE_FILE_PATH, decode_manifest
 from limnograph.adapters.iceberg.sums import ManifestSums, sum_entries
@@ -33,9 +34,12 @@ def code_of(what: str, error: MetadataError) -> str:
 
 
 class Fetched(NamedTuple):
-    """`problems`: codes of manifests that are damaged for good, each once. `wrote`: the cache learnt something."""
+    """`problems`: codes of manifests that are damaged for good, each once. `notes`: of those whose sums are known from
+    before, so that only the shape misses them. `wrote`: the cache learnt something.
+    """
 
     problems: tuple[str, ...]
+    notes: tuple[str, ...]
     wrote: bool
 
 
@@ -70,8 +74,10 @@ class Fetching:
         work = _Work(self._storage, table.small_below, table.bounds_of, keep)
         for start in range(0, len(absent), _AT_ONCE):
             self._learn(table, work, [by_line[line] for line in absent[start : start + _AT_ONCE]], absent[start:])
-        codes = (self._damaged[line] for line in by_line if line in self._damaged) if self._damaged else ()
-        return Fetched(tuple(dict.fromkeys(codes)), wrote=bool(absent))
+        damaged = [line for line in by_line if line in self._damaged] if self._damaged else []
+        problems = dict.fromkeys(self._damaged[line] for line in damaged if line not in table.sums)
+        notes = dict.fromkeys(self._damaged[line] for line in damaged if line in table.sums)
+        return Fetched(tuple(problems), tuple(notes) if files else (), wrote=bool(absent))
 
     def _learn(self, table: TableCache, work: _Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
         learnt: list[tuple[Line, ManifestSums, ManifestFiles | None]] = []
@@ -101,8 +107,15 @@ class _Work(NamedTuple):
     def read(self, manifest: ManifestFile) -> tuple[ManifestSums, ManifestFiles | None]:
         content = self.storage.read(manifest.path, MAX_AVRO_BYTES)
         if not self.keep:
-            return sum_entries(decode_manifest(content, manifest, bounds_of=None), self.small_below), None
+            entries = decode_manifest(content, manifest, bounds_of=None)
+            return sum_entries(entries, self.small_below, _spec_id(manifest, entries)), None
         bounds_of = DELETE_FILE_PATH if manifest.deletes else self.bounds_of
         entries = decode_manifest(content, manifest, bounds_of=bounds_of, paths=True)
         files = scoped_deletes(entries) if manifest.deletes else file_columns(entries)
-        return sum_entries(entries, self.small_below), files
+        return sum_entries(entries, self.small_below, _spec_id(manifest, entries)), files
+
+
+def _spec_id(manifest: ManifestFile, entries: Entries) -> int:
+    """By the manifest list; a manifest that the metadata itself names (format v1) has nothing but its own header."""
+    listed = manifest.length is not None or manifest.added_snapshot_id is not None
+    return manifest.spec_id if listed or entries.spec_id is None else entries.spec_id

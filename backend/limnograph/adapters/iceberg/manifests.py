@@ -36,6 +36,7 @@ _STATUS, _SNAPSHOT, _DATA_FILE, _CONTENT, _FORMAT, _PARTITION = 0, 1, 2, 134, 10
 _RECORDS, _SIZE, _CONTENT_SIZE, _LOWER, _UPPER = 103, 104, 145, 125, 128
 _BOUND_KEYS = (126, 129)
 _PATH, _REFERENCED = 100, 143
+_SPEC_ID_DIGITS = 9
 DELETE_FILE_PATH = 2_147_483_546
 """Field id of the paths in a position delete file (MetadataColumns.DELETE_FILE_PATH)."""
 _TEXTS_KEPT = 8_192
@@ -79,7 +80,13 @@ def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | 
         _entries(chunk, layout, manifest, _Names(texts, known), bounds_of=bounds_of)
         for chunk in read_chunks(container, layout.plan, -1 if bounds_of is None else bounds_of)
     ]
-    return _joined(parts, list(texts), bounds=bounds_of is not None, paths=paths)
+    found = _joined(parts, list(texts), bounds=bounds_of is not None, paths=paths)
+    return found._replace(spec_id=_spec_id(container))
+
+
+def _spec_id(container: Container) -> int | None:
+    text = container.header.get("partition-spec-id", b"")
+    return int(text) if text.isdigit() and len(text) <= _SPEC_ID_DIGITS else None
 
 
 class _Names(NamedTuple):

@@ -63,6 +63,7 @@ class IcebergReader:
                 return Reading(tier="manifest_list", manifests=manifests, problems=fetched.problems)
             sums = SnapshotSums(metadata, snapshot, table.sums, table.sums.weights(lines))
             shape, notes = _shape(table, lines, metadata, sums) if shaped else (None, ())
+            notes = fetched.notes or notes
             content = sums.content(want, shape)
         except MetadataError as error:
             return Reading(tier="manifest_list", manifests=manifests, problems=(code_of("manifest", error),))
@@ -106,7 +107,7 @@ def _shape(
     data = [(line, part) for line, part in zip(lines, files, strict=True) if isinstance(part, FileColumns)]
     columns = LiveFiles(
         columns=[part for _, part in data],
-        spec_ids=[line.spec_id for line, _ in data],
+        spec_ids=[table.sums.spec_id(line) for line, _ in data],
         places=[table.sums.places(line)[part.partition] for line, part in data],
         deletes=[part for part in files if isinstance(part, ScopedDeletes)],
     )

@@ -41,17 +41,18 @@ class Grouped(NamedTuple):
 
 class ManifestSums(NamedTuple):
     """`totals`: TOTALS and the histogram over live files. `live`: live files by partition and writer. `deltas`: what
-    each snapshot changed here. `partitions`: their texts.
+    each snapshot changed here. `partitions`: their texts, of spec `spec_id`.
     """
 
     totals: Longs
     live: Grouped
     deltas: Grouped
     partitions: list[str]
+    spec_id: int
 
 
-def sum_entries(entries: Entries, small_below: int) -> ManifestSums:
-    """Add up one manifest. Below `small_below` bytes a data file is small.
+def sum_entries(entries: Entries, small_below: int, spec_id: int = 0) -> ManifestSums:
+    """Add up one manifest of a partition spec. Below `small_below` bytes a data file is small.
 
     Raises MetadataError (`manifest_implausible`) when a sum leaves 64 bits.
     """
@@ -66,6 +67,7 @@ def sum_entries(entries: Entries, small_below: int) -> ManifestSums:
         live=_live(entries, live, is_data, small),
         deltas=_deltas(entries, changed, is_data),
         partitions=entries.partitions,
+        spec_id=spec_id,
     )
 
 

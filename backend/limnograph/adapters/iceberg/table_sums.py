@@ -88,6 +88,7 @@ class TableSums:
         self._partitions: dict[PartitionKey, int] = {}
         self.partitions: list[PartitionKey] = []
         self._local: list[Longs] = []
+        self._specs: list[int] = []
         self._text_bytes = 0
         self._totals = Grown(len(TOTALS) + len(HISTOGRAM_EDGES) + 1)
         self._live = Grown(_NUMBERS + len(LIVE))
@@ -110,8 +111,9 @@ class TableSums:
         if line in self._places:
             return
         place = self._places[line] = len(self._places)
-        partitions = np.array([self._place((line.spec_id, text)) for text in sums.partitions], np.int64)
+        partitions = np.array([self._place((sums.spec_id, text)) for text in sums.partitions], np.int64)
         self._local.append(partitions)
+        self._specs.append(sums.spec_id)
         self._totals.take(1)[:, 0] = sums.totals
         self._put(self._live, place, sums.live, partitions)
         self._put(self._deltas, place, sums.deltas, partitions)
@@ -136,6 +138,10 @@ class TableSums:
     def places(self, line: Line) -> Longs:
         """Places of the partitions of one manifest, by the manifest's own numbers."""
         return self._local[self._places[line]]
+
+    def spec_id(self, line: Line) -> int:
+        """Partition spec of one manifest."""
+        return self._specs[self._places[line]]
 
     def weights(self, lines: Iterable[Line]) -> Longs:
         """How often each manifest is listed, by place. A manifest that a list names twice counts twice, as it does
@@ -210,7 +216,7 @@ class TableSums:
             grown.keep(renumbered[grown.view[_MANIFEST]] >= 0)
             grown.view[_MANIFEST] = renumbered[grown.view[_MANIFEST]]
         self._places = {line: place for place, line in enumerate(kept)}
-        self._local = [self._local[place] for place in old]
+        self._local, self._specs = ([known[place] for place in old] for known in (self._local, self._specs))
         self._renumber_partitions()
 
     def _renumber_partitions(self) -> None:
