@@ -11,6 +11,9 @@ PYTEST_ARGS ?=
 DEMO_ARGS ?=
 E2E_ARGS ?=
 
+# Tests whose size follows LIMNOGRAPH_STEPS.
+NIGHTLY_TESTS = $(shell grep -rl LIMNOGRAPH_STEPS tests --include='test_*.py')
+
 FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/null) \
   $(wildcard frontend/vite.config.ts frontend/tsconfig.json frontend/package.json)
 
@@ -56,6 +59,10 @@ bench: setup ## Measure what we promise against peers at full size, into bench/r
 .PHONY: bench-ci
 bench-ci: setup ## The same in minutes: slow peers at a tenth of the size; fails below half of a goal
 	PYTHONPATH=bench:tests python bench/run.py --ci
+
+.PHONY: nightly
+nightly: setup ## The larger sizes: models and mutators with LIMNOGRAPH_STEPS (default 20000) instead of hundreds
+	LIMNOGRAPH_STEPS=$${LIMNOGRAPH_STEPS:-20000} pytest $(NIGHTLY_TESTS) $(PYTEST_ARGS)
 
 ##@ Make things
 .PHONY: setup

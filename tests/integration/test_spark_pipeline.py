@@ -16,8 +16,10 @@ from uuid import uuid4
 
 import pytest
 
-from lakes import Lake, placeholders, rows
+from lakes import Lake, path_of, placeholders, rows
+from limnograph.domain.errors import InvalidInput
 from limnograph.domain.failpoints import FailpointReached, Failpoints
+from limnograph.domain.ids import TableName
 from limnograph.services.passes import Passes
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
@@ -267,6 +269,32 @@ def test_a_killed_driver_leaves_nothing_twice_and_nothing_out(tmp_path: Path) ->
     assert max(row["total_data_files"] for row in found) == 2_003
     kinds = lake.catalog.load_table("limnograph.changes").scan().to_arrow().column("kind").to_pylist()
     assert (kinds.count("first_seen"), kinds.count("ref"), kinds.count("named")) == (1, 4, 1)
+
+
+def test_damaged_rows_are_repaired_and_a_table_is_read_again(world: World) -> None:
+    small(world)
+    table = world.lake.load(f"{world.sales}.orders")
+    lost = path_of(table.current_snapshot().manifests(table.io)[0].manifest_path)
+    aside = lost.rename(lost.with_suffix(".aside"))
+    world.drain()
+    damaged = "select count(*) from {m}.snapshots where status = 'partial'"
+    assert world.sql(damaged)[0][0] == 1
+    repairs = pipeline.repairs(world.settings, world.session)
+    assert repairs.retry_damaged().snapshots_replaced == 0
+    aside.rename(lost)
+    report = repairs.retry_damaged()
+    assert (report.snapshots_replaced, report.tables_changed, report.failed) == (1, 1, ())
+    assert world.sql(damaged)[0][0] == 0
+    assert world.sql("select distinct run_id from {m}.snapshots where source = 'backfill'")[0][0] == report.run_id
+    again = repairs.reextract(TableName("shared", world.sales, "orders"), None)
+    assert again.snapshots_replaced == 3
+    assert world.ids() == world.real_ids("orders")
+    for (version,) in world.sql("select snapshot_id from {m}.snapshots.snapshots"):
+        keys = world.sql(f"select count(*), count(distinct snapshot_id) from {{m}}.snapshots version as of {version}")
+        assert keys[0] == (3, 3)
+    assert world.drain() == 0
+    with pytest.raises(InvalidInput, match="--reextract"):
+        repairs.reextract(TableName("shared", world.sales, "nowhere"), None, "--reextract")
 
 
 def _pipeline(config: Path, failpoint: str) -> subprocess.CompletedProcess[str]:
