@@ -15,7 +15,8 @@ from limnograph.adapters.delta.paths import file_key, path_key
 from limnograph.domain.errors import MetadataError
 
 MAX_COMMIT_BYTES = 256 * 2**20
-MAX_ACTIONS = 1_000_000
+MAX_ACTIONS = 500_000
+"""Actions of one commit: 300,000 adds take 310 MB of a child that has 512."""
 MAX_NUMBER = 2**50
 """Sizes and counts above it are nonsense: a pebibyte in a file, more rows than any file has."""
 _BOM = b"\xef\xbb\xbf"
