@@ -111,7 +111,11 @@ class TableCache:
     def prune(self, lines: Sequence[Line]) -> None:
         """Let the file forget manifests that the newest snapshot does not list, once they are the most of it."""
         if self._file is not None:
-            self._file.prune({"sums": list(map(self._sums_key, lines)), "files": list(map(self._files_key, lines))})
+            keys = {
+                "sums": lambda: list(map(self._sums_key, lines)),
+                "files": lambda: list(map(self._files_key, lines)),
+            }
+            self._file.prune(len(lines), keys)
 
     def _hold(self, line: Line, columns: ManifestFiles) -> None:
         if line not in self.files:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -34,9 +34,9 @@ class CacheFile:
         """Add values by kind and key."""
         self._tried(lambda connection: _insert(connection, values), None)
 
-    def prune(self, kept: dict[str, Collection[bytes]]) -> None:
-        """Forget other keys of a kind once they are more than those kept."""
-        self._tried(lambda connection: _prune(connection, kept), None)
+    def prune(self, live: int, kept: Mapping[str, Callable[[], Collection[bytes]]]) -> None:
+        """Forget other keys of a kind once they are more than the `live` ones, which are only then asked for."""
+        self._tried(lambda connection: _prune(connection, live, kept), None)
 
     def remove(self) -> None:
         """Start anew."""
@@ -86,14 +86,14 @@ def _insert(connection: sqlite3.Connection, values: dict[str, dict[bytes, bytes]
     connection.execute("commit")
 
 
-def _prune(connection: sqlite3.Connection, kept: dict[str, Collection[bytes]]) -> None:
+def _prune(connection: sqlite3.Connection, live: int, kept: Mapping[str, Callable[[], Collection[bytes]]]) -> None:
     for kind, keys in kept.items():
         (count,) = connection.execute(f"select count(*) from {kind}").fetchone()  # noqa: S608 - kind is ours
-        if count <= 2 * len(keys) + _SLACK:
+        if count <= 2 * live + _SLACK:
             continue
         connection.execute("create temp table if not exists kept (key blob primary key)")
         connection.execute("delete from kept")
-        connection.executemany("insert or ignore into kept values (?)", ((key,) for key in keys))
+        connection.executemany("insert or ignore into kept values (?)", ((key,) for key in keys()))
         connection.execute(f"delete from {kind} where key not in (select key from kept)")  # noqa: S608 - kind is ours
 
 
