@@ -126,17 +126,22 @@ def test_a_dropped_table_leaves(observed) -> None:
 class Refusing(SettingsLake):
     """A lake whose storage refuses one table."""
 
+    def __init__(self, settings) -> None:
+        super().__init__(settings)
+        self.asked = []
+
     @property
     def tables(self):
-        return _Refuses(super().tables)
+        return _Refuses(super().tables, self.asked)
 
 
 class _Refuses:
-    def __init__(self, tables) -> None:
-        self._tables = tables
+    def __init__(self, tables, asked) -> None:
+        self._tables, self._asked = tables, asked
 
     def outline(self, catalog, table_format, location, **more):
         if "/away/" in location:
+            self._asked.append(location)
             raise SourceUnavailable("storage", "403")
         return self._tables.outline(catalog, table_format, location, **more)
 
@@ -150,6 +155,20 @@ def test_a_table_that_storage_refuses_is_named_and_its_catalog_was_read(observed
     watcher = Watcher(Refusing(observed.settings), MemoryEngine(), SystemClock(), WINDOW)
     last = list(watcher.round())[-1]
     assert (last.read, last.failed) == (["files", "lake"], ["lake.sales.away"])
+
+
+def test_a_table_that_does_not_answer_is_told_every_round_and_asked_ever_more_seldom(observed) -> None:
+    observed.catalog.create_table("sales.away", ROWS.schema)
+    lake, clock = Refusing(observed.settings), FixedClock(SystemClock().now())
+    watcher = Watcher(lake, MemoryEngine(), clock, WINDOW)
+    asked = []
+    for _ in range(40):
+        last = list(watcher.round())[-1]
+        assert last.failed == ["lake.sales.away"]
+        assert [(trouble.source, "403" in trouble.detail) for trouble in last.troubles] == [("lake.sales.away", True)]
+        asked.append(len(lake.asked))
+        clock.micros += 1_000_000
+    assert (asked[0], asked[-1]) == (1, 5)
 
 
 def test_a_table_of_a_path_that_is_not_there_is_named(observed) -> None:

@@ -20,11 +20,14 @@ from limnograph.domain.watch import Probed, Trouble
 from limnograph.ports.clock import Clock
 from limnograph.ports.lake import Lake, Listing
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.backoff import BackOff
 from limnograph.services.changes import Observed
 from limnograph.services.ledger import Ledger
 from limnograph.services.loading import change_facts
-from limnograph.services.survey import Survey, first_sights, observed_tables, other_changes, survey
+from limnograph.services.survey import first_sights, observed_tables, other_changes, survey
 
+FIRST_SECONDS, CAP_SECONDS = 2, 300
+"""A table that does not answer may hold a round up as long as its deadline is: it is tried again ever more seldom."""
 PART = 500
 """Snapshots of one message at most, about a megabyte."""
 
@@ -37,6 +40,7 @@ class Watcher:
         self._ledger: Ledger | None = None
         self._known: dict[str, set[int]] = defaultdict(set)
         self._settled: dict[TableName, str] = {}
+        self._backoff = BackOff(FIRST_SECONDS, CAP_SECONDS)
 
     def round(self) -> Iterator[Probed]:
         """One round in one or more messages; the last one says whether everything was read."""
@@ -47,7 +51,9 @@ class Watcher:
             yield Probed(at, 0, troubles=[Trouble("meta", str(error))])
             return
         listing = self._lake.listing()
-        moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location]
+        self._backoff.forget({pointer.name for pointer in listing.pointers})
+        waiting = self._backoff.waiting(at)
+        moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location and p.name not in waiting]
         found = survey(self._lake, listing, moved)
         tables = observed_tables(found, self._lake, ledger)
         changes = self._stamped([*first_sights(tables, ledger, at), *other_changes(found, tables, ledger, at)], at)
@@ -57,8 +63,10 @@ class Watcher:
             with found.isolated(table.name):
                 yield from self._snapshots(table, at, len(listing.pointers))
         self._settled.update({p.name: p.location for p in moved if p.name not in found.failed})
-        troubles = _troubles(listing, found)
-        failed = [str(name) for name in found.failed] + _unlocated(listing)
+        self._backoff.settle((pointer.name for pointer in moved), found.failed, at)
+        failing = {**{name: failure.reason for name, failure in waiting.items()}, **found.failed}
+        troubles = _troubles(listing, failing)
+        failed = [*map(str, failing), *_unlocated(listing)]
         read = sorted(listing.complete)
         yield Probed(at, len(listing.pointers), troubles=troubles, read=read, failed=failed)
 
@@ -105,9 +113,9 @@ class Watcher:
         return [msgspec.structs.replace(row, observed_at=at, extractor_version=__version__) for row in rows]
 
 
-def _troubles(listing: Listing, found: Survey) -> list[Trouble]:
+def _troubles(listing: Listing, failing: dict[TableName, str]) -> list[Trouble]:
     failed = [Trouble("catalog", sentence) for sentence in listing.failed]
-    return [*failed, *(Trouble(str(name), reason) for name, reason in sorted(found.failed.items()))]
+    return [*failed, *(Trouble(str(name), reason) for name, reason in sorted(failing.items()))]
 
 
 def _unlocated(listing: Listing) -> list[str]:
