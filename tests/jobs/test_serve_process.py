@@ -151,11 +151,11 @@ def test_a_port_of_the_settings_that_is_taken_is_an_error_too_and_unused_keys_ar
         taken.listen()
         port = taken.getsockname()[1]
         with (tmp_path / "limnograph.toml").open("a") as settings:
-            settings.write(f'\n[server]\nport = {port}\n[cache]\ndir = "/c"\n')
+            settings.write(f'\n[server]\nport = {port}\n[[jobs]]\nname = "x"\ntemplate = "mine"\n')
         found = run(tmp_path)
     assert found.returncode == 2
     assert str(port) in found.stderr
-    assert "cache.dir is not used by this version" in found.stderr
+    assert "jobs[0].template is not used by this version" in found.stderr
 
 
 def test_another_address_than_loopback_is_refused(lake, tmp_path) -> None:
