@@ -163,10 +163,14 @@ def _bounds(chunk: Chunk, layout: _Layout) -> Bounds:
 
 def _paths(chunk: Chunk, layout: _Layout, kind: npt.NDArray[np.int64]) -> Paths:
     slot = layout.plan.slots.get
-    lower, upper = chunk.hashes(slot(_LOWER)), chunk.hashes(slot(_UPPER))
-    by_bounds = np.where(lower == upper, lower, np.uint64(0))
-    target = np.where(chunk.has(slot(_REFERENCED)), chunk.hashes(slot(_REFERENCED)), by_bounds)
-    return Paths(chunk.hashes(slot(_PATH)), np.where(kind == POSITION_DELETES, target, np.uint64(0)))
+    is_position = kind == POSITION_DELETES
+    target = np.zeros(len(kind), np.uint64)
+    if is_position.any():
+        lower, upper = chunk.hashes(slot(_LOWER)), chunk.hashes(slot(_UPPER))
+        by_bounds = np.where(lower == upper, lower, target)
+        scoped = np.where(chunk.has(slot(_REFERENCED)), chunk.hashes(slot(_REFERENCED)), by_bounds)
+        target = np.where(is_position, scoped, target)
+    return Paths(chunk.hashes(slot(_PATH)), target)
 
 
 def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool, paths: bool) -> Entries:
