@@ -446,7 +446,7 @@ def test_a_protocol_of_the_future_is_not_guessed_at(log: DeltaLog) -> None:
     log.commit(protocol(4), metadata(), add("a"))
     with pytest.raises(MetadataError) as refused:
         log.reader().metadata(log.newest())
-    assert refused.value.code == "unknown_format_version"
+    assert refused.value.code == "format_version_unsupported"
 
 
 def test_a_checksum_that_counts_otherwise_is_noted_and_not_believed(log: DeltaLog) -> None:

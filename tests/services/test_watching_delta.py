@@ -82,4 +82,4 @@ def test_a_log_of_a_future_protocol_is_unreadable(landing: Landing) -> None:
     watcher = landing.watcher()
     snapshots, changes, _ = told(watcher)
     assert snapshots == []
-    assert [(row.kind, row.to_value) for row in changes] == [("unreadable", "unknown_format_version")]
+    assert [(row.kind, row.to_value) for row in changes] == [("unreadable", "format_version_unsupported")]

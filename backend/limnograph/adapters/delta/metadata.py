@@ -86,12 +86,12 @@ def _base(
 def table_metadata(pointer: str, log: Log, history: History) -> TableMetadata:
     """All of it in the words of `domain/metadata.py`. `format_version` is the reader version of the protocol.
 
-    Raises MetadataError (`unknown_format_version`): the meaning of such a log is not known.
+    Raises MetadataError (`format_version_unsupported`): the meaning of such a log is not known.
     """
     table = history.tables.get(log.version)
     version = _reader_version(history.protocol)
     if version is not None and version > MAX_READER_VERSION:
-        raise MetadataError("unknown_format_version", f"{pointer} needs reader version {version}")
+        raise MetadataError("format_version_unsupported", f"{pointer} needs reader version {version}")
     snapshots = {at: _snapshot(at, history) for at in sorted({*history.heads, log.version})}
     head = snapshots[log.version]
     known = [entry for entry in history.tables.values() if entry is not None]
