@@ -150,8 +150,9 @@ def _key(instant: Instant) -> tuple[str, str | None, str]:
 def _beginning(table: HudiTable) -> Beginning:
     """The archive in front of the active timeline, if both together reach back to the first commit."""
     if table.archive is None or not table.archive.commits:
-        complete = table.archive is None and not looks_back(table.timeline, table.commits)
-        return Beginning(table.timeline, table.commits, complete)
+        # An archive may hold nothing but cleans and rollbacks yet.
+        readable = table.archive is None or table.archive.readable
+        return Beginning(table.timeline, table.commits, readable and not looks_back(table.timeline, table.commits))
     active = {instant.requested for instant in table.timeline.snapshots}
     older = [(i, c) for i, c in table.archive.commits if i.requested not in active]
     timeline = table.timeline._replace(
