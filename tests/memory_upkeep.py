@@ -111,9 +111,12 @@ class MemoryUpkeep:
         self._called("set_properties", table)
         self.properties[table.name] |= properties
 
-    def compact(self, table: MetaTable, part: Part) -> None:
+    def compact(self, table: MetaTable, part: Part, *, whole: bool) -> None:
         self._called("compact", table)
-        self.files[table.name][part.start] = 1
+        files = self.files[table.name]
+        for start in files:
+            if start == part.start or (start is not None and part.start <= start < part.end):
+                files[start] = 1
         self.committed[table.name].append(self.clock.micros)
 
     def rewrite_manifests(self, table: MetaTable) -> None:

@@ -112,7 +112,7 @@ def test_fresh_rows_are_those_after_a_sequence_number_whatever_compaction_did(ke
     assert fresh.rows() == [("u", 3, 6)]
     day = next(part for part in kept.upkeep.standing(SNAPSHOTS).parts if part.start == 0)
     assert (day.end, day.files) == (DAY, 2)
-    kept.upkeep.compact(SNAPSHOTS, day)
+    kept.upkeep.compact(SNAPSHOTS, day, whole=False)
     third = at(kept)
     assert kept.again().fresh(SNAPSHOTS, third, second.sequence, KEY).is_empty()
     assert 3 in ids(kept.again().fresh(SNAPSHOTS, second, first.sequence, KEY))
@@ -186,7 +186,7 @@ def test_an_append_beside_a_compaction_wins_and_loses_no_row(kept: Kept) -> None
 
     def compact() -> None:
         try:
-            kept.again().compact(SNAPSHOTS, part)
+            kept.again().compact(SNAPSHOTS, part, whole=True)
         except Conflict:
             pass
         except BaseException as error:  # noqa: BLE001 - the test must see it

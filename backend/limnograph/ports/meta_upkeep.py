@@ -96,8 +96,10 @@ class MetaUpkeep(Protocol):
         """Set table properties in one commit."""
         ...
 
-    def compact(self, table: MetaTable, part: Part) -> None:
-        """Rewrite the files of a partition, sorted by the table's order. Appends go on meanwhile."""
+    def compact(self, table: MetaTable, part: Part, *, whole: bool) -> None:
+        """Rewrite files between the bounds of a part (several partitions, perhaps), sorted by the table's order:
+        all of them, or only those too small. Appends go on meanwhile.
+        """
         ...
 
     def rewrite_manifests(self, table: MetaTable) -> None:

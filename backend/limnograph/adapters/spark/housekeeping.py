@@ -63,8 +63,8 @@ class SparkUpkeep:
         told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
         self._run(table, f"alter table {self._names.table(table)} set tblproperties ({told})")
 
-    def compact(self, table: MetaTable, part: Part) -> None:
-        self._run(table, procedures.compact(self._names, table, part))
+    def compact(self, table: MetaTable, part: Part, *, whole: bool) -> None:
+        self._run(table, procedures.compact(self._names, table, part, whole=whole))
 
     def rewrite_manifests(self, table: MetaTable) -> None:
         self._run(table, self._names.call("rewrite_manifests", table, "use_caching => false"))

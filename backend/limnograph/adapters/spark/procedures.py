@@ -32,14 +32,15 @@ def instant(micros: int) -> str:
     return f"timestamp_micros({micros}L)"
 
 
-def compact(names: Names, table: MetaTable, part: Part) -> str:
-    """All files of a partition, sorted by the table's order; one group at a time keeps the driver small."""
+def compact(names: Names, table: MetaTable, part: Part, *, whole: bool) -> str:
+    """Files of partitions, sorted by the table's order; one group at a time keeps the driver small."""
     arguments = ["strategy => 'sort'", f"sort_order => '{', '.join(table.sort)}'"]
     if table.partition is not None and part.start is not None and part.end is not None:
         column = table.partition[0]
         bounds = f"{column} >= {instant(part.start)} and {column} < {instant(part.end)}"
         arguments.append(f"where => '{bounds}'")
-    options = {"rewrite-all": "true", "max-concurrent-file-group-rewrites": "1", "partial-progress.enabled": "false"}
+    options = {"max-concurrent-file-group-rewrites": "1", "min-input-files": "2"}
+    options |= {"rewrite-all": "true"} if whole else {}
     told = ", ".join(f"'{key}', '{value}'" for key, value in options.items())
     return names.call("rewrite_data_files", table, *arguments, f"options => map({told})")
 

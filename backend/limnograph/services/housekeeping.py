@@ -1,0 +1,133 @@
+"""Housekeeping of the meta tables: roll-ups, retention, compaction, expiry, orphans; one step at a time.
+
+What is due is decided by the clock and by what the meta tables themselves say, so it survives every restart and also
+runs when nothing moves. A step that fails is recorded and tried again later; it ends nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections import Counter
+
+import msgspec
+
+from limnograph.domain.failpoints import FailpointReached
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.upkeep_facts import MaintenanceFact
+from limnograph.ports.clock import Clock
+from limnograph.ports.meta_upkeep import MetaUpkeep, Standing
+from limnograph.services import housekeeping_schedule as schedule
+from limnograph.services.housekeeping_journal import Journal, StepKey
+from limnograph.services.housekeeping_steps import Outcome, Step, Steps
+
+CHECK_SECONDS = 10
+"""After a look that found nothing due, the next one waits so long."""
+_log = logging.getLogger("limnograph.housekeeping")
+
+
+class StepReport(msgspec.Struct, frozen=True):
+    """A step that was run. `did`: it changed something; `problem`: why it failed."""
+
+    kind: str
+    table: str
+    subject: str | None
+    did: bool
+    seconds: float
+    problem: str | None = None
+
+
+class Housekeeping:
+    """Keeps one store's meta tables. `place`: catalog and namespace, as the rows of `maintenance` name them."""
+
+    def __init__(
+        self, upkeep: MetaUpkeep, journal: Journal, steps: Steps, clock: Clock, place: tuple[str, str]
+    ) -> None:
+        self._upkeep, self._journal, self._steps = upkeep, journal, steps
+        self._clock, self._place = clock, place
+        self._failures: Counter[StepKey] = Counter()
+        self._idle_until = 0
+
+    def run_due(self, now: int | None = None) -> StepReport | None:
+        """Run the first step that is due; None when none is. A failed step is a report too. Raises SourceError when
+        the meta tables cannot even be looked at.
+        """
+        now = self._clock.now() if now is None else now
+        if now < self._idle_until:
+            return None
+        self._journal.refresh(now)
+        for step in self._steps.due(now):
+            if not self._backing_off(step.key, now):
+                return self._run(step, now)
+        self._idle_until = now + CHECK_SECONDS * MICROS_PER_SECOND
+        return None
+
+    def _backing_off(self, key: StepKey, now: int) -> bool:
+        if not self._failures[key]:
+            return False
+        wait = min(schedule.RETRY_SECONDS * 2 ** (self._failures[key] - 1), schedule.HOUR_SECONDS)
+        return not schedule.passed(self._journal.last(key), now, wait)
+
+    def _run(self, step: Step, now: int) -> StepReport:
+        started = time.monotonic()
+        before = self._upkeep.standing(step.table)
+        outcome, problem = self._acted(step)
+        self._journal.tried(step.key, now)
+        self._failures[step.key] = self._failures[step.key] + 1 if problem else 0
+        report = StepReport(
+            *step.key, outcome.did and not problem, round(time.monotonic() - started, 3), problem=problem
+        )
+        if problem or outcome.did:
+            self._record(self._fact(report, outcome, now), step, before)
+        return report
+
+    def _acted(self, step: Step) -> tuple[Outcome, str | None]:
+        try:
+            return step.act(), None
+        except FailpointReached:
+            raise
+        except Exception as error:  # noqa: BLE001 - one step fails, the others go on
+            _log.exception("%s of %s failed", step.key.kind, step.key.table)
+            return Outcome(), f"{type(error).__name__}: {error}"
+
+    def _fact(self, report: StepReport, outcome: Outcome, now: int) -> MaintenanceFact:
+        return MaintenanceFact(
+            run_id=str(uuid.uuid4()),
+            status="failed" if report.problem else "ok",
+            kind=report.kind,
+            catalog=self._place[0],
+            namespace=self._place[1],
+            table=report.table,
+            subject=report.subject,
+            started_at=now,
+            ended_at=now + round(report.seconds * MICROS_PER_SECOND),
+            seconds=report.seconds,
+            rows=outcome.rows,
+            late_facts=outcome.late_facts,
+            problem=report.problem,
+            detail=msgspec.json.encode(outcome.detail).decode() if outcome.detail else None,
+        )
+
+    def _record(self, fact: MaintenanceFact, step: Step, before: Standing) -> None:
+        """A row of `maintenance`. One that cannot be written is only logged: the step itself is done."""
+        try:
+            self._journal.record(_with_sizes(fact, before, self._upkeep.standing(step.table)))
+        except FailpointReached:
+            raise
+        except Exception:  # noqa: BLE001 - the step itself is done
+            _log.exception("%s of %s could not be recorded", step.key.kind, step.key.table)
+
+
+def _with_sizes(fact: MaintenanceFact, before: Standing, after: Standing) -> MaintenanceFact:
+    return msgspec.structs.replace(
+        fact,
+        files_before=before.files,
+        files_after=after.files,
+        bytes_before=before.bytes,
+        bytes_after=after.bytes,
+        snapshots_before=len(before.committed),
+        snapshots_after=len(after.committed),
+        manifests_before=before.manifests,
+        manifests_after=after.manifests,
+    )

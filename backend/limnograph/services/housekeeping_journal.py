@@ -1,0 +1,95 @@
+"""The log of maintenance: rows of `maintenance` as they say when a step was last tried, and the writing of new ones.
+
+What no row tells (a step that found nothing to do, a row that could not be written) is remembered in this process only.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
+from limnograph.domain.facts import MAINTENANCE
+from limnograph.domain.failpoints import Failpoints
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.upkeep_facts import MaintenanceFact
+from limnograph.ports.meta_store import MetaStore
+from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
+
+READ_SECONDS = 40 * 86_400
+"""Older runs decide nothing any more."""
+ATTEMPTS = 20
+_COLUMNS = ("run_id", "kind", "table", "subject", "ended_at")
+
+
+class StepKey(NamedTuple):
+    """What is scheduled on its own."""
+
+    kind: str
+    table: str
+    subject: str | None = None
+
+
+class Journal:
+    """Runs of one store."""
+
+    def __init__(
+        self,
+        store: MetaStore,
+        upkeep: MetaUpkeep,
+        to_arrow: Callable[[Sequence[MaintenanceFact]], pa.Table],
+        failpoints: Failpoints,
+    ) -> None:
+        self._store, self._upkeep, self._to_arrow, self._failpoints = store, upkeep, to_arrow, failpoints
+        self._position: Position | None = None
+        self._last: dict[StepKey, int] = {}
+        self._tried: dict[StepKey, int] = {}
+        self.oldest: int | None = None
+        """End of the oldest run that was read."""
+
+    def refresh(self, now: int) -> None:
+        """Read what others, and we, wrote since."""
+        position = self._upkeep.standing(MAINTENANCE).position
+        if position == self._position:
+            return
+        where = Where(start=now - READ_SECONDS * MICROS_PER_SECOND)
+        rows = self._upkeep.rows(MAINTENANCE, position, _COLUMNS, where).drop_nulls("ended_at")
+        for _, kind, table, subject, ended_at in rows.iter_rows():
+            key = StepKey(kind, table, subject)
+            self._last[key] = max(ended_at, self._last.get(key, ended_at))
+            self.oldest = min(ended_at, self.oldest or ended_at)
+        self._position = position
+
+    def last(self, key: StepKey) -> int | None:
+        """When it was last tried, microseconds; None: never, as far as is known."""
+        found = [at for at in (self._last.get(key), self._tried.get(key)) if at is not None]
+        return max(found, default=None)
+
+    def tried(self, key: StepKey, now: int) -> None:
+        """Remember a try in this process."""
+        self._tried[key] = now
+
+    def record(self, fact: MaintenanceFact) -> None:
+        """Append a run, once. Raises SourceUnavailable when every attempt lost."""
+        self._failpoints.reach("before_append_maintenance")
+        for attempt in range(ATTEMPTS):
+            head = self._store.head(MAINTENANCE)
+            if attempt and self._holds(fact.run_id):
+                break
+            try:
+                self._store.append(MAINTENANCE, self._to_arrow([fact]), head, fact.run_id)
+            except (Conflict, SourceError):
+                time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
+            else:
+                break
+        else:
+            raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to maintenance lost against other writers")
+        self._failpoints.reach("after_append_maintenance")
+
+    def _holds(self, run_id: str) -> bool:
+        position = self._upkeep.standing(MAINTENANCE).position
+        return not self._upkeep.rows(MAINTENANCE, position, ("run_id",), Where(equal={"run_id": run_id})).is_empty()

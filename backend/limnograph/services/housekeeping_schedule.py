@@ -1,0 +1,81 @@
+"""When a step of housekeeping is due: thresholds, and the decisions over what the meta tables say. Does nothing.
+
+"Last" is when the step was last tried, microseconds; None: never. Sources of the numbers: DESIGN §3 and §5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.meta_upkeep import Part, Standing
+
+ROLLUP_SECONDS = 600
+HOUR_SECONDS = 3_600
+DAY_SECONDS = 86_400
+SNAPSHOT_SECONDS = 3_600
+"""A snapshot of a meta table is kept so long: readers pin one for at most 10 minutes."""
+SNAPSHOTS_KEPT = 10
+MANY_SNAPSHOTS = 100
+"""So many retained snapshots are expired without waiting for the hour: a commit costs by their number."""
+MANY_MANIFESTS = 100
+OPEN_FILES = 6
+"""Files from which a partition that still grows is worth a rewrite."""
+CLOSED_EXCESS = 10
+"""Files too many in closed partitions that are not left for the hour."""
+TARGET_BYTES = 512 * 1024**2
+BATCH_BYTES = 1024**3
+BATCH_PARTS = 31
+"""Closed partitions rewritten by one step: at most so many, and bytes."""
+ORPHAN_SECONDS = 3 * 86_400
+RETRY_SECONDS = 300
+
+
+def passed(last: int | None, now: int, seconds: int) -> bool:
+    """Whether it was never, or that long ago."""
+    return last is None or now - last >= seconds * MICROS_PER_SECOND
+
+
+def expirable(standing: Standing, now: int) -> int:
+    """Snapshots that may be expired."""
+    border = now - SNAPSHOT_SECONDS * MICROS_PER_SECOND
+    return sum(at < border for at in standing.committed[:-SNAPSHOTS_KEPT])
+
+
+def expiry_due(standing: Standing, last: int | None, now: int) -> bool:
+    """Hourly, and sooner when many pile up."""
+    many = len(standing.committed) >= MANY_SNAPSHOTS and expirable(standing, now) >= SNAPSHOTS_KEPT
+    return many or (expirable(standing, now) > 0 and passed(last, now, HOUR_SECONDS))
+
+
+def open_part_due(part: Part, last: int | None, now: int) -> bool:
+    """A partition that still grows (today, this month, an unpartitioned table): hourly, when it is worth it."""
+    growing = part.end is None or part.end > now
+    return growing and part.files >= OPEN_FILES and excess(part) > 0 and passed(last, now, HOUR_SECONDS)
+
+
+def excess(part: Part) -> int:
+    """Files that a rewrite would save; large partitions have more than one by right."""
+    return max(0, part.files - 1 - 2 * (part.bytes // TARGET_BYTES))
+
+
+def closed_batch(standing: Standing, last: int | None, now: int) -> Part | None:
+    """The newest closed partitions with files too many, as one part; None when there are none, or it can wait."""
+    closed = [p for p in standing.parts if p.start is not None and p.end is not None and p.end <= now and excess(p)]
+    if not closed:
+        return None
+    if sum(map(excess, closed)) < CLOSED_EXCESS and not passed(last, now, HOUR_SECONDS):
+        return None
+    batch = list(_newest(closed))
+    starts, ends = [p.start for p in batch if p.start is not None], [p.end for p in batch if p.end is not None]
+    return Part(min(starts), max(ends), sum(p.files for p in batch), sum(p.bytes for p in batch))
+
+
+def _newest(closed: Sequence[Part]) -> Iterator[Part]:
+    """From the newest backwards, until the batch has its size; at least one."""
+    size, newest = 0, sorted(closed, key=lambda p: -(p.start or 0))
+    for part in newest[:BATCH_PARTS]:
+        if size and size + part.bytes > BATCH_BYTES:
+            return
+        size += part.bytes
+        yield part

@@ -1,0 +1,157 @@
+"""The steps of housekeeping: which are due, and what each does between its failpoints. Runs and records none."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from limnograph.domain.facts import HOURLY, META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.domain.failpoints import Failpoints
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.meta_upkeep import MetaUpkeep, Part, Standing
+from limnograph.services import housekeeping_schedule as schedule
+from limnograph.services.housekeeping_journal import Journal, StepKey
+from limnograph.services.retention import Retention
+from limnograph.services.rollups_run import ROLLED_AT, Rollups, number
+
+CLOSED = "closed"
+"""Subject under which rewrites of closed partitions are scheduled."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a step did. `did` false: nothing, and no row is written."""
+
+    did: bool = True
+    rows: int | None = None
+    late_facts: int | None = None
+    detail: dict[str, Any] = {}
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Something due."""
+
+    key: StepKey
+    table: MetaTable
+    act: Callable[[], Outcome]
+
+
+class Steps:
+    """Decides over one store."""
+
+    def __init__(
+        self, upkeep: MetaUpkeep, journal: Journal, rollups: Rollups, retention: Retention, failpoints: Failpoints
+    ) -> None:
+        self._upkeep, self._journal = upkeep, journal
+        self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
+
+    def due(self, now: int) -> Iterator[Step]:
+        """Steps that are due, most urgent first: what readers wait for, then what makes commits and reads dear."""
+        yield from self._rollup(now)
+        standing = {table: self._upkeep.standing(table) for table in META_TABLES}
+        for steps in (self._expiry, self._open_parts, self._closed_parts, self._manifests):
+            for table, stands in standing.items():
+                yield from steps(table, stands, now)
+        yield from self._retain(now)
+        for table, stands in standing.items():
+            yield from self._orphans(table, stands, now)
+
+    def _rollup(self, now: int) -> Iterator[Step]:
+        key = StepKey("rollup", HOURLY.name)
+        rolled_at = number(self._upkeep.standing(HOURLY).properties.get(ROLLED_AT)) or None
+        last = max((at for at in (rolled_at, self._journal.last(key)) if at is not None), default=None)
+        if schedule.passed(last, now, schedule.ROLLUP_SECONDS) and self._rollups.behind():
+            yield Step(key, HOURLY, self._roll)
+
+    def _roll(self) -> Outcome:
+        done = self._rollups.run()
+        detail = {"hours": done.hours, "days": done.days, "closed_days": done.closed}
+        return Outcome(did=bool(done.hours or done.days), rows=done.hours + done.days, detail=detail)
+
+    def _retain(self, now: int) -> Iterator[Step]:
+        key = StepKey("retention", SNAPSHOTS.name)
+        if schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS) and self._retention.old():
+            yield Step(key, SNAPSHOTS, self._keep)
+
+    def _keep(self) -> Outcome:
+        done = self._retention.run()
+        return Outcome(rows=done.rows, late_facts=done.late_facts, detail={"months_of_hours": done.months})
+
+    def _expiry(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+        key = StepKey("expire", table.name)
+        older_than = now - schedule.SNAPSHOT_SECONDS * MICROS_PER_SECOND
+        if schedule.expiry_due(standing, self._journal.last(key), now):
+            yield self._step(
+                key, table, "expire", lambda: self._upkeep.expire(table, older_than, schedule.SNAPSHOTS_KEPT)
+            )
+
+    def _open_parts(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+        for part in standing.parts:
+            key = StepKey("compact", table.name, label(part))
+            if schedule.open_part_due(part, self._journal.last(key), now):
+                # A day is sorted whole every hour; a month, or a table without partitions, only by what is small.
+                whole = table.partition is not None and table.partition[1] == "day"
+                yield self._compaction(key, table, part, whole=whole)
+
+    def _closed_parts(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+        key = StepKey("compact", table.name, CLOSED)
+        batch = schedule.closed_batch(standing, self._journal.last(key), now)
+        if batch is not None:
+            yield self._compaction(key, table, batch, whole=True)
+
+    def _compaction(self, key: StepKey, table: MetaTable, part: Part, *, whole: bool) -> Step:
+        detail = {"from": part.start, "to": part.end, "files": part.files, "bytes": part.bytes}
+        return self._step(
+            key, table, "compact", lambda: self._upkeep.compact(table, part, whole=whole), {"part": detail}
+        )
+
+    def _manifests(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+        key = StepKey("manifests", table.name)
+        many = standing.manifests >= schedule.MANY_MANIFESTS
+        if many and schedule.passed(self._journal.last(key), now, schedule.HOUR_SECONDS):
+            yield self._step(key, table, "rewrite_manifests", lambda: self._upkeep.rewrite_manifests(table))
+
+    def _orphans(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+        """Daily, from the second day on: an installation that is younger has none that is old enough."""
+        key = StepKey("orphans", table.name)
+        last, oldest = self._journal.last(key), self._journal.oldest
+        settled = oldest is not None and schedule.passed(oldest, now, schedule.DAY_SECONDS)
+        if standing.position is not None and settled and schedule.passed(last, now, schedule.DAY_SECONDS):
+            yield Step(key, table, lambda: self._sweep(table, now - schedule.ORPHAN_SECONDS * MICROS_PER_SECOND))
+
+    def _sweep(self, table: MetaTable, older_than: int) -> Outcome:
+        """A dry run first: its count stands in the row whatever the removal says."""
+        found = self._upkeep.orphans(table, older_than, remove=False)
+        removed = 0
+        if found:
+            self._failpoints.reach("before_remove_orphans")
+            removed = self._upkeep.orphans(table, older_than, remove=True)
+            self._failpoints.reach("after_remove_orphans")
+        return Outcome(rows=removed, detail={"found": found, "removed": removed})
+
+    def _step(
+        self,
+        key: StepKey,
+        table: MetaTable,
+        name: str,
+        act: Callable[[], None],
+        detail: dict[str, Any] | None = None,
+    ) -> Step:
+        """A step that is one procedure between its failpoints."""
+
+        def run() -> Outcome:
+            self._failpoints.reach(f"before_{name}")
+            act()
+            self._failpoints.reach(f"after_{name}")
+            return Outcome(detail=detail or {})
+
+        return Step(key, table, run)
+
+
+def label(part: Part) -> str:
+    """A partition as people name it: its first day, or `all`."""
+    if part.start is None:
+        return "all"
+    return dt.datetime.fromtimestamp(part.start / MICROS_PER_SECOND, dt.UTC).date().isoformat()

@@ -1,0 +1,50 @@
+"""Which snapshot ids the lake still has, by series: read from every table's metadata now. Writes nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from limnograph.domain.facts import CHANGES, ChangeFact
+from limnograph.ports.lake import Lake
+from limnograph.ports.meta_store import MetaStore
+from limnograph.services.history import standing_names
+from limnograph.services.ledger import Ledger
+from limnograph.services.retention import LakeIds
+from limnograph.services.survey import Survey, observed_tables, survey
+
+
+def lake_ids(lake: Lake, store: MetaStore) -> LakeIds:
+    """Ids by series. A series with any name whose metadata could not be read now is left out. Raises SourceError."""
+    listing = lake.listing()
+    found = survey(lake, listing, listing.pointers)
+    changes = store.changes(store.head(CHANGES))
+    ledger = Ledger(changes)
+    ids: dict[str, set[int]] = defaultdict(set)
+    for table in observed_tables(found, lake, ledger):
+        ids[table.uuid] |= table.metadata.snapshots.keys()
+    unread = _unread(found, ledger.owners())
+    gone = _dropped(changes) - ids.keys() - unread
+    return LakeIds({uuid: frozenset(held) for uuid, held in ids.items() if uuid not in unread}, frozenset(gone))
+
+
+def _unread(found: Survey, owners: Mapping[str, str]) -> set[str]:
+    """Series with a name that is listed and was not read, or that an incomplete listing does not show."""
+    read = {str(pointer.name) for pointer in found.readable if pointer.name not in found.failed}
+    listed = {str(pointer.name) for pointer in found.listing.pointers} | set(found.listing.listed)
+    hidden = (
+        name
+        for name in owners
+        if name not in read and (name in listed or name.split(".", maxsplit=1)[0] not in found.listing.complete)
+    )
+    return {owners[name] for name in hidden}
+
+
+def _dropped(changes: Iterable[ChangeFact]) -> set[str]:
+    """Series all of whose names were dropped."""
+    names: dict[str, list[ChangeFact]] = defaultdict(list)
+    for change in changes:
+        if change.table_uuid is not None and change.kind in {"named", "dropped"}:
+            names[change.table_uuid].append(change)
+    standing = {uuid: standing_names(rows).values() for uuid, rows in names.items()}
+    return {uuid for uuid, rows in standing.items() if all(row.kind == "dropped" for row in rows)}

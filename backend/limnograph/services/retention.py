@@ -1,0 +1,168 @@
+"""Retention as a step: raw rows that are old AND whose ids have left the lake go, after their days are rolled up.
+
+A row whose id is still in its table's metadata would be found new again by the next pass, so it stays however old.
+So does a row that others are told as a difference of, and a late one: no roll-up has it. Decides and deletes; what the
+lake still has comes from outside.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+
+import msgspec
+import polars as pl
+
+from limnograph.domain.facts import DAILY, HOURLY, SNAPSHOTS
+from limnograph.domain.failpoints import Failpoints
+from limnograph.ports.clock import Clock
+from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
+from limnograph.services.rollups import DAY
+from limnograph.services.rollups_run import RAW_FLOOR, Rollups, raw_floor
+
+KEYS_AT_ONCE = 100_000
+"""Rows deleted by one commit."""
+_THIN = ("table_uuid", "snapshot_id", "committed_at", "observed_at", "partitions_base", "partitions_scope")
+_KEY = ["table_uuid", "snapshot_id"]
+_Key = tuple[str, int]
+
+
+class LakeIds(msgspec.Struct, frozen=True):
+    """What the lake still has. `retained`: ids of the series whose metadata was read now; `dropped`: series that are
+    gone for good. A series in neither could not be read, and loses nothing.
+    """
+
+    retained: Mapping[str, frozenset[int]]
+    dropped: frozenset[str]
+
+    def left(self, series: str, snapshot_id: int) -> bool:
+        """Whether an id has left the lake."""
+        return series in self.dropped or (series in self.retained and snapshot_id not in self.retained[series])
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What retention did. `late_facts`: raw rows that came after their day's roll-up was closed."""
+
+    rows: int = 0
+    late_facts: int = 0
+    months: int = 0
+
+
+class Retention:
+    """Retention of one store: `raw_days` of `snapshots`, `hourly_days` of hours; days are kept for ever."""
+
+    def __init__(
+        self,
+        upkeep: MetaUpkeep,
+        rollups: Rollups,
+        ids: Callable[[], LakeIds],
+        *,
+        clock: Clock,
+        failpoints: Failpoints,
+        raw_days: int,
+    ) -> None:
+        self._upkeep, self._rollups, self._ids = upkeep, rollups, ids
+        self._clock, self._failpoints, self._raw_days = clock, failpoints, raw_days
+
+    def old(self) -> bool:
+        """Whether anything is old enough to be looked at."""
+        raw = self._upkeep.standing(SNAPSHOTS).parts
+        hours = self._upkeep.standing(HOURLY).parts
+        return any(p.start is not None and p.start < self._cutoff() for p in raw) or any(
+            p.end is not None and p.end <= self._rollups.oldest_hour() for p in hours
+        )
+
+    def run(self) -> Kept:
+        """Delete what may go. Raises SourceError, and Conflict when another commit came between."""
+        position = self._upkeep.standing(SNAPSHOTS).position
+        self._rollups.run()  # From here on every row at that position is in its roll-up, or late.
+        rows, late = self._delete_rows(position)
+        return Kept(rows, late, self._delete_hours())
+
+    def _cutoff(self) -> int:
+        return self._clock.now() // DAY * DAY - self._raw_days * DAY
+
+    def _delete_rows(self, position: Position | None) -> tuple[int, int]:
+        """Rows deleted, and late ones."""
+        old = self._upkeep.rows(SNAPSHOTS, position, _THIN, Where(end=self._cutoff()))
+        if old.is_empty():
+            return 0, 0
+        old = self._with_rolled(old)
+        floor = raw_floor(self._upkeep.standing(SNAPSHOTS).properties)
+        unrolled = pl.col("rolled_at").is_null() | (pl.col("observed_at") > pl.col("rolled_at")).fill_null(value=False)
+        late = 0 if floor is None else old.filter(unrolled & (pl.col("day") < floor)).height
+        ids = self._ids()
+        left = [ids.left(*key) for key in old.select(_KEY).iter_rows()]
+        going = old.filter(pl.Series(left, dtype=pl.Boolean) & ~unrolled)
+        going = self._without_bases(old, going, position)
+        if not going.is_empty():
+            self._raise_floor(floor, int(going["day"].sort()[-1]) + DAY)
+            self._delete(going)
+        return going.height, late
+
+    def _with_rolled(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """With their day, and when that day of their table was rolled up last."""
+        where = Where(tables=frozenset(rows["table_uuid"]), end=self._cutoff())
+        position = self._upkeep.standing(DAILY).position
+        days = self._upkeep.rows(DAILY, position, ("table_uuid", "day", "rolled_at"), where)
+        day = (pl.col("committed_at") // DAY * DAY).alias("day")
+        return rows.with_columns(day).join(days, on=["table_uuid", "day"], how="left")
+
+    def _without_bases(self, old: pl.DataFrame, going: pl.DataFrame, position: Position | None) -> pl.DataFrame:
+        """Without the rows that one which stays is told as a difference of, through however many others."""
+        if going.is_empty():
+            return going
+        where = Where(tables=frozenset(going["table_uuid"]), start=self._cutoff())
+        newer = self._upkeep.rows(SNAPSHOTS, position, _THIN, where)
+        staying = pl.concat([newer, old.join(going, on=_KEY, how="anti").select(newer.columns)])
+        needed = needed_bases(staying, going)
+        return going.filter(pl.Series([key not in needed for key in going.select(_KEY).iter_rows()], dtype=pl.Boolean))
+
+    def _raise_floor(self, floor: int | None, day: int) -> None:
+        """The floor only rises, and before the first row of a day goes."""
+        if floor is not None and floor >= day:
+            return
+        self._failpoints.reach("before_raise_floor")
+        date = dt.datetime.fromtimestamp(day / 1_000_000, dt.UTC).date()
+        self._upkeep.set_properties(SNAPSHOTS, {RAW_FLOOR: date.isoformat()})
+        self._failpoints.reach("after_raise_floor")
+
+    def _delete(self, going: pl.DataFrame) -> None:
+        for part in going.sort("committed_at").iter_slices(KEYS_AT_ONCE):
+            self._failpoints.reach("before_delete_raw")
+            self._upkeep.delete(part.select(*_KEY, "committed_at"))
+            self._failpoints.reach("after_delete_raw")
+
+    def _delete_hours(self) -> int:
+        """Months of hours that went: those that ended before the oldest hour that is kept."""
+        oldest = self._rollups.oldest_hour()
+        ends = [p.end for p in self._upkeep.standing(HOURLY).parts if p.end is not None and p.end <= oldest]
+        if ends:
+            self._failpoints.reach("before_delete_hours")
+            self._upkeep.delete_before(HOURLY, max(ends))
+            self._failpoints.reach("after_delete_hours")
+        return len(ends)
+
+
+def needed_bases(staying: pl.DataFrame, going: pl.DataFrame) -> set[_Key]:
+    """Keys of `going` that the partitions of a row in `staying` rest on."""
+    base_of = _bases(going)
+    held = {*going.select(_KEY).iter_rows()}
+    needed: set[_Key] = set()
+    for targets in _bases(staying).values():
+        for target in targets:
+            step: _Key | None = target
+            while step in held and step not in needed:
+                needed.add(step)
+                step = next(iter(base_of.get(step, ())), None)
+    return needed
+
+
+def _bases(rows: pl.DataFrame) -> dict[_Key, list[_Key]]:
+    """Base of every row that is told as a difference."""
+    found: dict[_Key, list[_Key]] = defaultdict(list)
+    told = rows.filter((pl.col("partitions_scope") == "changed") & pl.col("partitions_base").is_not_null())
+    for series, snapshot_id, base in told.select(*_KEY, "partitions_base").iter_rows():
+        found[series, snapshot_id].append((series, base))
+    return found

@@ -1,0 +1,179 @@
+"""Housekeeping by a virtual clock: what is due when, that failures end nothing, and what is written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from limnograph.domain.errors import Conflict
+from limnograph.domain.facts import CHANGES, HOURLY, MAINTENANCE, SNAPSHOTS, MetaTable
+from limnograph.domain.failpoints import FailpointReached, around
+from limnograph.ports.meta_upkeep import Part, Standing
+from limnograph.services import housekeeping_schedule as schedule
+from limnograph.services.rollups import DAY, HOUR
+from upkeep_world import NOW, World
+
+MINUTE = 60_000_000
+
+
+def kinds(world: World) -> list[str]:
+    return [f"{report.kind} {report.table}" for report in world.settle()]
+
+
+def busy(world: World, commits: int, first: int = 1) -> None:
+    """A commit a minute."""
+    for number in range(first, first + commits):
+        world.commit(number, world.clock.micros, total_records=number)
+        world.clock.micros += MINUTE
+
+
+def test_three_idle_hours_still_roll_up_compact_and_expire() -> None:
+    world = World()
+    busy(world, 30)
+    world.clock.micros += 3 * HOUR
+    done = kinds(world)
+    assert {"rollup snapshots_hourly", "compact snapshots", "expire snapshots", "expire changes"} <= set(done)
+    assert len(world.upkeep.standing(SNAPSHOTS).committed) <= schedule.SNAPSHOTS_KEPT + 3
+    assert world.upkeep.standing(SNAPSHOTS).files == 1
+    assert sum(row["commits"] for row in world.hours("commits")) == 30
+    assert kinds(world) == []
+
+
+def test_todays_files_are_rewritten_hourly_and_yesterdays_once() -> None:
+    world = World(NOW // DAY * DAY + 20 * HOUR)
+    compacted: list[str] = []
+    for number in range(1, 9 * 6 + 1):
+        world.commit(number, world.clock.micros)
+        world.clock.micros += 10 * MINUTE
+        compacted += [r.subject or "" for r in world.settle() if r.kind == "compact" and r.table == "snapshots"]
+    yesterday, today = "2024-10-04", "2024-10-05"
+    assert compacted.count(yesterday) in {3, 4}
+    assert compacted.count("closed") == 1
+    assert compacted.count(today) in {4, 5}
+
+
+def test_one_call_runs_one_step_and_an_idle_look_is_not_repeated_at_once() -> None:
+    world = World()
+    busy(world, 30)
+    world.clock.micros += 3 * HOUR
+    housekeeping = world.housekeeping()
+    report = housekeeping.run_due()
+    assert report is not None
+    assert (report.kind, report.did, report.problem) == ("rollup", True, None)
+    world.settle(housekeeping)
+    reads: list[str] = []
+    standing = world.upkeep.standing
+    world.upkeep.standing = lambda table: (reads.append(table.name), standing(table))[1]  # type: ignore[method-assign]
+    assert housekeeping.run_due() is None
+    assert reads == []
+    world.clock.micros += 11_000_000
+    housekeeping.run_due()
+    assert reads
+
+
+def test_a_restarted_pipeline_knows_from_the_meta_tables_what_was_done() -> None:
+    world = World()
+    busy(world, 30)
+    world.clock.micros += 3 * HOUR
+    world.settle()
+    busy(world, 9, first=100)
+    assert kinds(world) == []  # an hour has not passed, nor ten minutes since the roll-up
+    world.clock.micros += 2 * MINUTE
+    assert kinds(world)[0] == "rollup snapshots_hourly"
+
+
+def test_a_step_that_fails_is_recorded_backs_off_and_does_not_hold_up_the_others() -> None:
+    world = World()
+    busy(world, 30)
+    world.clock.micros += 3 * HOUR
+
+    def refuse(call: str, table: MetaTable) -> None:
+        if call == "merge" and table is HOURLY:
+            raise Conflict("somebody else")
+
+    world.upkeep.before = refuse
+    housekeeping = world.housekeeping()
+    reports = world.settle(housekeeping)
+    assert [r.kind for r in reports].count("rollup") == 1
+    assert "Conflict: somebody else" in (reports[0].problem or "")
+    assert {"expire", "compact"} <= {r.kind for r in reports}
+    rows = [row for row in world.read(MAINTENANCE) if row["status"] == "failed"]
+    assert [(row["kind"], row["problem"]) for row in rows] == [("rollup", "Conflict: somebody else")]
+    world.clock.micros += 4 * MINUTE
+    assert [r.kind for r in world.settle(housekeeping)] == []
+    world.upkeep.before = lambda _call, _table: None
+    world.clock.micros += 7 * MINUTE
+    assert "rollup" in [r.kind for r in world.settle(housekeeping)]
+
+
+def test_a_row_of_maintenance_says_what_was_found_and_left() -> None:
+    world = World()
+    busy(world, 30)
+    world.clock.micros += 3 * HOUR
+    world.settle()
+    rows = {(row["kind"], row["table"]): row for row in world.read(MAINTENANCE)}
+    compact = rows["compact", "snapshots"]
+    assert (compact["status"], compact["files_before"], compact["files_after"]) == ("ok", 30, 1)
+    assert (compact["catalog"], compact["namespace"], compact["subject"]) == ("lake", "limnograph", "2024-10-04")
+    assert rows["rollup", "snapshots_hourly"]["rows"] == 2
+    assert rows["expire", "changes"]["snapshots_before"] > rows["expire", "changes"]["snapshots_after"]
+    assert len({row["run_id"] for row in world.read(MAINTENANCE)}) == len(world.read(MAINTENANCE))
+
+
+def test_orphans_are_looked_for_daily_from_the_second_day_and_counted_before_they_go() -> None:
+    world = World()
+    busy(world, 2)
+    world.settle()
+    assert "orphans" not in {row["kind"] for row in world.read(MAINTENANCE)}
+    world.upkeep.orphaned[CHANGES.name] = 7
+    world.clock.micros += DAY + HOUR
+    world.settle()
+    rows = {row["table"]: row for row in world.read(MAINTENANCE) if row["kind"] == "orphans"}
+    assert (rows["changes"]["rows"], rows["changes"]["detail"]) == (7, '{"found":7,"removed":7}')
+    assert rows["snapshots"]["rows"] == 0
+    assert world.upkeep.calls.count(("orphans", "snapshots")) == 1  # nothing found: the dry run alone
+    assert world.upkeep.calls.count(("orphans", "changes")) == 2
+
+
+def test_retention_is_due_daily_when_something_is_old() -> None:
+    world = World()
+    world.commit(1, NOW - 40 * DAY)
+    world.lake["u"] = set()
+    assert "retention snapshots" in kinds(world)
+    assert world.left() == []
+    world.commit(2, NOW - 39 * DAY, series="v")
+    world.lake["v"] = set()
+    assert "retention snapshots" not in kinds(world)
+    world.clock.micros += DAY + HOUR
+    assert "retention snapshots" in kinds(world)
+
+
+@pytest.mark.parametrize(
+    "name",
+    around(("merge_hours", "merge_days", "mark_rolled", "compact", "expire", "delete_raw", "append_maintenance")),
+)
+def test_housekeeping_that_dies_anywhere_is_made_whole_by_the_next_process(name: str) -> None:
+    world = World()
+    world.commit(1, NOW - 40 * DAY)
+    world.lake["u"] = set()
+    busy(world, 30, first=2)
+    world.clock.micros += 3 * HOUR
+    with pytest.raises(FailpointReached):
+        world.settle(world.housekeeping(f"{name}:1:raise"))
+    world.clock.micros += DAY + HOUR
+    world.settle()
+    assert sum(row["commits"] for row in world.days("commits")) == 31
+    assert 1 not in world.left()
+    assert world.upkeep.standing(SNAPSHOTS).files <= 2
+    assert len(world.upkeep.standing(SNAPSHOTS).committed) <= schedule.SNAPSHOTS_KEPT + 3
+
+
+def test_large_partitions_have_more_than_one_file_by_right_and_batches_are_bounded() -> None:
+    gib = 1024**3
+    assert schedule.excess(Part(0, DAY, 1, 1)) == 0
+    assert schedule.excess(Part(0, DAY, 5, gib)) == 0
+    assert schedule.excess(Part(0, DAY, 9, gib)) == 4
+    parts = tuple(Part(n * DAY, (n + 1) * DAY, 9, gib // 5) for n in range(50))
+    standing = Standing(position=None, parts=parts, manifests=1, committed=(), properties={})
+    batch = schedule.closed_batch(standing, None, 50 * DAY)
+    assert batch == Part(45 * DAY, 50 * DAY, 45, 5 * (gib // 5))
+    assert schedule.closed_batch(standing, None, 0) is None

@@ -1,0 +1,98 @@
+"""Meta tables in memory with housekeeping over them, and ways to write facts as a pipeline would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lakes import FixedClock
+from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.domain.facts import CHANGES, DAILY, HOURLY, MAINTENANCE, SNAPSHOTS, ChangeFact, MetaTable, SnapshotFact
+from limnograph.domain.failpoints import Failpoints
+from limnograph.ports.meta_upkeep import Where
+from limnograph.services.housekeeping import Housekeeping, StepReport
+from limnograph.services.housekeeping_journal import Journal
+from limnograph.services.housekeeping_steps import Steps
+from limnograph.services.retention import LakeIds, Retention
+from limnograph.services.rollups import DAY, HOUR
+from limnograph.services.rollups_run import Rollups
+from memory_meta import MemoryMetaStore
+from memory_upkeep import MemoryUpkeep
+
+NOW = 20_000 * DAY + 10 * HOUR
+"""Ten o'clock of a day."""
+
+
+class World:
+    """`lake`: ids that the lake still has, by series; `dropped`: series that it has no more."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.clock = FixedClock(now)
+        self.store = MemoryMetaStore()
+        self.store.ensure()
+        self.upkeep = MemoryUpkeep(self.store, self.clock)
+        self.lake: dict[str, set[int]] = {}
+        self.dropped: set[str] = set()
+
+    def ids(self) -> LakeIds:
+        return LakeIds({series: frozenset(ids) for series, ids in self.lake.items()}, frozenset(self.dropped))
+
+    def rollups(self, failpoint: str = "", **bounds: int) -> Rollups:
+        return Rollups(self.upkeep, self.clock, Failpoints(failpoint), **({"hourly_days": 400} | bounds))
+
+    def retention(self, failpoint: str = "", raw_days: int = 30, hourly_days: int = 400) -> Retention:
+        failpoints = Failpoints(failpoint)
+        rollups = Rollups(self.upkeep, self.clock, failpoints, hourly_days)
+        return Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=raw_days)
+
+    def housekeeping(self, failpoint: str = "") -> Housekeeping:
+        """As a process that has just started would have it."""
+        failpoints = Failpoints(failpoint)
+        journal = Journal(self.store, self.upkeep, lambda rows: arrow_table(MAINTENANCE, rows), failpoints)
+        rollups = Rollups(self.upkeep, self.clock, failpoints, 400)
+        retention = Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=30)
+        steps = Steps(self.upkeep, journal, rollups, retention, failpoints)
+        return Housekeeping(self.upkeep, journal, steps, self.clock, ("lake", "limnograph"))
+
+    def settle(self, housekeeping: Housekeeping | None = None) -> list[StepReport]:
+        """Steps until none is due."""
+        made = housekeeping or self.housekeeping()
+        found: list[StepReport] = []
+        while (report := made.run_due()) is not None:
+            found.append(report)
+            assert len(found) < 200
+        return found
+
+    def commit(self, snapshot_id: int, at: int, *, series: str = "u", main: bool = True, **columns: Any) -> None:
+        """A snapshot's row, observed now, and main's move to it; its id is in the lake."""
+        self.rows(self.fact(snapshot_id, at, series, **columns))
+        if main:
+            self.moves((snapshot_id, at), series=series)
+        self.lake.setdefault(series, set()).add(snapshot_id)
+
+    def fact(self, snapshot_id: int, at: int, series: str = "u", **columns: Any) -> SnapshotFact:
+        known = {"table": series, "operation": "append", "observed_at": self.clock.now(), "total_records": 0} | columns
+        return SnapshotFact(table_uuid=series, snapshot_id=snapshot_id, committed_at=at, **known)
+
+    def rows(self, *facts: SnapshotFact) -> None:
+        self.store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, facts), self.store.head(SNAPSHOTS), "run")
+
+    def moves(self, *moves: tuple[int, int], series: str = "u") -> None:
+        facts = [ChangeFact(table_uuid=series, kind="ref", subject="main", to_value=str(i), at=at) for i, at in moves]
+        self.store.append(CHANGES, arrow_table(CHANGES, facts), self.store.head(CHANGES), "run")
+
+    def read(self, table: MetaTable, *columns: str) -> list[dict[str, Any]]:
+        names = columns or tuple(column.name for column in table.columns)
+        found = self.upkeep.rows(table, self.upkeep.standing(table).position, names, Where())
+        return found.sort(names[:2]).to_dicts()
+
+    def hours(self, *columns: str) -> list[dict[str, Any]]:
+        return self.read(HOURLY, "table_uuid", "hour", *columns)
+
+    def days(self, *columns: str) -> list[dict[str, Any]]:
+        return self.read(DAILY, "table_uuid", "day", *columns)
+
+    def left(self, series: str = "u") -> list[int]:
+        """Ids that still have a raw row."""
+        return sorted(
+            r["snapshot_id"] for r in self.read(SNAPSHOTS, "table_uuid", "snapshot_id") if r["table_uuid"] == series
+        )
