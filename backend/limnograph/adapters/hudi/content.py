@@ -31,14 +31,20 @@ def content_of(
 ) -> Content:
     """`counted` False: the state is not known, but what the instant itself wrote is."""
     sized = counted and not slices.total.unsized
-    moved = move is not None and (move.added.files + move.removed.files) * SHAPE_SHARE >= max(1, slices.total.files)
+    shaped = _wrote_much(slices, move) if want.shape is None else want.shape
     return Content(
         totals=_totals(slices.total, targets) if counted else _UNKNOWN,
         changed=_changed(move, counted=counted),
         histogram=list(slices.histogram) if sized else None,
         partitions=_partitions(slices, move or Move(), want, text, targets) if counted else None,
-        shape=_shape(slices, targets) if sized and (moved if want.shape is None else want.shape) else None,
+        shape=_shape(slices, text, targets) if sized and shaped else None,
     )
+
+
+def _wrote_much(slices: Slices, move: Move | None) -> bool:
+    """Whether the instant itself moved at least a tenth of the live files."""
+    moved = move.added.files + move.removed.files if move else 0
+    return moved > 0 and moved * SHAPE_SHARE >= slices.total.files
 
 
 _UNKNOWN = Totals(
@@ -120,11 +126,13 @@ def _partitions(slices: Slices, move: Move, want: Want, text: PartitionText, tar
     return Partitions(scope="changed" if changed else "full", total=len(live), states=states)
 
 
-def _shape(slices: Slices, targets: Targets | None) -> Shape:
+def _shape(slices: Slices, text: PartitionText, targets: Targets | None) -> Shape:
+    """Files of a partition are packed by size; unevenness is told only of tables with partitions."""
     partition, sizes = slices.sizes()
-    per_partition = np.fromiter((tally.bytes for tally in slices.partitions.values()), np.int64)
-    uneven = skew(per_partition)
-    owed = None if targets is None else debt(partition, sizes, targets)
+    order = np.lexsort((sizes, partition))
+    owed = None if targets is None else debt(partition[order], sizes[order], targets)
+    held = [tally.bytes for tally in slices.partitions.values() if tally.files and text.partitioned]
+    uneven = skew(np.array(held, np.int64))
     return Shape(
         debt_files=owed and owed.files,
         debt_bytes=owed and owed.bytes,

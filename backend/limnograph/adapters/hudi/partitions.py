@@ -30,6 +30,11 @@ class PartitionText:
         self._fields = partition_fields(properties)
         self._encoded = properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
 
+    @property
+    def partitioned(self) -> bool:
+        """Whether the table has partition fields."""
+        return bool(self._fields)
+
     def __call__(self, path: str) -> str:
         parts = path.split("/") if path else []
         if len(parts) != len(self._fields):

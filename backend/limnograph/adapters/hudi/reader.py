@@ -42,12 +42,13 @@ class HudiReader:
             small_below = targets.small_below if targets else None
             replay = self._replay = self._carried.replay(table, self._storage, small_below, instant)
         move = replay.forward_to(snapshot)
+        if instant.requested in table.damaged:
+            return Reading(tier="summary", problems=(table.damaged[instant.requested],))
         text = PartitionText(table.properties)
         content = content_of(replay.slices, move, counted=replay.counted, want=want, text=text, targets=targets)
-        damage = table.damaged.get(instant.requested) or replay.problem
         return Reading(
             tier="entries",
-            problems=(damage,) if damage else (),
+            problems=(replay.problem,) if replay.problem else (),
             notes=("history_archived",) if replay.archived and _incomplete(content) else (),
             content=content,
             said={FILE_GROUPS: str(replay.slices.groups)} if replay.counted else {},
