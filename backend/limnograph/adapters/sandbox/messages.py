@@ -20,6 +20,8 @@ from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.metadata import TableMetadata
 
 DEADLINE_SECONDS = 60.0
+DETAIL_CHARACTERS = 1_000
+"""Of a sentence: it may quote foreign text of any length."""
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -157,7 +159,8 @@ def failed(error: LimnographError) -> Failed:
     kind = next((kind for known, kind in _KINDS if isinstance(error, known)), None)
     if kind is None:
         return Failed("metadata", "parser_crashed", f"{type(error).__name__}: {error}")
-    return Failed(kind, getattr(error, _ABOUT.get(kind, "source")), getattr(error, "detail", str(error)))
+    detail = str(getattr(error, "detail", error))[:DETAIL_CHARACTERS]
+    return Failed(kind, getattr(error, _ABOUT.get(kind, "source")), detail)
 
 
 def raised(message: Failed) -> LimnographError:

@@ -14,6 +14,7 @@ from limnograph.adapters.sandbox.board import Board
 from limnograph.adapters.sandbox.confine import confine, end_after
 from limnograph.adapters.sandbox.frames import framed, read_frame
 from limnograph.adapters.sandbox.messages import (
+    DETAIL_CHARACTERS,
     Access,
     Ask,
     Done,
@@ -80,7 +81,8 @@ def _reply(out: BinaryIO, board: Board, answers: Answers, request: Ask) -> None:
 
 def _broken(board: Board, code: str, how: str, *, spent: bool = False) -> Failed:
     location = board.location()
-    return Failed("metadata", code, f"{how}, at {location}" if location else how, spent)
+    sentence = f"{how}, at {location}" if location else how
+    return Failed("metadata", code, sentence[:DETAIL_CHARACTERS], spent)
 
 
 def _send(out: BinaryIO, body: bytes) -> None:
