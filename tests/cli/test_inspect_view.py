@@ -73,6 +73,8 @@ def test_what_is_not_known_is_said_and_never_0(busy: MetadataTable) -> None:
     text = drawn(found(busy))
     assert "size         unknown" in text
     assert "partitions   unknown" in text
+    assert "to rewrite   unknown" in text
+    assert "15, 1 of deletes" in text
 
 
 def test_a_table_without_snapshots_and_an_unreadable_one_are_told(tmp_path: Path) -> None:

@@ -134,13 +134,14 @@ def _debt(structure: Structure) -> Iterator[tuple[str, str]]:
     shape = structure.shape
     for note in structure.notes:
         yield "not computed", sentence(note)
-    if shape is not None and shape.debt_files is not None:
-        if shape.debt_files:
-            yield "to rewrite", f"{_count(shape.debt_files, 'file')}, {_size(shape.debt_bytes)}"
-            outputs = f" into about {_count(shape.debt_outputs, 'file')}" if shape.debt_outputs is not None else ""
-            yield "groups", f"{_number(shape.debt_groups)}{outputs}"
-        else:
-            yield "to rewrite", "nothing"
+    if shape is None or shape.debt_files is None:
+        yield "to rewrite", _UNKNOWN
+    elif shape.debt_files:
+        yield "to rewrite", f"{_count(shape.debt_files, 'file')}, {_size(shape.debt_bytes)}"
+        outputs = f" into about {_count(shape.debt_outputs, 'file')}" if shape.debt_outputs is not None else ""
+        yield "groups", f"{_number(shape.debt_groups)}{outputs}"
+    else:
+        yield "to rewrite", "nothing"
     if structure.rule is not None:
         yield "rule", structure.rule
 

@@ -125,7 +125,7 @@ class Structure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inspected(msgspec.Struct, frozen=True, kw_only=True):
-    """The contract's document, and what only people see. `structure` None: main's head was not read to its entries."""
+    """The contract's document, and what only people see. `structure` None: main's head was not read."""
 
     document: Inspection
     structure: Structure | None

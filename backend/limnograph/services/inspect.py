@@ -119,25 +119,26 @@ def _current(snapshot: Snapshot, numbers: dict[str, Any]) -> Current:
 
 def _structure(metadata: TableMetadata, reading: Reading) -> Structure | None:
     content = reading.content
-    if content is None:
+    if content is None and reading.manifests is None:
         return None
+    totals = content.totals if content else None
     iceberg, targets = metadata.format == "iceberg", metadata.targets
     lines = {} if reading.manifests is None else manifest_numbers(reading.manifests)
     return Structure(
         rule=targets.rule if targets else None,
         target=targets.target if targets else None,
         small_below=targets.small_below if targets else None,
-        small_files=content.totals.small_files,
-        histogram=content.histogram,
-        delete_bytes=content.totals.delete_bytes,
+        small_files=totals.small_files if totals else None,
+        histogram=content.histogram if content else None,
+        delete_bytes=totals.delete_bytes if totals else None,
         delete_target=delete_target(metadata.properties) if iceberg else None,
         manifests=lines.get("manifests"),
         delete_manifests=lines.get("delete_manifests"),
         manifest_bytes=lines.get("manifest_bytes"),
         manifest_target=manifest_target(metadata.properties) if iceberg else None,
         metadata_bytes=metadata.size_bytes,
-        shape=content.shape,
-        worst=_worst(content),
+        shape=content.shape if content else None,
+        worst=_worst(content) if content else [],
         notes=list(reading.notes),
     )
 
