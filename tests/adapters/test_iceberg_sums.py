@@ -160,6 +160,9 @@ def test_sizes_beyond_64_bits_are_damage() -> None:
     table, lines = summed([(1, 0, False, 1, 1, 2**50, 0)] * 4_000)
     with pytest.raises(MetadataError):
         table.select(table.weights(lines * 2), 1)
+    removed, lines = summed(*[[(2, 0, False, 1, 1, 2**50, 0)] * 4_000] * 2)
+    with pytest.raises(MetadataError):
+        removed.select(removed.weights(lines), 1)
 
 
 @given(ROWS)

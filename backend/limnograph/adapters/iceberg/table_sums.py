@@ -153,12 +153,13 @@ class TableSums:
     def select(self, weights: Longs, snapshot_id: int) -> Selected:
         """Numbers of a snapshot whose list has these weights. Raises MetadataError when they leave 64 bits."""
         totals = self._totals.view
-        if (totals.astype(np.float64) @ weights).max(initial=0.0) > MAX_SUM:
-            raise MetadataError("manifest_implausible", "sizes or counts of the manifests add up to more than 64 bits")
         deltas = self._deltas.view
         own = deltas[:, deltas[_WRITER] == snapshot_id]
         own = own[:, weights[own[_MANIFEST]] > 0]
-        numbers = own[_NUMBERS:] * weights[own[_MANIFEST]]
+        of_each = weights[own[_MANIFEST]]
+        if max(_largest_sum(totals, weights), _largest_sum(own[_NUMBERS:], of_each)) > MAX_SUM:
+            raise MetadataError("manifest_implausible", "sizes or counts of the manifests add up to more than 64 bits")
+        numbers = own[_NUMBERS:] * of_each
         touched, inverse = np.unique(own[_PARTITION], return_inverse=True)
         live = self._live.view
         live_partitions = np.zeros(len(self.partitions), np.bool_)
@@ -230,6 +231,10 @@ class TableSums:
         self._partitions = {key: place for place, key in enumerate(self.partitions)}
         texts = sum(len(key[1]) for key in self.partitions) + sum(2 * len(line.path) for line in self._places)
         self._text_bytes = texts + sum(places.nbytes for places in self._local)
+
+
+def _largest_sum(numbers: Longs, weights: Longs) -> float:
+    return float((numbers.astype(np.float64) @ weights).max(initial=0.0))
 
 
 def _by_group(values: Longs, group: npt.NDArray[np.intp], groups: int) -> Longs:
