@@ -78,6 +78,17 @@ ARCHIVE_SCHEMA: dict[str, Any] = {
         {"name": "actionState", "type": ["null", "string"], "default": None},
     ],
 }
+RESTORE_SCHEMA: dict[str, Any] = {
+    "type": "record",
+    "name": "HoodieRestoreMetadata",
+    "fields": [
+        {"name": "instantsToRollback", "type": {"type": "array", "items": "string"}},
+        {
+            "name": "hoodieRestoreMetadata",
+            "type": {"type": "map", "values": {"type": "array", "items": ["null", ROLLBACK_SCHEMA]}},
+        },
+    ],
+}
 AVRO_SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [{"name": "id", "type": ["null", "long"]}]})
 
 
@@ -225,14 +236,29 @@ class HudiFolder:
         for file in self.timeline.glob(f"{undone}*"):
             file.unlink()
         at = self.tick()
+        self.complete(at, "rollback", avro(ROLLBACK_SCHEMA, self._undone(undone, left)))
+        return at
+
+    def restore(self, savepoint: str, left: Iterable[tuple[str, str, int]] = ()) -> str:
+        """A completed restore to a savepoint: every later instant leaves the timeline."""
+        later = {file.name[:17] for file in self.timeline.glob("2*")}
+        undone = sorted(instant for instant in later if instant > savepoint)
+        for instant in undone:
+            for file in self.timeline.glob(f"{instant}*"):
+                file.unlink()
+        at = self.tick()
+        bodies = {instant: [self._undone(instant, left if instant == undone[-1] else ())] for instant in undone}
+        record = {"instantsToRollback": undone, "hoodieRestoreMetadata": bodies}
+        self.complete(at, "restore", avro(RESTORE_SCHEMA, record))
+        return at
+
+    def _undone(self, undone: str, left: Iterable[tuple[str, str, int]]) -> dict[str, Any]:
         partitions: dict[str, Any] = {}
         for partition, name, size in left:
             item = {"partitionPath": partition, "rollbackLogFiles": {}, "logFilesFromFailedCommit": {}}
             partitions.setdefault(partition, item)["rollbackLogFiles"][f"{self.root}/{partition}/{name}"] = size
             self.place(partition, name, size)
-        record = {"commitsRollback": [undone], "partitionMetadata": partitions}
-        self.complete(at, "rollback", avro(ROLLBACK_SCHEMA, record))
-        return at
+        return {"commitsRollback": [undone], "partitionMetadata": partitions}
 
     def archive(self, count: int) -> None:
         """Move the oldest completed commits, in layout 1 rollbacks too, to the archive, as Hudi's archiver does."""

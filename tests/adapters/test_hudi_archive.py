@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hudi_timeline import HudiFolder, Stat
@@ -221,3 +223,22 @@ def test_the_oldest_retained_snapshot_of_a_whole_history_has_no_parent(tmp_path:
     folder.commit(Stat("a", 1, 1))
     table, _ = read(folder)
     assert [s.parent_id for s in table.ordered] == [None]
+
+
+@VERSIONS
+def test_a_bomb_in_the_archive_is_not_inflated(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version, mor=True)
+    history(folder)
+    folder.archive(1)
+    if version == 8:
+        (file,) = folder.timeline.glob("history/*.parquet")
+        rows = pq.read_table(file).to_pylist()
+        bomb = pa.Table.from_pylist([{**row, "metadata": b"Obj\x01" + bytes(100_000_000)} for row in rows])
+        pq.write_table(bomb, file, compression="zstd")
+        assert file.stat().st_size < 100_000
+    else:
+        (file,) = folder.timeline.glob("archived/.*")
+        file.write_bytes(b"#HUDI#" + (2**62).to_bytes(8, "big") + bytes(64))
+    _, after = read(folder)
+    assert {reading.problems for reading in after.values()} == {()}
+    assert totals(next(iter(after.values())))[2] is None

@@ -202,6 +202,21 @@ def test_below_version_8_the_logs_of_a_rollback_stay_in_their_slice(tmp_path: Pa
 
 
 @VERSIONS
+def test_a_restore_takes_everything_after_its_savepoint_away(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version, mor=True)
+    base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
+    folder.complete(base, "savepoint", b"")
+    folder.commit(Stat("b", 100, 1), action="deltacommit")
+    folder.commit(Stat("a", 1001, 10, prev=base), operation="COMPACT")
+    folder.restore(base, [("region=eu", f".a-0_{base}.log.1_0-9-9", 25)] if version < 8 else [])
+    table, _ = read(folder)
+    assert list(table.snapshots) == [int(base)]
+    assert [entry.value for entry in table.snapshot_log] == [int(base), int(base)]
+    folder.commit(Stat("c", 10, 1), action="deltacommit")
+    assert live(contents(folder)[-1]) == ((2, 1010, 11, 1, 25) if version < 8 else (2, 1010, 11, 0, 0))
+
+
+@VERSIONS
 def test_a_write_that_never_completed_is_not_counted(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version)
     folder.commit(Stat("a", 100, 10))

@@ -19,7 +19,7 @@ from limnograph.adapters.hudi.timeline import Instant
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Listed, Storage
 
-MAX_ARCHIVE_BYTES = 32 * 2**20
+MAX_ARCHIVE_BYTES = 16 * 2**20
 """Above this many bytes of archive the folder's listing is the shorter way to what lives now."""
 _HISTORY = re.compile(r"\d{14,17}_\d{14,17}_\d+\.parquet", re.ASCII)
 _LOG = re.compile(r"\.commits_\.archive\.\d+(?:_[^_.]+)?", re.ASCII)

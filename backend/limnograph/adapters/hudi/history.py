@@ -15,7 +15,7 @@ from limnograph.adapters.hudi.timeline import SNAPSHOT_ACTIONS, Instant
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Listed, Storage
 
-_MAX_DECODED_BYTES = 512 * 2**20
+_MAX_DECODED_BYTES = 64 * 2**20
 _MAX_ROWS = 1_000_000
 _MAX_MANIFEST_BYTES = 8 * 2**20
 _COLUMNS = ["instantTime", "completionTime", "action", "metadata"]
