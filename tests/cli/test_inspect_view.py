@@ -86,6 +86,17 @@ def test_a_table_without_snapshots_and_an_unreadable_one_are_told(tmp_path: Path
     assert "metadata_unreadable" in text
 
 
+def test_foreign_text_commands_no_terminal(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path)
+    table.append(table.file("\x1b[2Jeu\r"), table.file("[red]us[/red]"))
+    table.set_ref("evil\x1b]0;x\x07", table.head() or 0, "tag")
+    table.edit = lambda document: document["snapshots"][0]["summary"].update(operation="\x1b[31mappend")
+    table.write()
+    text = drawn(found(table))
+    assert "\x1b" not in text
+    assert "[red]us[/red]" in text
+
+
 def test_the_json_is_a_projection_of_what_is_drawn(busy: MetadataTable) -> None:
     inspected = found(busy)
     document = json.loads(msgspec.json.encode(inspected.document))

@@ -53,13 +53,13 @@ def _lines(console: Console, lines: Iterable[tuple[str, str]]) -> None:
     grid.add_column(min_width=_LABEL, no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text in lines:
-        grid.add_row(Text(f"  {label}", style="dim"), Text(text))
+        grid.add_row(Text(f"  {label}", style="dim"), Text(_shown(text)))
     console.print(grid)
 
 
 def _title(document: Inspection) -> Text:
     table = document.table
-    title = Text(table.location or table.metadata_location, style="bold", overflow="fold")
+    title = Text(_shown(table.location or table.metadata_location), style="bold", overflow="fold")
     return title.append("  ").append(document.status, style=_STATUS.get(document.status, ""))
 
 
@@ -195,7 +195,7 @@ def _partitions(console: Console, structure: Structure) -> None:
     table = _table(("partition", "small", "files", "deletes", "size"))
     for part in structure.worst:
         numbers = (part.small_files, part.data_files, part.delete_files)
-        table.add_row(Text(f"  {part.partition or '(none)'}"), *map(_number, numbers), _size(part.bytes))
+        table.add_row(Text(f"  {_shown(part.partition) or '(none)'}"), *map(_number, numbers), _size(part.bytes))
     console.print(table)
 
 
@@ -211,7 +211,7 @@ def _problems(console: Console, problems: Sequence[InspectedProblem]) -> None:
     for (code, detail), where in list(grouped.items())[:PROBLEMS]:
         ids = [snapshot_id for snapshot_id in where if snapshot_id]
         place = f" (snapshot {ids[0]})" if len(ids) == 1 else f" ({len(ids):,} snapshots)" if ids else ""
-        line = Text(f"{code}{place}: ", style="yellow", overflow="fold").append(detail, style="default")
+        line = Text(f"{code}{place}: ", style="yellow", overflow="fold").append(_shown(detail), style="default")
         console.print(Padding(line, (0, 0, 0, 2)))
     if len(grouped) > PROBLEMS:
         console.print(f"  and {len(grouped) - PROBLEMS} more; --json has them all")
@@ -229,7 +229,7 @@ def _snapshots(console: Console, snapshots: Sequence[InspectedSnapshot]) -> None
     for snapshot in shown:
         numbers = (snapshot.added.data_files, snapshot.removed.data_files, snapshot.totals.data_files)
         size = _size(snapshot.totals.bytes)
-        operation = snapshot.operation or _UNKNOWN
+        operation = Text(_shown(snapshot.operation or _UNKNOWN)[:20])
         table.add_row(_instant(snapshot.committed_at), operation, *map(_number, numbers), size, snapshot.status)
     console.print(table)
 
@@ -242,6 +242,11 @@ def _table(columns: Sequence[str]) -> Table:
         table.add_column(f"  {column}" if place == 0 else column, justify="left" if is_text else "right")
     table.columns[0].overflow = "fold"
     return table
+
+
+def _shown(text: str) -> str:
+    """Foreign text without what would command a terminal."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 
 def _count(count: int | None, what: str) -> str:
