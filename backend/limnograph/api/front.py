@@ -16,6 +16,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from limnograph.api import problems
 
 MAX_BODY = 1024 * 1024
+_TOO_LARGE = f"a body has at most {MAX_BODY} bytes"
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _log = logging.getLogger("limnograph.api")
 
@@ -41,12 +42,12 @@ class Front:
             scope = cast("Scope", {**scope, "method": "GET"})
         length = exchange.declared_length
         if length is not None and length > MAX_BODY:
-            await exchange.refuse("too-large", f"a body has at most {MAX_BODY} bytes")
+            await exchange.refuse("too-large", _TOO_LARGE)
             return
         try:
             await self._app(scope, _capped(receive), exchange.send)
-        except _TooLarge:
-            await exchange.refuse("too-large", f"a body has at most {MAX_BODY} bytes")
+        except problems.TooLarge as error:
+            await exchange.refuse("too-large", str(error))
         except Exception:  # noqa: BLE001  # the last resort: nothing may leave without an answer
             _log.exception("request %s failed outside its handler", exchange.request_id)
             await exchange.refuse("internal", "an unexpected error; the server's log has it")
@@ -91,10 +92,6 @@ class _Exchange:
         await self.send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-class _TooLarge(Exception):
-    """A body without a declared length grew over the cap."""
-
-
 def _capped(receive: Receive) -> Receive:
     taken = 0
 
@@ -104,7 +101,7 @@ def _capped(receive: Receive) -> Receive:
         if message["type"] == "http.request":
             taken += len(message.get("body", b""))
             if taken > MAX_BODY:
-                raise _TooLarge
+                raise problems.TooLarge(_TOO_LARGE)
         return message
 
     return limited

@@ -16,8 +16,8 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import parameters, system, tables, views
-from limnograph.domain import answers, timeline
+from limnograph.api import events, parameters, system, tables, views
+from limnograph.domain import answers, client_reports, notifications, openlineage, timeline
 from limnograph.services.backend import Backend
 
 _WIRE = (
@@ -31,13 +31,29 @@ _WIRE = (
     views.RunIn,
     views.Accepted,
     views.HealthView,
+    openlineage.RunEvent,
+    client_reports.ReportIn,
+    notifications.CloudEvent,
+    notifications.S3Event,
+    notifications.Change,
 )
+_BODIES = {
+    "postLineage": "RunEvent",
+    "postIcebergReport": "ReportIn",
+    "reportMetrics": "ReportIn",
+    "reportMetricsWithPrefix": "ReportIn",
+    "postCloudEvents": "CloudEvent",
+    "postS3Event": "S3Event",
+    "postDebezium": "Change",
+}
+"""Bodies of the routes that parse themselves, because they take several spellings: operation -> the plainest one."""
 
 
 def routes() -> list[Any]:
     """Every documented handler; `api/app.py` serves the same ones."""
-    inside: list[Any] = [*tables.HANDLERS, *system.API_HANDLERS]
-    return [Router("/api/v1", route_handlers=inside, guards=[parameters.only_known]), *system.ROOT_HANDLERS]
+    inside: list[Any] = [*tables.HANDLERS, *system.API_HANDLERS, *events.API_HANDLERS]
+    root: list[Any] = [*system.ROOT_HANDLERS, *events.ROOT_HANDLERS]
+    return [Router("/api/v1", route_handlers=inside, guards=[parameters.only_known]), *root]
 
 
 def document() -> dict[str, Any]:
@@ -55,6 +71,9 @@ def document() -> dict[str, Any]:
     for path in found["paths"].values():
         for operation in path.values():
             _tidy(operation, schemas)
+            if body := _BODIES.get(operation["operationId"]):
+                content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body}"}}}
+                operation["requestBody"] = {"required": True, "content": content}
     _answers_of_readiness(found)
     return found
 
@@ -70,12 +89,19 @@ def _schemas() -> dict[str, Any]:
 
 def _required(schema: dict[str, Any]) -> dict[str, Any]:
     """A field is always written by msgspec, defaults included: what an answer may omit is only `omit_defaults`."""
-    if schema.get("type") == "object" and schema.get("title") not in _OPTIONAL:
+    if schema.get("type") == "object" and schema.get("title") not in _OPTIONAL and schema.get("title") not in _TAKEN:
         schema = {**schema, "required": list(schema["properties"])}
     return schema
 
 
 _OPTIONAL = {"LaneQuery", "RunIn", "RunTableIn"}
+_TAKEN = {
+    name
+    for module in (openlineage, client_reports, notifications)
+    for name, found in vars(module).items()
+    if isinstance(found, type) and issubclass(found, msgspec.Struct)
+}
+"""Structs that only come in: they may leave out what has a default."""
 
 
 def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:

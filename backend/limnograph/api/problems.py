@@ -130,7 +130,17 @@ def from_unknown(request: Request[Any, Any, Any], error: Exception) -> Response[
     return _send(problem("internal", "an unexpected error; the server's log has it", request_id=request_id))
 
 
+class TooLarge(Exception):
+    """A body without a declared length grew over the cap; `api/front.py` raises it while a handler reads."""
+
+
+def from_too_large(request: Request[Any, Any, Any], error: TooLarge) -> Response[bytes]:
+    """The same answer that a declared length gets."""
+    return _send(problem("too-large", str(error), request_id=_request_id(request)))
+
+
 HANDLERS: dict[Any, Any] = {
+    TooLarge: from_too_large,
     LimnographError: from_domain,
     HTTPException: from_framework,
     Exception: from_unknown,

@@ -1,4 +1,4 @@
-"""The watcher's process: rounds without end, one JSON message a line on stdout. `serve` starts it and ends it.
+"""The watcher's process: rounds without end, one JSON message a line on stdout. `serve` starts, wakes and ends it.
 
 It dies with its parent: standard input closes when the parent is gone, and on Linux the kernel kills it too.
 """
@@ -21,6 +21,7 @@ from limnograph.settings import Settings, load
 from limnograph.wiring.server import watcher
 
 _PR_SET_PDEATHSIG = 1
+SHORTEST_REST_S = 0.05
 _log = logging.getLogger("limnograph.watcher")
 
 
@@ -35,27 +36,40 @@ def main() -> None:
     parser.add_argument("--config", required=True)
     arguments = parser.parse_args()
     configure("plain")
-    _die_with_parent()
+    woken = threading.Event()
+    _die_with_parent(woken)
     settings = load(arguments.config)
     rounds, pause = watcher(settings, WINDOW), interval_s(settings)
     while True:
         started = time.monotonic()
+        woken.clear()
         for message in rounds.round():
             sys.stdout.buffer.write(watch.encode(message))
             sys.stdout.buffer.flush()
-        time.sleep(max(0.05, pause - (time.monotonic() - started)))
+        rest(pause, time.monotonic() - started, woken)
 
 
-def _die_with_parent() -> None:
+def rest(pause: float, took: float, woken: threading.Event) -> None:
+    """Wait for the next round, or until somebody says that a table moved. Seconds. A flood of those still leaves as
+    much rest as the round took.
+    """
+    begin, longest = time.monotonic(), max(SHORTEST_REST_S, pause - took)
+    if woken.wait(longest):
+        least = min(max(SHORTEST_REST_S, took), longest)
+        time.sleep(max(0.0, least - (time.monotonic() - begin)))
+
+
+def _die_with_parent(woken: threading.Event) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group: the server decides
-    threading.Thread(target=_wait_for_end_of_input, daemon=True).start()
+    threading.Thread(target=_follow_input, args=(woken,), daemon=True).start()
 
 
-def _wait_for_end_of_input() -> None:
-    while sys.stdin.buffer.read(4096):
-        pass
+def _follow_input(woken: threading.Event) -> None:
+    """Anything on standard input wakes; its end is that of the parent."""
+    while os.read(sys.stdin.fileno(), 4096):
+        woken.set()
     os._exit(0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesPage
@@ -11,6 +12,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
+from limnograph.services.told import Taken
 
 
 class FleetPages(Protocol):
@@ -59,6 +61,34 @@ class RunInbox(Protocol):
         ...
 
 
+class EventInbox(Protocol):
+    """Where other programs' events are accepted: `services.inflow.Inflow`. All raise InvalidInput and SourceError."""
+
+    async def lineage(self, body: bytes) -> Taken:
+        """An OpenLineage event."""
+        ...
+
+    async def report(self, body: bytes) -> Taken:
+        """An Iceberg metrics report that names its table."""
+        ...
+
+    async def rest_report(self, body: bytes, prefix: str | None, levels: Sequence[str]) -> Taken:
+        """An Iceberg metrics report whose URL names its table."""
+        ...
+
+    async def cloudevents(self, body: bytes, headers: Mapping[str, str]) -> Taken:
+        """CloudEvents."""
+        ...
+
+    async def s3(self, body: bytes) -> Taken:
+        """Events of an object store."""
+        ...
+
+    async def debezium(self, body: bytes) -> Taken:
+        """Changes of a JDBC catalog's rows."""
+        ...
+
+
 class StatusPages(Protocol):
     """State of the whole."""
 
@@ -79,5 +109,6 @@ class Backend(NamedTuple):
     timelines: Timelines
     commits: CommitPages
     runs: RunInbox
+    events: EventInbox
     status: StatusPages
     clock: Clock

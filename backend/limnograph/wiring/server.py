@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.iceberg.catalog import open_catalog
@@ -19,6 +20,7 @@ from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain.answers import CommitDetail, CommitsPage
 from limnograph.domain.asked import CommitsQuery
 from limnograph.domain.errors import LimnographError, SourceError
+from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
 from limnograph.ports.clock import Clock
@@ -31,9 +33,11 @@ from limnograph.services.commits import CommitLists
 from limnograph.services.fleet import FleetService
 from limnograph.services.gauges import TableGauges
 from limnograph.services.hot import HotStore
+from limnograph.services.inflow import Inflow
 from limnograph.services.jobs import ConfiguredJob, Jobs
 from limnograph.services.lake import Facts
 from limnograph.services.metrics import Metrics
+from limnograph.services.naming import Known, Naming
 from limnograph.services.runs import Runs
 from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
@@ -76,6 +80,7 @@ class Parts:
         configured: tuple[ConfiguredJob, ...] = (),
         watch_command: tuple[str, ...] = (),
         meta: str = "limnograph",
+        catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         self.store = HotStore(engine, clock)
         self._inbox, self._clock = inbox, clock
@@ -84,6 +89,7 @@ class Parts:
         self._metrics = Metrics(source, clock) if source else None
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
+        naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
         self.gauges = TableGauges(self.store)
         self.backend = Backend(
@@ -93,10 +99,21 @@ class Parts:
             timelines=TimelineService(self.store, jobs, clock, meta),
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, engine, jobs, clock)),
             runs=self.runs,
+            events=Inflow(self.runs, naming, clock, self._wake),
             status=StatusService(
                 self.store, fleet, self._metrics, clock, watch=self._watch_state, inbox_error=lambda: self.runs.error
             ),
         )
+
+    def _known(self) -> list[Known]:
+        """Tables that are known now, for names that others give them."""
+        lake = self.store.reading.lake
+        newest = ((h.name, max(h.snapshots.values(), key=_committed, default=None)) for h in lake.current())
+        return [Known(name, row.metadata_location if row else None) for name, row in newest]
+
+    def _wake(self) -> None:
+        if self.watcher:
+            self.watcher.wake()
 
     def _watch_state(self) -> WatchState:
         return self.watcher.state() if self.watcher else WatchState("absent", None, "switched off")
@@ -139,6 +156,10 @@ class Parts:
             await asyncio.to_thread(_told, lambda: self._inbox.purge(self._clock.now() - KEEP))
 
 
+def _committed(row: SnapshotFact) -> int:
+    return row.committed_at or 0
+
+
 def _told(act: Callable[[], object]) -> None:
     """Do it; a failure is in the log, and in the status of its source."""
     try:
@@ -169,6 +190,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         ),
         watch_command=command,
         meta=f"{settings.meta_catalog}.{settings.meta.namespace}",
+        catalogs=settings.catalogs,
     )
 
 

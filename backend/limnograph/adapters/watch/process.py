@@ -20,6 +20,8 @@ from limnograph.domain.watch import WatchState
 _FIRST_DELAY_S, _LONGEST_DELAY_S, _STEADY_S = 1.0, 60.0, 30.0
 _LINE_LIMIT = 256 * 1024 * 1024
 _SILENT_S = 60.0
+WAKE = b"\n"
+"""What the child reads on its standard input when it is to look at once."""
 _log = logging.getLogger("limnograph.watcher")
 
 
@@ -32,6 +34,16 @@ class WatchProcess:
         self._detail: str | None = "starting"
         self._message_at: int | None = None
         self.pid: int | None = None
+        self._child: asyncio.subprocess.Process | None = None
+
+    def wake(self) -> None:
+        """Have the child look at once. Never raises: a wake that is lost is made up for by the next round."""
+        child = self._child
+        # What the child does not take would pile up here: one wake that waits is as good as many.
+        if child is None or child.stdin is None or child.stdin.transport.get_write_buffer_size() > 0:
+            return
+        with contextlib.suppress(OSError, RuntimeError):
+            child.stdin.write(WAKE)
 
     def state(self) -> WatchState:
         """As last seen; a round with troubles is stale, and so is silence for a minute."""
@@ -65,12 +77,12 @@ class WatchProcess:
         child = await asyncio.create_subprocess_exec(
             *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=_LINE_LIMIT
         )
-        self.pid = child.pid
+        self.pid, self._child = child.pid, child
         try:
             await self._read(child)
             return await child.wait()
         finally:
-            self.pid = None
+            self.pid = self._child = None
             await _end(child)
 
     async def _read(self, child: asyncio.subprocess.Process) -> None:

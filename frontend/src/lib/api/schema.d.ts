@@ -21,6 +21,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an OpenLineage event */
+        post: operations["postLineage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notify/cloudevents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept CloudEvents of a catalog */
+        post: operations["postCloudEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notify/debezium": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept changes of a JDBC catalog */
+        post: operations["postDebezium"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notify/iceberg-report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an Iceberg metrics report */
+        post: operations["postIcebergReport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notify/s3": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept object store events */
+        post: operations["postS3Event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -174,6 +259,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/namespaces/{namespace}/tables/{table}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an Iceberg metrics report as a REST catalog without prefix does */
+        post: operations["reportMetrics"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept an Iceberg metrics report as a REST catalog does */
+        post: operations["reportMetricsWithPrefix"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -254,6 +373,47 @@ export interface components {
             /** @enum {unknown} */
             status: "absent" | "error" | "ok" | "partial" | "stale";
             unit: string;
+        };
+        /**
+         * Change
+         * @description Debezium's envelope: the row before and after; `op` is c, u, d, r (snapshot read), t (truncate) or m.
+         */
+        Change: {
+            /** @default null */
+            after: Record<string, never> | null;
+            /** @default null */
+            before: Record<string, never> | null;
+            op: string;
+            /** @default null */
+            source: components["schemas"]["ChangeSource"] | null;
+        };
+        /**
+         * ChangeSource
+         * @description Where a change happened, as far as we need it.
+         */
+        ChangeSource: {
+            /** @default null */
+            table: string | null;
+        };
+        /**
+         * CloudEvent
+         * @description CloudEvents 1.0 in structured mode. `name`, `namespace`, `prefix`: extensions that catalogs add.
+         */
+        CloudEvent: {
+            /** @default null */
+            data: unknown;
+            id: string;
+            /** @default null */
+            name: string | null;
+            /** @default null */
+            namespace: string | null;
+            /** @default null */
+            prefix: string | null;
+            source: string;
+            specversion: string;
+            /** @default null */
+            subject: string | null;
+            type: string;
         };
         /**
          * CommitDetail
@@ -339,6 +499,26 @@ export interface components {
             watermark: number | null;
         };
         /**
+         * Dataset
+         * @description What is read or written. Namespace and name follow the dataset naming rules.
+         */
+        Dataset: {
+            /** @default null */
+            facets: {
+                [key: string]: unknown;
+            } | null;
+            /** @default null */
+            inputFacets: {
+                [key: string]: unknown;
+            } | null;
+            name: string;
+            namespace: string;
+            /** @default null */
+            outputFacets: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
          * Diff
          * @description One number before (parent) and after the commit. `delta` null when one side is not known.
          */
@@ -414,6 +594,18 @@ export interface components {
             /** @default null */
             snippet: string | null;
             title: string;
+        };
+        /**
+         * Job
+         * @description What is executed again and again; unique in its namespace.
+         */
+        Job: {
+            /** @default null */
+            facets: {
+                [key: string]: unknown;
+            } | null;
+            name: string;
+            namespace: string;
         };
         /**
          * LaneProblem
@@ -546,6 +738,40 @@ export interface components {
             type: "branch" | "tag";
         };
         /**
+         * ReportIn
+         * @description ReportMetricsRequest: a scan report or a commit report. What it has beyond these fields is left out.
+         */
+        ReportIn: {
+            /** @default null */
+            filter: unknown;
+            /** @default null */
+            metadata: Record<string, never> | null;
+            metrics: Record<string, never>;
+            /** @default null */
+            operation: string | null;
+            /** @default null */
+            "projected-field-names": string[] | null;
+            /** @enum {unknown} */
+            "report-type": "commit-report" | "scan-report";
+            /** @default null */
+            "schema-id": number | null;
+            /** @default null */
+            "sequence-number": number | null;
+            "snapshot-id": number;
+            "table-name": string;
+        };
+        /**
+         * Run
+         * @description One execution of a job.
+         */
+        Run: {
+            /** @default null */
+            facets: {
+                [key: string]: unknown;
+            } | null;
+            runId: string;
+        };
+        /**
          * RunEffect
          * @description Durations of a job's runs before and after the commit (medians of up to 30), seconds.
          */
@@ -557,6 +783,21 @@ export interface components {
             role: "reads" | "writes";
             runs_after: number;
             runs_before: number;
+        };
+        /**
+         * RunEvent
+         * @description A transition of a run. A run's events are accumulative: a later one need not repeat what an earlier one said.
+         */
+        RunEvent: {
+            eventTime: string;
+            /** @default null */
+            eventType: ("ABORT" | "COMPLETE" | "FAIL" | "OTHER" | "RUNNING" | "START") | null;
+            /** @default null */
+            inputs: components["schemas"]["Dataset"][] | null;
+            job: components["schemas"]["Job"];
+            /** @default null */
+            outputs: components["schemas"]["Dataset"][] | null;
+            run: components["schemas"]["Run"];
         };
         /**
          * RunIn
@@ -587,6 +828,63 @@ export interface components {
             role: "reads" | "writes";
             table: string;
             table_namespace: string;
+        };
+        /**
+         * S3Bucket
+         * @description Bucket of an object.
+         */
+        S3Bucket: {
+            name: string;
+        };
+        /**
+         * S3Entity
+         * @description `s3` of a record, and `detail` of an EventBridge event.
+         */
+        S3Entity: {
+            bucket: components["schemas"]["S3Bucket"];
+            object: components["schemas"]["S3Object"];
+        };
+        /**
+         * S3Event
+         * @description AWS, MinIO, RustFS and SeaweedFS send `Records`; EventBridge `detail`; SNS wraps either as text in `Message`.
+         *
+         *         A test event of S3 and a subscription of SNS have none of them, but `Event` or `Type`.
+         */
+        S3Event: {
+            /** @default null */
+            Event: string | null;
+            /** @default null */
+            Message: string | null;
+            /** @default null */
+            Records: components["schemas"]["S3Record"][] | null;
+            /** @default null */
+            Type: string | null;
+            /** @default null */
+            detail: components["schemas"]["S3Entity"] | null;
+            /** @default  */
+            "detail-type": string;
+        };
+        /**
+         * S3Object
+         * @description An object; `key` is URL-encoded in event records.
+         */
+        S3Object: {
+            /** @default null */
+            eTag: string | null;
+            key: string;
+            /** @default null */
+            sequencer: string | null;
+            /** @default null */
+            versionId: string | null;
+        };
+        /**
+         * S3Record
+         * @description One change of one object.
+         */
+        S3Record: {
+            /** @default  */
+            eventName: string;
+            s3: components["schemas"]["S3Entity"];
         };
         /**
          * SizeShape
@@ -795,6 +1093,306 @@ export interface operations {
             };
             /** @description Problem details. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postLineage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunEvent"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postCloudEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloudEvent"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postDebezium: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Change"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postIcebergReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportIn"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postS3Event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["S3Event"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1347,6 +1945,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HealthView"];
+                };
+            };
+        };
+    };
+    reportMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Namespace; levels joined with the unit separator `%1F`. */
+                namespace: string;
+                /** @description Table name. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportIn"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reportMetricsWithPrefix: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Prefix that the REST catalog gave its client. */
+                prefix: string;
+                /** @description Namespace; levels joined with the unit separator `%1F`. */
+                namespace: string;
+                /** @description Table name. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportIn"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

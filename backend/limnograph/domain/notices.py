@@ -1,0 +1,58 @@
+"""A notification that a table may have moved. It only wakes who looks: what is true is read from the lake.
+
+Lost, late, repeated and out-of-order ones are harmless, because tables are probed anyway.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from limnograph.domain.ids import TableName
+
+MARKERS = ("/metadata/", "/_delta_log/", "/.hoodie/")
+"""What stands between the folder of a table and its metadata, per format."""
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who sent it and, as far as it says, which table: by name, by folder, by the id of the commit.
+
+    `identity` tells repeats from news; it is never shown.
+    """
+
+    source: str
+    identity: tuple[str, ...]
+    catalog: str | None = None
+    namespace: str | None = None
+    table: str | None = None
+    location: str | None = None
+    snapshot_id: int | None = None
+    event: str | None = None
+
+
+def notice(
+    source: str,
+    identity: tuple[str, ...],
+    name: TableName | None,
+    *,
+    location: str | None = None,
+    snapshot_id: int | None = None,
+    event: str | None = None,
+) -> Notice:
+    """A notice about a table whose name may not be known."""
+    catalog, namespace, table = name or (None, None, None)
+    return Notice(
+        source=source,
+        identity=identity,
+        catalog=catalog,
+        namespace=namespace,
+        table=table,
+        location=location,
+        snapshot_id=snapshot_id,
+        event=event,
+    )
+
+
+def folder_of(location: str) -> str:
+    """Folder of the table that a metadata file belongs to; the location itself when it is none."""
+    found = [at for marker in MARKERS if (at := location.rfind(marker)) > 0]
+    return location[: max(found)] if found else location

@@ -1,0 +1,153 @@
+"""OpenLineage's RunEvent as far as we read it (spec 2-0-2). Lenient: what we do not know is left out, a facet that is
+not what it should be is as if it were not there. Facets stay text until somebody asks for one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)]
+Facets = dict[str, msgspec.Raw]
+EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
+_S = TypeVar("_S", bound=msgspec.Struct)
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base: names on the wire are in camel case."""
+
+
+class Run(Wire, frozen=True, kw_only=True):
+    """One execution of a job."""
+
+    run_id: Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
+    facets: Facets | None = None
+
+
+class Job(Wire, frozen=True, kw_only=True):
+    """What is executed again and again; unique in its namespace."""
+
+    namespace: Annotated[str, msgspec.Meta(max_length=2_000)]
+    name: Text
+    facets: Facets | None = None
+
+
+class Dataset(Wire, frozen=True, kw_only=True):
+    """What is read or written. Namespace and name follow the dataset naming rules."""
+
+    namespace: Annotated[str, msgspec.Meta(max_length=2_000)]
+    name: Text
+    facets: Facets | None = None
+    input_facets: Facets | None = None
+    output_facets: Facets | None = None
+
+
+class RunEvent(Wire, frozen=True, kw_only=True):
+    """A transition of a run. A run's events are accumulative: a later one need not repeat what an earlier one said."""
+
+    event_time: str
+    run: Run
+    job: Job
+    event_type: EventType | None = None
+    inputs: Annotated[list[Dataset], msgspec.Meta(max_length=10_000)] | None = None
+    outputs: Annotated[list[Dataset], msgspec.Meta(max_length=10_000)] | None = None
+
+
+class Static(Wire, frozen=True, kw_only=True):
+    """JobEvent and DatasetEvent: they speak of no run."""
+
+    schema_url: Annotated[str, msgspec.Meta(pattern="(JobEvent|DatasetEvent)$")] = msgspec.field(name="schemaURL")
+
+
+class SymlinkFacet(Wire, frozen=True, kw_only=True):
+    """Element of the facet `symlinks`."""
+
+    namespace: str
+    name: str
+    type: str = ""
+
+
+class SymlinksFacet(Wire, frozen=True, kw_only=True):
+    """Other names of a dataset: for a folder, that of the table in its catalog."""
+
+    identifiers: list[SymlinkFacet] = []
+
+
+class CatalogFacet(Wire, frozen=True, kw_only=True):
+    """Catalog of a dataset. `uri`, or `metadata_uri` and `warehouse_uri` in later versions."""
+
+    name: str
+    uri: str | None = None
+    metadata_uri: str | None = None
+    warehouse_uri: str | None = None
+
+
+class VersionFacet(Wire, frozen=True, kw_only=True):
+    """Version of a dataset; for Iceberg the snapshot id, as text."""
+
+    dataset_version: str
+
+
+class EngineFacet(Wire, frozen=True, kw_only=True):
+    """`processing_engine`."""
+
+    version: str
+    name: str | None = None
+
+
+class ApplicationFacet(Wire, frozen=True, kw_only=True):
+    """`spark_applicationDetails`; comes with START alone."""
+
+    application_id: str | None = None
+
+
+class ErrorFacet(Wire, frozen=True, kw_only=True):
+    """`errorMessage`."""
+
+    message: str
+
+
+class ParentRun(Wire, frozen=True, kw_only=True):
+    """Run inside ParentFacet."""
+
+    run_id: str
+
+
+class ParentFacet(Wire, frozen=True, kw_only=True):
+    """`parent`: the run that this one is a part of."""
+
+    run: ParentRun
+
+
+class ScanReportFacet(Wire, frozen=True, kw_only=True):
+    """`icebergScanReport` of an input. Durations in milliseconds."""
+
+    snapshot_id: Any = None
+    filter: str | None = None
+    filter_description: str | None = None
+    schema_id: Any = None
+    projected_field_names: list[str] | None = None
+    scan_metrics: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class CommitReportFacet(Wire, frozen=True, kw_only=True):
+    """`icebergCommitReport` of an output. Durations in milliseconds."""
+
+    snapshot_id: Any = None
+    sequence_number: Any = None
+    operation: str | None = None
+    commit_metrics: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+def facet(facets: Facets | None, name: str, kind: type[_S]) -> _S | None:
+    """A facet by its name; None when it is missing or is not what it should be."""
+    raw = (facets or {}).get(name)
+    if raw is None:
+        return None
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None

@@ -1,0 +1,49 @@
+"""JSON bodies of strangers: parsed, or refused with the name of the field that is wrong. Nothing they send is an error
+of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+from limnograph.domain.errors import InvalidInput
+
+_T = TypeVar("_T")
+BODY = "body"
+
+
+def parse(body: bytes, kind: type[_T]) -> _T:
+    """Raises InvalidInput."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise _refused(error) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(BODY, f"is not JSON: {error}") from error
+    except RecursionError as error:
+        raise InvalidInput(BODY, "is nested too deeply") from error
+
+
+def convert(value: Any, kind: type[_T], prefix: str = "") -> _T:
+    """A value that was parsed before. Raises InvalidInput."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _refused(error, prefix) from error
+    except RecursionError as error:
+        raise InvalidInput(prefix or BODY, "is nested too deeply") from error
+
+
+def _refused(error: msgspec.ValidationError, prefix: str = "") -> InvalidInput:
+    """`Object missing required field `runId` - at `$.run`` -> (`run.runId`, sentence)."""
+    message = str(error)
+    path = re.search(r" - at `\$\.?(.*)`$", message)
+    detail = message[: path.start()] if path else message
+    parts = [prefix, path[1] if path else ""]
+    if missing := re.search(r"missing required field `(.+?)`", detail):
+        parts.append(missing[1])
+        detail = "is required"
+    return InvalidInput(".".join(filter(None, parts)) or BODY, detail[0].lower() + detail[1:])

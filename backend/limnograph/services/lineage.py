@@ -1,0 +1,194 @@
+"""OpenLineage run events as transitions of job runs, reports and notices.
+
+START is `running`, COMPLETE `ok`, FAIL and ABORT `failed`. RUNNING and OTHER are no transition: a run has any number of
+them, and rows are known by `(run_id, status)`; what their facets report is kept. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from limnograph.domain.client_reports import long
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.events import ReportFact, RunFact, RunTable
+from limnograph.domain.ids import TableName
+from limnograph.domain.notices import Notice, notice
+from limnograph.domain.openlineage import (
+    ApplicationFacet,
+    CatalogFacet,
+    CommitReportFacet,
+    Dataset,
+    EngineFacet,
+    ErrorFacet,
+    Facets,
+    ParentFacet,
+    RunEvent,
+    ScanReportFacet,
+    SymlinksFacet,
+    VersionFacet,
+    facet,
+)
+from limnograph.services.naming import LONGEST, Naming, dataset_location
+from limnograph.services.reports import of_commit_facet, of_scan_facet
+from limnograph.services.told import Told
+
+SOURCE = "openlineage"
+STATUS = {"START": "running", "COMPLETE": "ok", "FAIL": "failed", "ABORT": "failed"}
+MOST_TABLES = 1_000
+"""Tables of a run that are kept."""
+LONGEST_MESSAGE = 2_000
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+_LATEST = 32_503_680_000_000_000
+
+
+class Event:
+    """One event with its datasets named. `now`: when it was accepted, epoch microseconds."""
+
+    def __init__(self, event: RunEvent, naming: Naming, now: int) -> None:
+        self._event, self._naming, self._now = event, naming, now
+        self._at = instant(event.event_time)
+        self._inputs = [(dataset, self._name(dataset)) for dataset in (event.inputs or [])[:MOST_TABLES]]
+        self._outputs = [(dataset, self._name(dataset)) for dataset in (event.outputs or [])[:MOST_TABLES]]
+
+    def told(self) -> Told:
+        """Everything that the event says."""
+        return Told(runs=tuple(self._runs()), reports=tuple(self._reports()), notices=tuple(self._notices()))
+
+    def _runs(self) -> Iterator[RunFact]:
+        event, facets = self._event, self._event.run.facets
+        status = STATUS.get(event.event_type or "OTHER")
+        if status is None:
+            return
+        application, engine = facet(facets, "spark_applicationDetails", ApplicationFacet), _engine(facets)
+        parent, error = facet(facets, "parent", ParentFacet), facet(facets, "errorMessage", ErrorFacet)
+        yield RunFact(
+            run_id=event.run.run_id,
+            status=status,
+            job_name=event.job.name,
+            job_namespace=event.job.namespace or None,
+            application_id=application.application_id if application else None,
+            started_at=self._at if status == "running" else None,
+            ended_at=None if status == "running" else self._at,
+            tables=[*self._uses("reads"), *self._uses("writes")] or None,
+            observed_at=self._now,
+            at=self._at,
+            parent_run_id=parent.run.run_id[:LONGEST] if parent else None,
+            engine=engine[0],
+            engine_version=engine[1],
+            message=error.message[:LONGEST_MESSAGE] if error else None,
+            source=SOURCE,
+        )
+
+    def _uses(self, role: str) -> Iterator[RunTable]:
+        for dataset, name in self._inputs if role == "reads" else self._outputs:
+            catalog, namespace, table = name or (None, dataset.namespace, dataset.name)
+            yield RunTable(
+                catalog=catalog,
+                namespace=namespace,
+                table=table,
+                role=role,
+                read_snapshot_id=_read_snapshot(dataset) if role == "reads" else None,
+                location=dataset_location(dataset.namespace, dataset.name),
+            )
+
+    def _reports(self) -> Iterator[ReportFact]:
+        for dataset, name in self._inputs:
+            if (scan := facet(dataset.input_facets, "icebergScanReport", ScanReportFacet)) is not None:
+                yield of_scan_facet(scan, (dataset.namespace, dataset.name), **self._about(dataset, name))
+        for dataset, name in self._outputs:
+            if (commit := facet(dataset.output_facets, "icebergCommitReport", CommitReportFacet)) is not None:
+                yield of_commit_facet(commit, (dataset.namespace, dataset.name), **self._about(dataset, name))
+
+    def _about(self, dataset: Dataset, name: TableName | None) -> dict[str, Any]:
+        catalog, namespace, table = name or (None, dataset.namespace, dataset.name)
+        engine, version = _engine(self._event.run.facets)
+        return {
+            "at": self._at,
+            "catalog": catalog,
+            "namespace": namespace,
+            "table": table,
+            "location": dataset_location(dataset.namespace, dataset.name),
+            "engine": engine,
+            "engine_version": version,
+            "run_id": self._event.run.run_id,
+            "source": SOURCE,
+            "observed_at": self._now,
+        }
+
+    def _notices(self) -> Iterator[Notice]:
+        """Outputs of a run that ended, however it ended, and those that a commit report speaks of."""
+        ended = self._event.event_type in {"COMPLETE", "FAIL", "ABORT"}
+        for dataset, name in self._outputs:
+            commit = facet(dataset.output_facets, "icebergCommitReport", CommitReportFacet)
+            if not ended and commit is None:
+                continue
+            kind = self._event.event_type or "OTHER"
+            identity = (self._event.run.run_id, kind, dataset.namespace, dataset.name)
+            yield notice(
+                SOURCE,
+                identity,
+                name,
+                location=dataset_location(dataset.namespace, dataset.name),
+                snapshot_id=long(commit.snapshot_id) if commit else None,
+                event=kind,
+            )
+
+    def _name(self, dataset: Dataset) -> TableName | None:
+        """By its catalog, by a symlink, by its own name, by its folder: the most certain first."""
+        naming = self._naming
+        symlinks = facet(dataset.facets, "symlinks", SymlinksFacet)
+        links = [link for link in symlinks.identifiers if link.type.upper() in {"TABLE", ""}] if symlinks else []
+        names = [levels for text in (*(link.name for link in links), dataset.name) if (levels := _levels(text))]
+        location = dataset_location(dataset.namespace, dataset.name)
+        if (catalog := facet(dataset.facets, "catalog", CatalogFacet)) is not None:
+            for place in (catalog.uri, catalog.metadata_uri, catalog.warehouse_uri):
+                for levels in names:
+                    if found := naming.by_catalog(catalog.name, place, levels):
+                        return found
+        for link in links:
+            if found := naming.by_place(link.namespace, _levels(link.name)):
+                return found
+        if found := naming.by_folder(location):
+            return found
+        for levels in names:
+            if found := naming.by_levels(levels) or naming.by_warehouse(location, levels):
+                return found
+        return None
+
+
+def told_by_event(event: RunEvent, naming: Naming, now: int) -> Told:
+    """Raises InvalidInput when the event's time is none."""
+    return Event(event, naming, now).told()
+
+
+def instant(text: str, field: str = "eventTime") -> int:
+    """Microseconds of an ISO 8601 time; without a zone it is UTC. Raises InvalidInput."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+        micros = ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(field, "must be a time as ISO 8601 writes it: 2026-11-20T03:05:00.123Z") from error
+    if not 0 <= micros <= _LATEST:
+        raise InvalidInput(field, "must be between 1970 and 3000")
+    return micros
+
+
+def _engine(facets: Facets | None) -> tuple[str | None, str | None]:
+    found = facet(facets, "processing_engine", EngineFacet)
+    return (found.name.lower() if found.name else None, found.version) if found else (None, None)
+
+
+def _read_snapshot(dataset: Dataset) -> int | None:
+    """Facet `version`, which the Spark integration fills with the snapshot id, else the scan report."""
+    version = facet(dataset.facets, "version", VersionFacet)
+    if version is not None and (found := long(version.dataset_version)) is not None:
+        return found
+    scan = facet(dataset.input_facets, "icebergScanReport", ScanReportFacet)
+    return long(scan.snapshot_id) if scan else None
+
+
+def _levels(text: str) -> list[str]:
+    """Levels of a dotted name; none for a path."""
+    return text.split(".") if "/" not in text and "." in text else []

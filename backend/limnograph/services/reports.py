@@ -1,0 +1,155 @@
+"""Scan and commit reports of Iceberg clients as rows of `reports`. The same report told twice is the same row."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from limnograph.domain.client_reports import ReportIn, long, numbers, texts
+from limnograph.domain.events import ReportFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.notices import notice
+from limnograph.domain.openlineage import CommitReportFacet, ScanReportFacet
+from limnograph.services.told import Told
+
+LONGEST_FILTER = 10_000
+MOST_FIELDS = 10_000
+_COLUMNS = {
+    "attempts": "attempts",
+    "result_data_files": "result-data-files",
+    "result_delete_files": "result-delete-files",
+    "skipped_data_files": "skipped-data-files",
+    "scanned_data_manifests": "scanned-data-manifests",
+    "skipped_data_manifests": "skipped-data-manifests",
+    "total_file_bytes": "total-file-size-in-bytes",
+    "added_data_files": "added-data-files",
+    "removed_data_files": "removed-data-files",
+}
+"""Column -> name of the metric."""
+_NOT_SAID = {"event_id", "at", "observed_at", "catalog", "namespace", "table"}
+_DURATIONS = ("total-duration", "total-planning-duration")
+_NS = 1_000_000_000
+_NS_PER_MS = 1_000_000
+
+
+def told_by_report(
+    report: ReportIn, name: TableName | None, now: int, source: str, spoken: tuple[str, ...] = ()
+) -> Told:
+    """A row, and for a commit a notice. Where the name is not ours, the client's stands in the row. `spoken`: how the
+    client named the table, where it is not the report that does.
+    """
+    spoken = spoken or (report.table_name,)
+    kind = report.report_type.removesuffix("-report")
+    metadata = texts(report.metadata)
+    metrics = numbers(report.metrics)
+    fact = _fact(
+        kind,
+        metrics,
+        metadata,
+        spoken,
+        snapshot_id=report.snapshot_id,
+        sequence_number=report.sequence_number,
+        operation=report.operation,
+        schema_id=report.schema_id,
+        filter=_filter(report.filter),
+        projected_fields=(report.projected_field_names or [])[:MOST_FIELDS] or None,
+        at=now,
+        source=source,
+        observed_at=now,
+        **_named(name, report.table_name),
+    )
+    if kind == "scan":
+        return Told(reports=(fact,))
+    woken = notice(source, (*spoken, str(report.snapshot_id)), name, snapshot_id=report.snapshot_id, event="commit")
+    return Told(reports=(fact,), notices=(woken,))
+
+
+def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
+    """An `icebergScanReport` of OpenLineage; `about` are columns that its event tells, `spoken` names its dataset."""
+    schema = long(facet.schema_id)
+    return _fact(
+        "scan",
+        _camel(facet.scan_metrics),
+        texts(facet.metadata),
+        spoken,
+        snapshot_id=long(facet.snapshot_id),
+        schema_id=schema if schema is not None and abs(schema) < 2**31 else None,
+        filter=_filter(facet.filter or facet.filter_description),
+        projected_fields=(facet.projected_field_names or [])[:MOST_FIELDS] or None,
+        **about,
+    )
+
+
+def of_commit_facet(facet: CommitReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
+    """An `icebergCommitReport` of OpenLineage."""
+    return _fact(
+        "commit",
+        _camel(facet.commit_metrics),
+        texts(facet.metadata),
+        spoken,
+        snapshot_id=long(facet.snapshot_id),
+        sequence_number=long(facet.sequence_number),
+        operation=facet.operation,
+        **about,
+    )
+
+
+def _fact(
+    kind: str, metrics: dict[str, int], metadata: dict[str, str], spoken: tuple[str, ...], **about: Any
+) -> ReportFact:
+    duration = next((metrics[name] for name in _DURATIONS if name in metrics), None)
+    columns: dict[str, Any] = {column: metrics.get(metric) for column, metric in _COLUMNS.items()}
+    columns |= {
+        "engine": metadata.get("engine-name"),
+        "engine_version": metadata.get("engine-version"),
+        "application_id": metadata.get("app-id"),
+    }
+    columns |= {column: value for column, value in about.items() if value is not None}
+    fact = ReportFact(
+        event_id="",
+        kind=kind,
+        duration_seconds=None if duration is None else duration / _NS,
+        metrics={name: str(value) for name, value in sorted(metrics.items())} or None,
+        metadata=dict(sorted(metadata.items())) or None,
+        **columns,
+    )
+    return msgspec.structs.replace(fact, event_id=_event_id(fact, spoken))
+
+
+def _event_id(fact: ReportFact, spoken: tuple[str, ...]) -> str:
+    """Hash of what is reported of what; not of when it came here, nor of what we know about its table."""
+    said = [getattr(fact, name) for name in fact.__struct_fields__ if name not in _NOT_SAID]
+    return hashlib.sha256(msgspec.json.encode([spoken, said])).hexdigest()[:32]
+
+
+def _named(name: TableName | None, text: str) -> dict[str, str | None]:
+    if name is not None:
+        return {"catalog": name.catalog, "namespace": name.namespace, "table": name.table}
+    namespace, _, table = text.rpartition(".")
+    return {"namespace": namespace or None, "table": table}
+
+
+def _filter(value: object) -> str | None:
+    """As text: clients send expressions as JSON, some as text; `true` is none."""
+    if value in (None, "", "true", True):
+        return None
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text[:LONGEST_FILTER]
+
+
+def _camel(metrics: Mapping[str, Any] | None) -> dict[str, int]:
+    """OpenLineage's spelling of the same metrics; its durations are milliseconds."""
+    plain = {_kebab(name): long(value) for name, value in (metrics or {}).items()}
+    return {
+        name: value * _NS_PER_MS if name in _DURATIONS else value
+        for name, value in plain.items()
+        if value is not None and 0 <= value < 2**63 // _NS_PER_MS
+    }
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"-\1", name.replace("DVs", "Dvs")).lower()
