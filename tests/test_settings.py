@@ -99,3 +99,13 @@ def test_what_this_version_does_not_use_is_named() -> None:
         "jobs": [{"name": "a"}, {"name": "b", "template": "mine"}],
     }
     assert unused(parsed(more)) == ["alertmanager", "trino", "jobs[1].template"]
+
+
+@pytest.mark.parametrize(
+    ("retention", "field"),
+    [({"raw_days": 2}, "retention.raw_days"), ({"raw_days": 40, "hourly_days": 30}, "retention.hourly_days")],
+)
+def test_retention_that_would_leave_holes_is_refused(tmp_path: Path, retention: dict[str, int], field: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse({"catalogs": {"lake": {"type": "sql"}}, "retention": retention}, tmp_path)
+    assert caught.value.field == field

@@ -21,6 +21,7 @@ from limnograph.domain.errors import SettingsError
 CONFIG_ENV = "LIMNOGRAPH_CONFIG"
 DEFAULT_PORT = 8787
 MAX_DEADLINE_SECONDS = 3600
+MIN_RAW_DAYS = 3
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -102,6 +103,15 @@ class CacheSettings(Frozen, frozen=True, kw_only=True):
     dir: str = ""
 
 
+class RetentionSettings(Frozen, frozen=True, kw_only=True):
+    """How long the meta tables keep facts, days: raw rows (and then as long as the lake has their snapshots), hours.
+    Days are kept for ever. Dashboards read raw rows for the last two days, so fewer would leave holes.
+    """
+
+    raw_days: int = 30
+    hourly_days: int = 400
+
+
 class ServerSettings(Frozen, frozen=True, kw_only=True):
     """Where the server listens. Any host but loopback needs `insecure = true` until auth is configured.
 
@@ -133,6 +143,7 @@ class Settings(Frozen, frozen=True, kw_only=True):
     jobs: tuple[JobSettings, ...] = ()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()
+    retention: RetentionSettings = RetentionSettings()
     server: ServerSettings = ServerSettings()
     spark: SparkSettings = SparkSettings()
     path_map: dict[str, str] = {}
@@ -197,6 +208,10 @@ def _checked(settings: Settings) -> Settings:
         raise SettingsError("server.port", "must be between 0 and 65535")
     if not 0 < settings.observe.table_deadline_seconds <= MAX_DEADLINE_SECONDS:
         raise SettingsError("observe.table_deadline_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
+    if settings.retention.raw_days < MIN_RAW_DAYS:
+        raise SettingsError("retention.raw_days", f"must be at least {MIN_RAW_DAYS}")
+    if settings.retention.hourly_days < settings.retention.raw_days:
+        raise SettingsError("retention.hourly_days", "must be at least retention.raw_days")
     for name, prometheus in settings.prometheus.items():
         _check_http(f"prometheus.{name}.url", prometheus.url)
     return settings

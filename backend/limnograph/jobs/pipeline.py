@@ -14,12 +14,14 @@ import msgspec
 
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceError
+from limnograph.jobs.housekeeping import keep_house, keep_step
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import DrainReport
 from limnograph.services.passes import PassReport
 from limnograph.services.repair import Daily, RepairReport, Repairs
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
+from limnograph.wiring.housekeeping import housekeeping
 
 RETRIES = 3
 """Passes after which only the same sources fail before `--once` ends."""
@@ -61,6 +63,7 @@ def run_once(settings: Settings, progress: Progress) -> Total:
         undrained = drain_inbox(wiring.drain(settings, session, progress=progress), progress)
         made = wiring.passes(settings, session, progress=progress)
         reports = until_settled(made, progress)
+        keep_house(housekeeping(settings, session), progress)
     finally:
         session.stop()
     total = total_of(reports, round(time.monotonic() - started, 3))
@@ -190,6 +193,7 @@ def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
     drain = wiring.drain(settings, session, progress=progress)
     made = wiring.passes(settings, session, progress=progress, backoff=BackOff())
     daily = Daily(wiring.repairs(settings, session, progress=progress), SystemClock())
+    house = housekeeping(settings, session)
 
     def one_pass() -> None:
         with busy:
@@ -198,6 +202,7 @@ def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
             stream_drain(drain, progress)
             stream_pass(made, progress)
             stream_repair(daily, progress)
+            keep_step(house, progress)
 
     query = wiring.start_stream(settings, session, one_pass, trigger=f"{seconds} seconds", seconds=float(seconds))
     progress(f"pipeline runs every {seconds} s")

@@ -1,0 +1,52 @@
+"""Housekeeping as a part of the pipeline's program: all that is due after `--once`, one step after each pass of a
+stream. It never raises, and it never holds up a pass by more than one step.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from limnograph.domain.errors import SourceError
+from limnograph.domain.failpoints import FailpointReached
+from limnograph.services.housekeeping import StepReport
+
+STEPS_AT_ONCE = 60
+"""Steps after which `--once` leaves the rest to the next run."""
+_log = logging.getLogger("limnograph.housekeeping")
+
+
+class Keeping(Protocol):
+    """What keeps house: `services.housekeeping.Housekeeping`."""
+
+    def run_due(self) -> StepReport | None:
+        """One step; None when none is due."""
+        ...
+
+
+def keep_house(made: Keeping, progress: Callable[[str], None], most: int = STEPS_AT_ONCE) -> list[StepReport]:
+    """Steps until none is due; their reports."""
+    found: list[StepReport] = []
+    while len(found) < most and (report := keep_step(made, progress)) is not None:
+        found.append(report)
+    return found
+
+
+def keep_step(made: Keeping, progress: Callable[[str], None]) -> StepReport | None:
+    """One step, when one is due."""
+    try:
+        report = made.run_due()
+    except FailpointReached:
+        raise
+    except SourceError as error:
+        progress(f"housekeeping cannot look at the meta tables, tries again later: {error}")
+        return None
+    except Exception as error:  # noqa: BLE001 - the pipeline outlives its housekeeping's surprise
+        _log.exception("housekeeping failed")
+        progress(f"housekeeping failed, tries again later: unexpected {type(error).__name__}: {error}")
+        return None
+    if report is not None and (report.did or report.problem):
+        what = " ".join(filter(None, (report.kind, report.table, report.subject)))
+        progress(f"housekeeping: {what}: {report.problem or f'{report.seconds} s'}")
+    return report

@@ -1,0 +1,61 @@
+"""Housekeeping put together: settings in, steps over their meta tables out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from limnograph.adapters.iceberg.catalog import open_catalog
+from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.facts import MAINTENANCE
+from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
+from limnograph.domain.upkeep_facts import MaintenanceFact
+from limnograph.ports.clock import Clock
+from limnograph.services.housekeeping import Housekeeping
+from limnograph.services.housekeeping_journal import Journal
+from limnograph.services.housekeeping_steps import Steps
+from limnograph.services.retained_ids import lake_ids
+from limnograph.services.retention import Retention
+from limnograph.services.rollups_run import Rollups
+from limnograph.settings import Settings
+from limnograph.wiring.observe import SettingsLake
+from limnograph.wiring.pipeline import meta_store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def housekeeping(
+    settings: Settings,
+    session: SparkSession,
+    *,
+    failpoints: Failpoints | None = None,
+    clock: Clock | None = None,
+) -> Housekeeping:
+    """Housekeeping of the settings' meta tables. The lake is read only when retention has something to decide."""
+    from limnograph.adapters.spark.housekeeping import SparkUpkeep
+
+    name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
+    failpoints = failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, ""))
+    clock, store = clock or SystemClock(), meta_store(settings, session)
+    upkeep = SparkUpkeep(session, lambda: open_catalog(name, properties), settings.meta.namespace)
+    journal = Journal(store, upkeep, _runs, failpoints)
+    rollups = Rollups(upkeep, clock, failpoints, settings.retention.hourly_days)
+    retention = Retention(
+        upkeep,
+        rollups,
+        lambda: lake_ids(SettingsLake(settings), store),
+        clock=clock,
+        failpoints=failpoints,
+        raw_days=settings.retention.raw_days,
+    )
+    steps = Steps(upkeep, journal, rollups, retention, failpoints)
+    return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace))
+
+
+def _runs(rows: Sequence[MaintenanceFact]) -> pa.Table:
+    return arrow_table(MAINTENANCE, rows)

@@ -1,0 +1,73 @@
+"""Housekeeping on real Spark and Iceberg: a world through a virtual clock, and a reader that stays pinned."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from lakes import FixedClock, Lake, rows
+from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.domain.facts import DAILY, HOURLY, MAINTENANCE, META_TABLES, SNAPSHOTS, SnapshotFact
+from limnograph.domain.failpoints import Failpoints
+from limnograph.jobs.housekeeping import keep_house
+from limnograph.services.rollups import HOUR
+from limnograph.wiring import pipeline
+from limnograph.wiring.housekeeping import housekeeping
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
+    spark: SparkSession, shared_lake: Lake
+) -> None:
+    mark = uuid4().hex[:8]
+    settings = shared_lake.settings(meta={"namespace": f"meta_{mark}"}, observe={"include": [f"shared.sales_{mark}.*"]})
+    table = shared_lake.table(f"sales_{mark}.orders")
+    passes = pipeline.passes(settings, spark, failpoints=Failpoints())
+    for _ in range(3):
+        table.append(rows("eu", "us"))
+    assert passes.run().snapshots_appended == 3
+    clock = FixedClock(time.time_ns() // 1000)
+    store = pipeline.meta_store(settings, spark)
+    for number in range(12):
+        fact = SnapshotFact(table_uuid="other", snapshot_id=number, committed_at=clock.now(), operation="append")
+        store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, [fact]), store.head(SNAPSHOTS), "run")
+    said: list[str] = []
+    made = housekeeping(settings, spark, failpoints=Failpoints(), clock=clock)
+    first = keep_house(made, said.append)
+    assert {(r.kind, r.problem) for r in first} == {("rollup", None), ("compact", None)}
+
+    def read(name: str) -> list[dict[str, Any]]:
+        return shared_lake.load(f"meta_{mark}.{name}").scan().to_arrow().to_pylist()
+
+    pinned = shared_lake.load(f"meta_{mark}.snapshots")
+    clock.micros += 3 * HOUR
+    done = keep_house(made, said.append)
+    assert [r.problem for r in done if r.problem] == []
+    assert ("expire", "snapshots") in {(r.kind, r.table) for r in done}
+    snapshots = shared_lake.load(f"meta_{mark}.snapshots")
+    assert len(snapshots.metadata.snapshots) <= 11
+    assert len(list(snapshots.scan().plan_files())) == 1
+    assert pinned.scan().to_arrow().num_rows == 15  # the head of a reader that planned before the expiry
+    assert len(read("snapshots")) == 15
+    hours, days = read(HOURLY.name), read(DAILY.name)
+    assert sum(row["commits"] for row in hours) == sum(row["commits"] for row in days) == 15
+    newest = max((row for row in hours if row["table_uuid"] != "other"), key=lambda row: row["hour"])
+    assert (newest["total_records_last"], newest["main_snapshot_id"]) == (6, table.current_snapshot().snapshot_id)
+    assert sum(row["main_moves"] for row in hours) == 3
+    runs = read(MAINTENANCE.name)
+    assert {row["status"] for row in runs} == {"ok"}
+    compacted = next(row for row in runs if row["kind"] == "compact" and row["table"] == SNAPSHOTS.name)
+    assert (compacted["files_before"], compacted["files_after"]) == (13, 1)
+    assert len({row["run_id"] for row in runs}) == len(runs)
+    assert passes.run().snapshots_appended == 0
+    assert {t.name for t in META_TABLES} >= {row["table"] for row in runs}
+    table.append(rows("eu"))
+    assert passes.run().snapshots_appended == 1
+    assert any(line.startswith("housekeeping: expire snapshots: ") for line in said)

@@ -1,0 +1,52 @@
+"""Housekeeping beside the passes: it says what it did, and whatever goes wrong in it ends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.failpoints import FailpointReached
+from limnograph.jobs.housekeeping import keep_house, keep_step
+from limnograph.services.housekeeping import StepReport
+
+
+class Keeper:
+    """Steps that report, or raise, what the test says; then nothing is due."""
+
+    def __init__(self, *answers: StepReport | Exception) -> None:
+        self.answers: Iterable[StepReport | Exception] = iter(answers)
+
+    def run_due(self) -> StepReport | None:
+        answer = next(iter(self.answers), None)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def step(kind: str, problem: str | None = None, *, did: bool = True) -> StepReport:
+    return StepReport(kind, "snapshots", None, did, 1.5, problem)
+
+
+def test_all_that_is_due_is_done_and_said() -> None:
+    said: list[str] = []
+    made = Keeper(step("rollup"), step("expire", did=False), step("compact", "Conflict: later"))
+    assert len(keep_house(made, said.append)) == 3
+    assert said == ["housekeeping: rollup snapshots: 1.5 s", "housekeeping: compact snapshots: Conflict: later"]
+
+
+def test_once_leaves_the_rest_to_the_next_run_when_it_is_much() -> None:
+    assert len(keep_house(Keeper(*[step("compact")] * 9), lambda _line: None, most=4)) == 4
+
+
+def test_a_stream_makes_one_step_and_outlives_every_surprise_but_a_failpoint() -> None:
+    said: list[str] = []
+    made = Keeper(SourceUnavailable("meta", "down"), KeyError("surprise"), step("rollup"), FailpointReached("stop"))
+    assert keep_step(made, said.append) is None
+    assert keep_step(made, said.append) is None
+    assert keep_step(made, said.append) == step("rollup")
+    assert "meta: down" in said[0]
+    assert "KeyError" in said[1]
+    with pytest.raises(FailpointReached):
+        keep_step(made, said.append)
