@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from limnograph.cli.words import UNKNOWN, counted, instant, number, plain, sized
 from limnograph.domain.content import Shape
 from limnograph.domain.facts import HISTOGRAM_EDGES
 from limnograph.domain.inspection import Inspected, InspectedProblem, InspectedSnapshot, Inspection, Structure, Totals
@@ -19,7 +19,6 @@ from limnograph.services.inspect_sentences import sentence
 LAST_SNAPSHOTS = 10
 PROBLEMS = 12
 _LABEL, _BAR = 14, 40
-_UNKNOWN = "unknown"
 _STATUS = {"ok": "green", "partial": "yellow", "unreadable": "red"}
 
 
@@ -53,13 +52,13 @@ def _lines(console: Console, lines: Iterable[tuple[str, str]]) -> None:
     grid.add_column(min_width=_LABEL, no_wrap=True)
     grid.add_column(overflow="fold")
     for label, text in lines:
-        grid.add_row(Text(f"  {label}", style="dim"), Text(_shown(text)))
+        grid.add_row(Text(f"  {label}", style="dim"), Text(plain(text)))
     console.print(grid)
 
 
 def _title(document: Inspection) -> Text:
     table = document.table
-    title = Text(_shown(table.location or table.metadata_location), style="bold", overflow="fold")
+    title = Text(plain(table.location or table.metadata_location), style="bold", overflow="fold")
     return title.append("  ").append(document.status, style=_STATUS.get(document.status, ""))
 
 
@@ -67,7 +66,7 @@ def _identity(document: Inspection) -> Iterator[tuple[str, str]]:
     table = document.table
     version = "" if table.format_version is None else f" v{table.format_version}"
     yield "format", f"{table.format}{version}"
-    yield "uuid", table.table_uuid or _UNKNOWN
+    yield "uuid", table.table_uuid or UNKNOWN
     yield "metadata", table.metadata_location
     refs = [f"{name} ({ref['type']}) {ref['snapshot_id']}" for name, ref in table.refs.items()]
     if refs:
@@ -80,29 +79,29 @@ def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
         yield "snapshot", "main points at no snapshot that the metadata holds"
         return
     totals = next(s.totals for s in document.snapshots if s.snapshot_id == current.snapshot_id)
-    yield "snapshot", f"{current.snapshot_id}, the newest of {_count(len(document.snapshots), 'retained snapshot')}"
-    yield "data files", _number(totals.data_files)
-    yield "partitions", _number(current.partitions)
-    yield "records", f"{_number(totals.records)}, before deletes"
-    mean = f", {_size(totals.bytes // totals.data_files)} a file" if totals.bytes and totals.data_files else ""
-    yield "size", f"{_size(totals.bytes)}{mean}"
+    yield "snapshot", f"{current.snapshot_id}; {counted(len(document.snapshots), 'snapshot')} retained"
+    yield "data files", number(totals.data_files)
+    yield "partitions", number(current.partitions)
+    yield "records", f"{number(totals.records)}, before deletes"
+    mean = f", {sized(totals.bytes // totals.data_files)} a file" if totals.bytes and totals.data_files else ""
+    yield "size", f"{sized(totals.bytes)}{mean}"
     yield "deletes", _deletes(totals)
 
 
 def _deletes(totals: Totals) -> str:
     if totals.delete_files == 0:
         return "none"
-    parts = [_count(totals.delete_files, "file")]
+    parts = [counted(totals.delete_files, "file")]
     if totals.dvs:
-        parts[0] += f", {_number(totals.dvs)} of them deletion vectors"
-    parts += [f"{_number(totals.position_deletes)} positions", f"{_number(totals.equality_deletes)} equality rows"]
+        parts[0] += f", {number(totals.dvs)} of them deletion vectors"
+    parts += [f"{number(totals.position_deletes)} positions", f"{number(totals.equality_deletes)} equality rows"]
     if totals.records and totals.position_deletes is not None:
         parts.append(f"{totals.position_deletes / totals.records:.2%} of the records by position")
     return "; ".join(parts)
 
 
 def _sizes_title(structure: Structure) -> str:
-    return "File sizes" if structure.target is None else f"File sizes, target {_size(structure.target)}"
+    return "File sizes" if structure.target is None else f"File sizes, target {sized(structure.target)}"
 
 
 def _sizes(structure: Structure) -> Iterator[tuple[str, str]]:
@@ -117,17 +116,17 @@ def _sizes(structure: Structure) -> Iterator[tuple[str, str]]:
         bar = "█" * max(round(_BAR * histogram[index] / max(histogram)), histogram[index] > 0)
         yield _bin(index), f"{bar} {histogram[index]:,}{'   <- target' if index == target else ''}".strip()
     percentiles = (histogram_percentile(histogram, share) for share in (0.1, 0.5, 0.9))
-    yield "p10 p50 p90", "  ".join(map(_size, percentiles))
+    yield "p10 p50 p90", "  ".join(map(sized, percentiles))
     if structure.small_files is not None:
         files = sum(histogram)
-        below = f"below {_size(structure.small_below)}"
+        below = f"below {sized(structure.small_below)}"
         yield "small", f"{structure.small_files:,} of {files:,} ({structure.small_files / files:.0%}) {below}"
 
 
 def _bin(index: int) -> str:
     if index == 0:
-        return f"< {_size(HISTOGRAM_EDGES[0])}"
-    return f">= {_size(HISTOGRAM_EDGES[index - 1])}"
+        return f"< {sized(HISTOGRAM_EDGES[0])}"
+    return f">= {sized(HISTOGRAM_EDGES[index - 1])}"
 
 
 def _debt(structure: Structure) -> Iterator[tuple[str, str]]:
@@ -135,11 +134,11 @@ def _debt(structure: Structure) -> Iterator[tuple[str, str]]:
     for note in structure.notes:
         yield "not computed", sentence(note)
     if shape is None or shape.debt_files is None:
-        yield "to rewrite", _UNKNOWN
+        yield "to rewrite", UNKNOWN
     elif shape.debt_files:
-        yield "to rewrite", f"{_count(shape.debt_files, 'file')}, {_size(shape.debt_bytes)}"
-        outputs = f" into about {_count(shape.debt_outputs, 'file')}" if shape.debt_outputs is not None else ""
-        yield "groups", f"{_number(shape.debt_groups)}{outputs}"
+        yield "to rewrite", f"{counted(shape.debt_files, 'file')}, {sized(shape.debt_bytes)}"
+        outputs = f" into about {counted(shape.debt_outputs, 'file')}" if shape.debt_outputs is not None else ""
+        yield "groups", f"{number(shape.debt_groups)}{outputs}"
     else:
         yield "to rewrite", "nothing"
     if structure.rule is not None:
@@ -148,9 +147,9 @@ def _debt(structure: Structure) -> Iterator[tuple[str, str]]:
 
 def _layout(document: Inspection, structure: Structure) -> Iterator[tuple[str, str]]:
     yield from _manifests(structure)
-    yield "metadata", f"{_size(structure.metadata_bytes)}, {_count(len(document.snapshots), 'snapshot')}"
+    yield "metadata", f"{sized(structure.metadata_bytes)}, {counted(len(document.snapshots), 'snapshot')}"
     if structure.delete_bytes and structure.delete_target:
-        yield "delete files", f"{_size(structure.delete_bytes)}; target {_size(structure.delete_target)} a file"
+        yield "delete files", f"{sized(structure.delete_bytes)}; target {sized(structure.delete_target)} a file"
     if structure.shape is not None:
         yield from _shape(structure.shape)
 
@@ -163,13 +162,15 @@ def _manifests(structure: Structure) -> Iterator[tuple[str, str]]:
     enough = ""
     if size and target:
         wanted = -(-size // target)
-        enough = f"; {_count(wanted, 'manifest')} of {_size(target)} would do"
-    yield "manifests", f"{count:,}{deletes}, {_size(size)}{enough if count > 1 else ''}"
+        enough = f"; {counted(wanted, 'manifest')} of {sized(target)} would do"
+    yield "manifests", f"{count:,}{deletes}, {sized(size)}{enough if count > 1 else ''}"
 
 
 def _shape(shape: Shape) -> Iterator[tuple[str, str]]:
     if shape.overlap_depth_max is not None:
-        left = f"; {_count(shape.overlap_unbounded, 'file')} without bounds left out" if shape.overlap_unbounded else ""
+        left = (
+            f"; {counted(shape.overlap_unbounded, 'file')} without bounds left out" if shape.overlap_unbounded else ""
+        )
         yield "overlap", f"{_depth(shape)}{left}"
     if shape.skew_top1_share is not None:
         middle = shape.skew_max_over_median
@@ -195,7 +196,7 @@ def _partitions(console: Console, structure: Structure) -> None:
     table = _table(("partition", "small", "files", "deletes", "size"))
     for part in structure.worst:
         numbers = (part.small_files, part.data_files, part.delete_files)
-        table.add_row(Text(f"  {_shown(part.partition) or '(none)'}"), *map(_number, numbers), _size(part.bytes))
+        table.add_row(Text(f"  {plain(part.partition) or '(none)'}"), *map(number, numbers), sized(part.bytes))
     console.print(table)
 
 
@@ -211,7 +212,7 @@ def _problems(console: Console, problems: Sequence[InspectedProblem]) -> None:
     for (code, detail), where in list(grouped.items())[:PROBLEMS]:
         ids = [snapshot_id for snapshot_id in where if snapshot_id]
         place = f" (snapshot {ids[0]})" if len(ids) == 1 else f" ({len(ids):,} snapshots)" if ids else ""
-        line = Text(f"{code}{place}: ", style="yellow", overflow="fold").append(_shown(detail), style="default")
+        line = Text(f"{code}{place}: ", style="yellow", overflow="fold").append(plain(detail), style="default")
         console.print(Padding(line, (0, 0, 0, 2)))
     if len(grouped) > PROBLEMS:
         console.print(f"  and {len(grouped) - PROBLEMS} more; --json has them all")
@@ -224,13 +225,13 @@ def _snapshots(console: Console, snapshots: Sequence[InspectedSnapshot]) -> None
         return
     console.print()
     shown = snapshots[-LAST_SNAPSHOTS:]
-    console.print(Text(f"Last {len(shown)} of {_count(len(snapshots), 'snapshot')}", style="bold"))
+    console.print(Text(f"Last {len(shown)} of {counted(len(snapshots), 'snapshot')}", style="bold"))
     table = _table(("committed (UTC)", "operation", "+", "-", "files", "size", "status"))
     for snapshot in shown:
         numbers = (snapshot.added.data_files, snapshot.removed.data_files, snapshot.totals.data_files)
-        size = _size(snapshot.totals.bytes)
-        operation = Text(_shown(snapshot.operation or _UNKNOWN)[:20])
-        table.add_row(_instant(snapshot.committed_at), operation, *map(_number, numbers), size, snapshot.status)
+        size = sized(snapshot.totals.bytes)
+        operation = Text(plain(snapshot.operation or UNKNOWN)[:20])
+        table.add_row(instant(snapshot.committed_at), operation, *map(number, numbers), size, snapshot.status)
     console.print(table)
 
 
@@ -242,37 +243,3 @@ def _table(columns: Sequence[str]) -> Table:
         table.add_column(f"  {column}" if place == 0 else column, justify="left" if is_text else "right")
     table.columns[0].overflow = "fold"
     return table
-
-
-def _shown(text: str) -> str:
-    """Foreign text without what would command a terminal."""
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-
-
-def _count(count: int | None, what: str) -> str:
-    return f"{_number(count)} {what}{'' if count == 1 else 's'}"
-
-
-def _number(value: int | None) -> str:
-    return _UNKNOWN if value is None else f"{value:,}"
-
-
-def _size(value: int | None) -> str:
-    """Bytes in the largest unit that keeps them above 1."""
-    if value is None:
-        return _UNKNOWN
-    found, unit = float(value), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if found < 1024:
-            break
-        found, unit = found / 1024, larger
-    return f"{found:.0f} {unit}" if unit == "B" or found == int(found) else f"{found:.1f} {unit}"
-
-
-def _instant(millis: int | None) -> str:
-    if millis is None:
-        return f"  {_UNKNOWN}"
-    try:
-        return datetime.fromtimestamp(millis / 1000, UTC).strftime("  %Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return f"  {millis}"

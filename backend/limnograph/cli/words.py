@@ -1,0 +1,44 @@
+"""Numbers, sizes, instants and foreign text as people read them in a terminal."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+UNKNOWN = "unknown"
+
+
+def plain(text: str) -> str:
+    """Foreign text without what would command a terminal."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+def counted(count: int | None, what: str) -> str:
+    """A number of things."""
+    return f"{number(count)} {what}{'' if count == 1 else 's'}"
+
+
+def number(value: int | None) -> str:
+    """With thousands."""
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def sized(value: int | None) -> str:
+    """Bytes in the largest unit that keeps them above 1."""
+    if value is None:
+        return UNKNOWN
+    found, unit = float(value), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if found < 1024:
+            break
+        found, unit = found / 1024, larger
+    return f"{found:.0f} {unit}" if unit == "B" or found == int(found) else f"{found:.1f} {unit}"
+
+
+def instant(millis: int | None) -> str:
+    """UTC, indented as the first column of a table; an instant beyond the calendar as its milliseconds."""
+    if millis is None:
+        return f"  {UNKNOWN}"
+    try:
+        return datetime.fromtimestamp(millis / 1000, UTC).strftime("  %Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return f"  {millis}"
