@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import msgspec
 import pyarrow as pa
 
 from lakes import Lake, rows
 from limnograph.adapters.iceberg.schema import arrow_schema
+from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.sandbox.messages import Access
-from limnograph.adapters.spark.source import SnapshotsReader, TicksReader
+from limnograph.adapters.spark.source import SPACING_S, Notices, SnapshotsReader, TicksReader
 from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SNAPSHOTS
+from limnograph.ports.inbox import InboxItem
 
 
 def due(lake: Lake, name: str = "sales.orders") -> DueTable:
@@ -66,3 +71,27 @@ def test_the_stream_ticks_after_a_while_even_when_nothing_moved(lake: Lake) -> N
     options = {"access": msgspec.json.encode(Access({"lake": lake.properties})).decode(), "seconds": "0"}
     reader = TicksReader(options)
     assert reader.latestOffset()["tick"] < reader.latestOffset()["tick"]
+
+
+def test_the_stream_ticks_when_the_inbox_has_a_newer_notification(lake: Lake, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/inbox.db"
+    access = msgspec.json.encode(Access({"lake": lake.properties})).decode()
+    reader = TicksReader({"access": access, "seconds": "1000", "probe": "1000", "inbox_url": url})
+    inbox = SqlInbox(url)
+    inbox.put([InboxItem("notification", "before", b"{}", 5, 5)])
+    ticks = [reader.latestOffset()["tick"]]
+    for accepted_at in (9, 7):
+        inbox.put([InboxItem("notification", f"n{accepted_at}", b"{}", accepted_at, accepted_at)])
+        reader._last = time.monotonic() - SPACING_S
+        ticks.append(reader.latestOffset()["tick"])
+        # A flood right after a pass waits; so does what was told before.
+        inbox.put([InboxItem("notification", f"flood {accepted_at}", b"{}", 8, 8)])
+        assert reader.latestOffset()["tick"] == ticks[-1]
+    assert ticks[0] < ticks[1] == ticks[2]
+
+
+def test_an_inbox_that_does_not_answer_leaves_the_stream_to_the_clock(lake: Lake, tmp_path: Path) -> None:
+    (tmp_path / "inbox.db").write_bytes(b"this is no database, and long enough to be taken for one" * 20)
+    notices = Notices(f"sqlite:///{tmp_path}/inbox.db")
+    assert not notices.newer()
+    assert not Notices("").newer()

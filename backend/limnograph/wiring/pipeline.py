@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from limnograph.adapters.spark.store import SparkMetaStore
 
 
+WAKE_S = 2
+"""How often the stream asks the inbox for notifications, seconds."""
+
+
 def spark_session(settings: Settings, app_name: str = "limnograph") -> SparkSession:
     """Session with all catalogs of the settings. Raises EnvironmentFault, SettingsError."""
     from limnograph.adapters.spark.session import start_session
@@ -104,7 +108,9 @@ def _changes(rows: Sequence[ChangeFact]) -> pa.Table:
 def start_stream(
     settings: Settings, session: SparkSession, run_pass: Callable[[], object], *, trigger: str, seconds: float
 ) -> Any:
-    """Streaming query that makes a pass whenever the source says that one is due. The checkpoint decides nothing."""
+    """Streaming query that makes a pass whenever the source says that one is due: every `seconds`, and at once when the
+    inbox has a newer notification. `trigger` is Spark's interval for that. The checkpoint decides nothing.
+    """
     from limnograph.adapters.spark.stream import pass_stream
 
     return pass_stream(
@@ -112,8 +118,10 @@ def start_stream(
         access_of(settings),
         run_pass,
         checkpoint=checkpoint_of(settings),
-        trigger=trigger,
+        trigger=f"{WAKE_S} seconds" if seconds > WAKE_S else trigger,
         seconds=seconds,
+        probe=seconds,
+        inbox_url=settings.inbox_url,
     )
 
 

@@ -1,7 +1,8 @@
 """Python DataSource `limnograph`: facts of observed tables, one task per share of the due tables, Arrow batches out.
 
-The stream reader's offset is a counter that moves when the lake's pointers did, or a while has passed; its rows say
-only that a pass is due. What is new is always taken from the meta table, so a lost checkpoint loses nothing.
+The stream reader's offset is a counter that moves when the lake's pointers did, a notification came, or a while has
+passed; its rows say only that a pass is due. What is new is always taken from the meta table, so a lost checkpoint
+loses nothing.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SettingsError, SourceError
 from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
 from limnograph.ports.catalog import Catalog
+from limnograph.ports.inbox import Inbox
 from limnograph.ports.tables import Tables
 
 _log = logging.getLogger("limnograph.source")
 NAME = "limnograph"
 ROWS_PER_BATCH = 200
+SPACING_S = 2.0
+"""Least seconds between a pass and one that a notification asks for: a flood of them makes no flood of passes."""
 
 
 class DueShare(InputPartition):
@@ -84,24 +88,34 @@ def _batches(facts: list[SnapshotFact]) -> Iterator[pa.RecordBatch]:
 
 
 class TicksReader(DataSourceStreamReader):
-    """Offset: a counter. Option `seconds`: a pass is due after that long even when no pointer moved."""
+    """Offset: a counter. A pass is due after option `seconds` even when nothing moved; before, when a pointer did,
+    which is looked for every `probe` seconds; and when the inbox of option `inbox_url` has a newer notification.
+    """
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._access = msgspec.json.decode(options["access"], type=Access)
-        self._seconds = float(options.get("seconds", "60"))
-        self._tick, self._print, self._last = 0, "", 0.0
+        self._seconds, self._probe = float(options.get("seconds", "60")), float(options.get("probe", "0"))
+        self._notices = Notices(options.get("inbox_url", ""))
+        self._tick, self._print, self._last, self._probed = 0, "", 0.0, 0.0
         self._catalogs: dict[str, Catalog] = {}
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         return {"tick": 0}
 
     def latestOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        fingerprint, now = self._fingerprint(), time.monotonic()
-        if fingerprint != self._print or now - self._last >= self._seconds:
+        now = time.monotonic()
+        noticed = self._notices.newer() if now - self._last >= SPACING_S else False
+        if self._moved(now) or noticed or now - self._last >= self._seconds:
             # Wall time in milliseconds grows over restarts, whatever the checkpoint knew.
             self._tick = max(self._tick + 1, time.time_ns() // 1_000_000)
-            self._print, self._last = fingerprint, now
+            self._last = now
         return {"tick": self._tick}
+
+    def _moved(self, now: float) -> bool:
+        if self._probed and now - self._probed < self._probe:
+            return False
+        before, self._print, self._probed = self._print, self._fingerprint(), now
+        return before != self._print
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:  # noqa: ARG002
         return [InputPartition(end["tick"])]
@@ -128,6 +142,36 @@ class TicksReader(DataSourceStreamReader):
         if name not in self._catalogs:
             self._catalogs[name] = IcebergCatalog(open_catalog(name, self._access.catalogs[name]))
         return self._catalogs[name]
+
+
+class Notices:
+    """Whether the inbox has a notification that was not there at the last look. An inbox that does not answer has none:
+    what it has to tell is found by probing.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._inbox: Inbox | None = None
+        self._seen = 0
+
+    def newer(self) -> bool:
+        """Look now."""
+        if not self._url:
+            return False
+        try:
+            newest = self._open().newest("notification")
+        except (SourceError, SettingsError) as error:
+            _log.warning("%s", error)
+            return False
+        before, self._seen = self._seen, max(newest or 0, self._seen)
+        return self._seen > before
+
+    def _open(self) -> Inbox:
+        from limnograph.adapters.inbox.store import SqlInbox
+
+        if self._inbox is None:
+            self._inbox = SqlInbox(self._url)
+        return self._inbox
 
 
 class LimnographSource(DataSource):

@@ -21,10 +21,16 @@ def pass_stream(
     checkpoint: Path,
     trigger: str,
     seconds: float,
+    probe: float = 0,
+    inbox_url: str = "",
 ) -> StreamingQuery:
-    """Started query. `trigger`: Spark's interval, `60 seconds`; `seconds`: a pass is due then even if nothing moved."""
+    """Started query. `trigger`: how often Spark asks whether a pass is due, `2 seconds`; `seconds`: one is due then, even
+    if nothing moved; `probe`: how often pointers are looked at; `inbox_url`: its notifications make one due at once.
+    """
     session.dataSource.register(LimnographSource)
     ticks = session.readStream.format(NAME).option("mode", "ticks").option("seconds", str(seconds))
+    # An option whose name says that it is a URL is left out of plans and logs by Spark.
+    ticks = ticks.option("probe", str(probe)).option("inbox_url", inbox_url)
     frame = ticks.option("access", msgspec.json.encode(access).decode()).load()
 
     def batch(_frame: DataFrame, _epoch: int) -> None:
