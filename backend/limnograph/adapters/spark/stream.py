@@ -24,8 +24,8 @@ def pass_stream(
     probe: float = 0,
     inbox_url: str = "",
 ) -> StreamingQuery:
-    """Started query. `trigger`: how often Spark asks whether a pass is due, `2 seconds`; `seconds`: one is due then, even
-    if nothing moved; `probe`: how often pointers are looked at; `inbox_url`: its notifications make one due at once.
+    """Started query. `trigger`: how often Spark asks whether a pass is due, `2 seconds`; `seconds`: one is due then
+    even if nothing moved; `probe`: how often pointers are looked at; `inbox_url`: its notifications make one due at once.
     """
     session.dataSource.register(LimnographSource)
     ticks = session.readStream.format(NAME).option("mode", "ticks").option("seconds", str(seconds))
