@@ -289,10 +289,10 @@ def test_damaged_rows_are_repaired_and_a_table_is_read_again(world: World) -> No
     again = repairs.reextract(TableName("shared", world.sales, "orders"), None)
     assert again.snapshots_replaced == 3
     assert world.ids() == world.real_ids("orders")
-    for (version,) in world.sql("select snapshot_id from {m}.snapshots.snapshots"):
-        keys = world.sql(f"select count(*), count(distinct snapshot_id) from {{m}}.snapshots version as of {version}")
-        assert keys[0] == (3, 3)
-    assert world.drain() == 0
+    counts = "select count(*), count(distinct snapshot_id) from {{m}}.snapshots version as of {0}"
+    versions = [counts.format(row[0]) for row in world.sql("select snapshot_id from {m}.snapshots.snapshots")]
+    assert len(versions) == 3
+    assert set(world.sql(" union all ".join(versions))) == {(3, 3)}
     with pytest.raises(InvalidInput, match="--reextract"):
         repairs.reextract(TableName("shared", world.sales, "nowhere"), None, "--reextract")
 

@@ -145,7 +145,7 @@ class _Upgrades:
         """Beside a row of property `format-version`."""
         old, new = row.from_value or "", row.to_value or ""
         if row.subject == FORMAT_VERSION and old.isdecimal() and new.isdecimal() and int(old) < int(new):
-            yield from self._told((UPGRADED, FORMAT_VERSION), (old, new), row)
+            yield from self._told(msgspec.structs.replace(row, kind=UPGRADED))
 
     def of_uuid(self, version: _Version, before: int | None) -> Iterator[ChangeFact]:
         """A uuid where there was none: in an older file, or when the series began."""
@@ -155,7 +155,7 @@ class _Upgrades:
             self._nameless = True
         elif self._nameless:
             self._nameless = False
-            at = _row(
+            row = _row(
                 self._table,
                 (UPGRADED, "uuid"),
                 (None, version.whole.uuid),
@@ -164,16 +164,12 @@ class _Upgrades:
                 detail=None,
                 location=version.location,
             )
-            yield from self._told((UPGRADED, "uuid"), (None, version.whole.uuid), at)
+            yield from self._told(row)
 
-    def _told(self, state: tuple[str, str], values: tuple[str | None, str], like: ChangeFact) -> Iterator[ChangeFact]:
-        kind, subject = state
-        found = msgspec.structs.replace(
-            like, kind=kind, subject=subject, from_value=values[0], to_value=values[1], detail=None
-        )
-        if not self._ledger.holds(found):
-            self._ledger.add(found)
-            yield found
+    def _told(self, row: ChangeFact) -> Iterator[ChangeFact]:
+        if not self._ledger.holds(row):
+            self._ledger.add(row)
+            yield row
 
 
 def _versions(table: Observed, now: int) -> list[_Version]:
