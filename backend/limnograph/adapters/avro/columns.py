@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from limnograph.adapters.avro.codecs import decompressor
 from limnograph.adapters.avro.container import MAX_BLOCK_BYTES, Container
-from limnograph.adapters.avro.kernel import OK, REASONS, decode, hash_places, scan_blocks
-from limnograph.adapters.avro.plan import PRESENT, Plan
+from limnograph.adapters.avro.kernel import OK, PRESENT, REASONS, decode, hash_places, scan_blocks
+from limnograph.adapters.avro.plan import Plan
 from limnograph.domain.errors import MetadataError
 
 Longs = npt.NDArray[np.int64]

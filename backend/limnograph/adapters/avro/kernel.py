@@ -1,7 +1,8 @@
 """The compiled part: block boundaries of an Avro file, and records decoded to columns by a plan. Knows no schema.
 
 Every byte, count and jump is checked; work is bounded by the bytes and a budget. Compiled once for this machine and
-kept where numba keeps compiled code (NUMBA_CACHE_DIR, else beside this file, else the user's cache folder).
+kept where numba keeps compiled code (NUMBA_CACHE_DIR, else beside this file, else the user's cache folder). numba knows
+compiled code by this file's size and time alone: everything that it is made of, the operations too, stands here.
 """
 
 # The compiler types these functions by their signature. An interpreter is one long switch with as many ways out.
@@ -17,29 +18,22 @@ import numba
 import numpy as np
 from numba import types
 
-from limnograph.adapters.avro.plan import (
-    BYTES,
-    END,
-    ENTER,
-    FIND,
-    FIXED,
-    GROUP,
-    JUMP,
-    KEEP_BYTES,
-    KEEP_TAG,
-    KEEP_VARINT,
-    KEY,
-    MARK,
-    MATCH,
-    NEXT,
-    NUMBERS,
-    OPTIONAL,
-    PAIRS,
-    PRESENT,
-    VALUE,
-    VARINTS,
-)
+END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
+PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, FIND, KEY, VALUE, MATCH = range(9, 20)
+"""The operations, as `kernel.decode` carries them out:
 
+END            the record is read
+VARINTS a      pass over a numbers               NEXT a b         next item of a loop, of b bytes or more, else a
+FIXED a        pass over a bytes                 PAIRS            pass over an array of (number, bytes)
+BYTES          pass over bytes or text           NUMBERS a        pass over an array of a numbers each
+BRANCH a b     one of a branches: targets[b + it]  KEEP_x a       keep a number, where bytes lie, a short word
+OPTIONAL a b   null if branch a: go on at b      MARK a, GROUP a  the bytes between them are one of few values
+JUMP a         go on at a                        KEY, VALUE       a key, and where its bytes lie
+ENTER          a loop begins                     MATCH a          keep that place if the key is the wanted one
+                                                 FIND a           the same for an array of (key, bytes) at once
+"""
+PRESENT = 0
+"""Column of the output whose bit `s` says that slot `s` was written."""
 OK, CUT, BAD_NUMBER, BAD_BRANCH, BAD_LENGTH, BAD_COUNT, TOO_MUCH_WORK, NOT_CONSUMED, NO_SYNC = range(9)
 REASONS = (
     "",

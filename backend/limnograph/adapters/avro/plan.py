@@ -1,6 +1,6 @@
 """A writer's schema compiled to a program for the kernel: what to keep of a record, and how to pass over the rest.
 
-One row of `code` is `(operation, a, b)`. Only this module and `kernel.py` know the operations.
+One row of `code` is `(operation, a, b)`; the operations are those of `kernel.py`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,30 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
-PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, FIND, KEY, VALUE, MATCH = range(9, 20)
-"""The operations, as `kernel.decode` carries them out:
+from limnograph.adapters.avro.kernel import (
+    BRANCH,
+    BYTES,
+    END,
+    ENTER,
+    FIND,
+    FIXED,
+    GROUP,
+    JUMP,
+    KEEP_BYTES,
+    KEEP_TAG,
+    KEEP_VARINT,
+    KEY,
+    MARK,
+    MATCH,
+    NEXT,
+    NUMBERS,
+    OPTIONAL,
+    PAIRS,
+    PRESENT,
+    VALUE,
+    VARINTS,
+)
 
-END            the record is read
-VARINTS a      pass over a numbers               NEXT a b         next item of a loop, of b bytes or more, else a
-FIXED a        pass over a bytes                 PAIRS            pass over an array of (number, bytes)
-BYTES          pass over bytes or text           NUMBERS a        pass over an array of a numbers each
-BRANCH a b     one of a branches: targets[b + it]  KEEP_x a       keep a number, where bytes lie, a short word
-OPTIONAL a b   null if branch a: go on at b      MARK a, GROUP a  the bytes between them are one of few values
-JUMP a         go on at a                        KEY, VALUE       a key, and where its bytes lie
-ENTER          a loop begins                     MATCH a          keep that place if the key is the wanted one
-                                                 FIND a           the same for an array of (key, bytes) at once
-"""
-PRESENT = 0
-"""Column of the output whose bit `s` says that slot `s` was written."""
 MAX_SLOTS = 62
 _MOST = 1 << 31
 
