@@ -25,7 +25,7 @@ def pass_stream(
     inbox_url: str = "",
 ) -> StreamingQuery:
     """Started query. `trigger`: how often Spark asks whether a pass is due, `2 seconds`; `seconds`: one is due then
-    even if nothing moved; `probe`: how often pointers are looked at; `inbox_url`: its notifications make one due at once.
+    even if nothing moved; `probe`: how often pointers are looked at; `inbox_url`: its notifications make one due now.
     """
     session.dataSource.register(LimnographSource)
     ticks = session.readStream.format(NAME).option("mode", "ticks").option("seconds", str(seconds))
