@@ -3,10 +3,13 @@
 import asyncio
 import contextlib
 import sys
+import threading
+import time
 
 from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain import watch
 from limnograph.domain.watch import Probed, Trouble
+from limnograph.jobs.watcher import rest
 
 AT = 4_000_000_000_000_000
 
@@ -56,3 +59,34 @@ def test_messages_that_cannot_be_taken_in_start_the_watcher_again() -> None:
     process = WatchProcess(child(Probed(AT, 1)), fail_once)
     asyncio.run(until(process, lambda: process.state().at is not None))
     assert seen == [AT, AT]
+
+
+def test_a_wake_reaches_the_child_and_is_lost_without_one() -> None:
+    answer = watch.encode(Probed(AT + 7, 1))
+    script = f"import os, sys; os.write(1, {watch.encode(Probed(AT, 1))!r}); os.read(0, 9); os.write(1, {answer!r})"
+    process = WatchProcess([sys.executable, "-c", script + "; sys.stdin.read()"], ignore)
+    process.wake()
+
+    def woken() -> bool:
+        if process.state().at == AT:
+            for _ in range(1_000):
+                process.wake()
+        return process.state().at == AT + 7
+
+    asyncio.run(until(process, woken))
+    process.wake()
+
+
+def test_a_rest_ends_when_it_is_woken_and_a_flood_leaves_as_much_rest_as_work() -> None:
+    woken = threading.Event()
+    begin = time.monotonic()
+    threading.Timer(0.1, woken.set).start()
+    rest(30, 0.01, woken)
+    assert time.monotonic() - begin < 20
+    begin = time.monotonic()
+    rest(30, 0.3, woken)
+    assert 0.3 <= time.monotonic() - begin < 20
+    woken.clear()
+    begin = time.monotonic()
+    rest(0.2, 0.1, woken)
+    assert time.monotonic() - begin >= 0.1 - 0.001
