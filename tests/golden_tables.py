@@ -1,0 +1,171 @@
+"""Golden meta tables: written once by the version that a folder of `tests/golden` names, read by every later one.
+
+`python tests/golden_tables.py` writes the folder of the present version; a released folder is never written again.
+Locations in them begin with `golden:/`, so they can be read from wherever a checkout, or a copy, lies.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.typedef import Record
+
+from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
+from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
+from limnograph.domain.facts import (
+    CHANGES,
+    DAILY,
+    HOURLY,
+    MAINTENANCE,
+    SCHEMA_VERSION,
+    SNAPSHOTS,
+    ChangeFact,
+    MetaTable,
+    PartitionFact,
+    SnapshotFact,
+)
+from limnograph.domain.upkeep_facts import MaintenanceFact
+
+GOLDEN = Path(__file__).parent / "golden"
+DAY = 86_400_000_000
+BEGIN = 20_454 * DAY  # 2026-01-01
+
+
+class GoldenIO(PyArrowFileIO):
+    """Storage of `golden:/x`: file x below property `golden.root`."""
+
+    def new_input(self, location: str) -> PyArrowFile:
+        return super().new_input(self._mapped(location))
+
+    def new_output(self, location: str) -> PyArrowFile:
+        return super().new_output(self._mapped(location))
+
+    def _mapped(self, location: str) -> str:
+        return location.replace("golden:/", f"{self.properties['golden.root']}/", 1)
+
+
+def catalog(root: Path) -> SqlCatalog:
+    """A catalog of golden tables below a folder, itself in memory."""
+    io = {"py-io-impl": "golden_tables.GoldenIO", "golden.root": str(root)}
+    return SqlCatalog("golden", uri="sqlite://", warehouse="golden:/", **io)
+
+
+def facts() -> dict[MetaTable, list[Any]]:
+    """What stands in the tables of this version: a little of every kind of column."""
+    parts = [PartitionFact("day=2026-01-01", spec_id=0, data_files=3, bytes=900, last_committed_at=BEGIN)]
+    first = SnapshotFact(
+        table_uuid="u-1",
+        snapshot_id=2**62 + 1,
+        catalog="lake",
+        namespace="sales",
+        table="orders",
+        format="iceberg",
+        committed_at=BEGIN + 5,
+        operation="append",
+        on_main=True,
+        refs=["main"],
+        summary={"operation": "append", "added-data-files": "3"},
+        total_data_files=3,
+        total_bytes=900,
+        added_data_files=3,
+        file_size_histogram=[3] + [0] * 20,
+        skew_gini=0.25,
+        partitions=parts,
+        partitions_scope="full",
+        tier="entries",
+        status="ok",
+        problems=[],
+        observed_at=BEGIN + 9,
+        run_id="r-1",
+    )
+    second = SnapshotFact(table_uuid="u-1", snapshot_id=-7, committed_at=BEGIN + DAY, status="partial", tier="summary")
+    moved = ChangeFact(table_uuid="u-1", kind="ref", subject="main", to_value=str(2**62 + 1), at=BEGIN + 5)
+    named = ChangeFact(table_uuid="u-1", catalog="lake", kind="named", subject="lake.sales.orders", at=BEGIN)
+    span = {"table_uuid": "u-1", "commits": 1, "total_data_files_last": 3, "main_moves": 1, "source_sequence": 1}
+    run = MaintenanceFact(run_id="m-1", status="ok", kind="expire", table="snapshots", started_at=BEGIN, seconds=0.5)
+    return {
+        SNAPSHOTS: [first, second],
+        CHANGES: [named, moved],
+        HOURLY: [span | {"hour": BEGIN}],
+        DAILY: [span | {"day": BEGIN}],
+        MAINTENANCE: [run],
+    }
+
+
+def plain(rows: list[Any]) -> list[dict[str, Any]]:
+    """Facts as dictionaries without the columns that are null."""
+    found = [row if isinstance(row, dict) else msgspec.to_builtins(row) for row in rows]
+    return [{name: value for name, value in row.items() if value is not None} for row in found]
+
+
+def write(root: Path) -> None:
+    """Make the tables below `root`, and `expected.json` with what they hold."""
+    made = catalog(root)
+    ensure_meta_tables(made, "limnograph")
+    for table, rows in facts().items():
+        for number, row in enumerate(rows):
+            _append(made, root, table, row, number)
+    pointers = {t.name: made.load_table(("limnograph", t.name)).metadata_location for t in facts()}
+    for stale in root.glob("limnograph/*/metadata/*.metadata.json"):
+        if not any(location.endswith(stale.name) for location in pointers.values()):
+            stale.unlink()
+    for folder in (*root.glob("limnograph/*/metadata"), *root.glob("limnograph/*")):
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    expected = {"pointers": pointers, "rows": {table.name: plain(rows) for table, rows in facts().items()}}
+    (root / "expected.json").write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n")
+
+
+def _append(made: SqlCatalog, root: Path, table: MetaTable, row: Any, number: int) -> None:
+    """One file with one row; PyIceberg's own append cannot write a partition by day without its Rust core."""
+    loaded = made.load_table(("limnograph", table.name))
+    rows = (
+        pa.Table.from_pylist([row], schema=arrow_schema(table)) if isinstance(row, dict) else arrow_table(table, [row])
+    )
+    location = f"{loaded.location()}/data/{number:05d}.parquet"
+    target = Path(location.replace("golden:/", f"{root}/", 1))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(rows.cast(loaded.schema().as_arrow()), target, compression="zstd")
+    with loaded.transaction() as transaction, transaction.update_snapshot().fast_append() as update:
+        update.append_data_file(
+            DataFile.from_args(
+                content=DataFileContent.DATA,
+                file_path=location,
+                file_format=FileFormat.PARQUET,
+                partition=Record(*_partition(table, rows)),
+                record_count=1,
+                file_size_in_bytes=target.stat().st_size,
+                column_sizes={},
+                value_counts={},
+                null_value_counts={},
+                nan_value_counts={},
+                lower_bounds={},
+                upper_bounds={},
+                key_metadata=None,
+                split_offsets=[4],
+                equality_ids=None,
+                sort_order_id=None,
+                spec_id=0,
+            )
+        )
+
+
+def _partition(table: MetaTable, rows: pa.Table) -> list[int]:
+    if table.partition is None:
+        return []
+    at = rows.column(table.partition[0])[0].as_py()
+    days = (at.date() - dt.date(1970, 1, 1)).days
+    return [(at.year - 1970) * 12 + at.month - 1 if table.partition[1] == "month" else days]
+
+
+if __name__ == "__main__":
+    write(GOLDEN / f"v{SCHEMA_VERSION}")
