@@ -10,12 +10,13 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-import postgres
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
+
+import postgres
 
 ROOT = Path(__file__).parents[2]
 LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
@@ -87,3 +88,15 @@ def test_the_server_serves_it_and_keeps_runs_in_postgresql(team: dict[str, str])
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(15)
+
+
+def test_the_pipeline_drains_the_inbox_in_postgresql(team: dict[str, str]) -> None:
+    passed(team)
+    address = f"{team['LIMNOGRAPH_CATALOG_HOST']}/lake"
+    catalog = SqlCatalog(
+        "lake",
+        uri=f"postgresql+psycopg2://limnograph:{PASSWORD}@{address}",
+        warehouse=team["LIMNOGRAPH_WAREHOUSE"],
+    )
+    found = catalog.load_table("limnograph.runs").scan(selected_fields=("run_id", "status")).to_arrow().to_pylist()
+    assert found == [{"run_id": "r1", "status": "ok"}]

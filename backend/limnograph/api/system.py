@@ -62,15 +62,19 @@ def _fact(run: RunIn, now: int) -> RunFact:
             raise InvalidInput(field, "must be epoch milliseconds between 1970 and 3000")
     if run.ended_at is not None and run.ended_at < run.started_at:
         raise InvalidInput("ended_at", "must not be before started_at")
+    started = run.started_at * MICROS_PER_MS
+    ended = None if run.ended_at is None else run.ended_at * MICROS_PER_MS
     return RunFact(
         run_id=run.run_id,
         status=run.status,
         job_name=run.job_name,
         application_id=run.application_id,
-        started_at=run.started_at * MICROS_PER_MS,
-        ended_at=None if run.ended_at is None else run.ended_at * MICROS_PER_MS,
+        started_at=started,
+        ended_at=ended,
         tables=[_touched(table) for table in run.tables],
         observed_at=now,
+        at=started if run.status == "running" else now if ended is None else ended,
+        source="runs",
     )
 
 
