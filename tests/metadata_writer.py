@@ -11,68 +11,40 @@ import random
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from metadata_avro import container, entry_schema, list_schema
+from metadata_records import (
+    ADDED,
+    BY_REGION,
+    DATA,
+    EQUALITY_DELETES,
+    EXISTING,
+    POSITION_DELETES,
+    UNPARTITIONED,
+    Entry,
+    Field,
+    File,
+    Manifest,
+    after,
+    data_of,
+    entry_record,
+    list_line,
+    summary_of,
+    totals_of,
+)
 
-DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
-EXISTING, ADDED, DELETED = 0, 1, 2
+__all__ = [
+    "DATA",
+    "EQUALITY_DELETES",
+    "POSITION_DELETES",
+    "UNPARTITIONED",
+    "Field",
+    "File",
+    "Manifest",
+    "MetadataTable",
+]
 START_MS = 1_790_000_000_000
-
-
-class Field(NamedTuple):
-    """A partition field: its column (id and name), transform, and the Avro type of its values."""
-
-    source: int
-    name: str
-    transform: str = "identity"
-    kind: Any = "string"
-
-
-BY_REGION = (Field(2, "region"),)
-UNPARTITIONED: tuple[Field, ...] = ()
-
-
-class File(NamedTuple):
-    """A data or delete file. `dv_of`: path of the data file whose deletion vector this is."""
-
-    path: str
-    partition: tuple[Any, ...] = ()
-    records: int = 10
-    size: int = 1_000
-    content: int = DATA
-    spec_id: int = 0
-    dv_of: str | None = None
-
-    @property
-    def key(self) -> tuple[str, str | None]:
-        """Several deletion vectors may share a path."""
-        return self.path, self.dv_of
-
-
-class Entry(NamedTuple):
-    """One line of a manifest."""
-
-    status: int
-    snapshot_id: int
-    sequence: int
-    file: File
-
-
-class Manifest(NamedTuple):
-    """A manifest as it lies there. Its entries never change."""
-
-    path: str
-    length: int
-    spec_id: int
-    content: int
-    snapshot_id: int
-    sequence: int
-    entries: tuple[Entry, ...]
-
-    def live(self) -> list[Entry]:
-        """Entries of files that are there."""
-        return [entry for entry in self.entries if entry.status != DELETED]
 
 
 class MetadataTable:
@@ -328,26 +300,7 @@ class MetadataTable:
     def totals(self, snapshot_id: int) -> dict[str, int]:
         """What columns `total_*`, `added_*` and `removed_*` of a row must be."""
         live = list(self.live[snapshot_id].values())
-        data, deletes = _data(live), _deletes(live)
-        found = {
-            "total_data_files": len(data),
-            "total_records": sum(f.records for f in data),
-            "total_bytes": sum(f.size for f in data),
-            "total_delete_files": len(deletes),
-            "total_delete_bytes": sum(f.size for f in deletes),
-            "total_position_deletes": sum(f.records for f in deletes if f.content == POSITION_DELETES),
-            "total_equality_deletes": sum(f.records for f in deletes if f.content == EQUALITY_DELETES),
-            "total_dvs": sum(f.dv_of is not None for f in deletes),
-            "partitions_total": len({(f.spec_id, f.partition) for f in live}),
-        }
-        for word, moved in (("added", self.added[snapshot_id]), ("removed", self.removed[snapshot_id])):
-            found |= {
-                f"{word}_data_files": len(_data(moved)),
-                f"{word}_delete_files": len(_deletes(moved)),
-                f"{word}_records": sum(f.records for f in _data(moved)),
-                f"{word}_bytes": sum(f.size for f in _data(moved)),
-            }
-        return found
+        return totals_of(live, self.added[snapshot_id], self.removed[snapshot_id])
 
     def _point(self, name: str, snapshot_id: int, kind: str) -> None:
         if name == "main" and self.head() != snapshot_id:
@@ -357,12 +310,12 @@ class MetadataTable:
     def _snapshot(
         self, snapshot_id: int, parent: int | None, sequence: int, operation: str, more: Mapping[str, str]
     ) -> dict[str, Any]:
-        rows = sum(f.records for f in _data(self.added[snapshot_id]))
+        rows = sum(f.records for f in data_of(self.added[snapshot_id]))
         found: dict[str, Any] = {
             "snapshot-id": snapshot_id,
             "timestamp-ms": self.now_ms,
             "schema-id": len(self.schemas) - 1,
-            "summary": {"operation": operation, **self._summary(snapshot_id), **more},
+            "summary": {"operation": operation, **summary_of(self.totals(snapshot_id)), **more},
         }
         if parent is not None:
             found["parent-snapshot-id"] = parent
@@ -376,26 +329,6 @@ class MetadataTable:
         else:
             found["manifest-list"] = self._write_list(snapshot_id, sequence)
         return found
-
-    def _summary(self, snapshot_id: int) -> dict[str, str]:
-        totals = self.totals(snapshot_id)
-        said = {
-            "total-data-files": totals["total_data_files"],
-            "total-delete-files": totals["total_delete_files"],
-            "total-records": totals["total_records"],
-            "total-files-size": totals["total_bytes"] + totals["total_delete_bytes"],
-            "total-position-deletes": totals["total_position_deletes"],
-            "total-equality-deletes": totals["total_equality_deletes"],
-        }
-        moved = {
-            "added-data-files": totals["added_data_files"],
-            "deleted-data-files": totals["removed_data_files"],
-            "added-delete-files": totals["added_delete_files"],
-            "removed-delete-files": totals["removed_delete_files"],
-            "added-records": totals["added_records"],
-            "deleted-records": totals["removed_records"],
-        }
-        return {key: str(value) for key, value in (*said.items(), *((k, v) for k, v in moved.items() if v))}
 
     def _next_manifests(
         self,
@@ -416,7 +349,7 @@ class MetadataTable:
                     entry._replace(status=EXISTING) for entry in live
                 )
             elif any(entry.file.key in gone for entry in live):
-                entries = [_after(entry, gone, snapshot_id) for entry in live]
+                entries = [after(entry, gone, snapshot_id) for entry in live]
                 found.append(self._write_manifest(entries, manifest.spec_id, manifest.content, snapshot_id, sequence))
             elif live:
                 found.append(manifest)
@@ -436,9 +369,10 @@ class MetadataTable:
         partition = [
             [1000 + self._offset(spec_id) + i, field.name, field.kind] for i, field in enumerate(self.specs[spec_id])
         ]
+        names = [field.name for field in self.specs[spec_id]]
         body = container(
             entry_schema(self.version, json.dumps(partition)),
-            [self._entry(entry) for entry in entries],
+            [entry_record(entry, names, self.version) for entry in entries],
             self.codec,
             schema=json.dumps({"type": "struct", "schema-id": 0, "fields": self.schemas[-1]}),
             partition_spec=json.dumps(self._spec_fields(spec_id)),
@@ -449,32 +383,8 @@ class MetadataTable:
         path = self._put(f"{uuid.UUID(int=self.random.getrandbits(128))}-m0.avro", body)
         return Manifest(path, len(body), spec_id, content, snapshot_id, sequence, tuple(entries))
 
-    def _entry(self, entry: Entry) -> dict[str, Any]:
-        file, names = entry.file, [field.name for field in self.specs[entry.file.spec_id]]
-        data_file: dict[str, Any] = {
-            "content": file.content,
-            "file_path": file.path,
-            "file_format": "PUFFIN" if file.dv_of else "PARQUET",
-            "partition": dict(zip(names, file.partition, strict=True)),
-            "record_count": file.records,
-            "file_size_in_bytes": file.size + 8 if file.dv_of else file.size,
-            "block_size_in_bytes": 64 * 2**20,
-            "equality_ids": [1] if file.content == EQUALITY_DELETES else None,
-        }
-        if file.dv_of:
-            data_file |= {"referenced_data_file": file.dv_of, "content_offset": 4, "content_size_in_bytes": file.size}
-        # A file that the commit itself added inherits both from the line of its manifest (v2).
-        inherited = entry.status == ADDED and self.version > 1
-        return {
-            "status": entry.status,
-            "snapshot_id": None if inherited else entry.snapshot_id,
-            "sequence_number": None if inherited else entry.sequence,
-            "file_sequence_number": None if inherited else entry.sequence,
-            "data_file": data_file,
-        }
-
     def _write_list(self, snapshot_id: int, sequence: int) -> str:
-        lines = [self._line(manifest) for manifest in self.manifests[snapshot_id]]
+        lines = [self.line(manifest) for manifest in self.manifests[snapshot_id]]
         body = container(
             list_schema(self.version),
             lines,
@@ -485,21 +395,10 @@ class MetadataTable:
         )
         return self._put(f"snap-{snapshot_id}-1-{self.random.getrandbits(60):015x}.avro", body)
 
-    def _line(self, manifest: Manifest) -> dict[str, Any]:
-        line: dict[str, Any] = {
-            "manifest_path": manifest.path,
-            "manifest_length": manifest.length,
-            "partition_spec_id": manifest.spec_id,
-            "content": manifest.content,
-            "sequence_number": manifest.sequence,
-            "min_sequence_number": min((e.sequence for e in manifest.live()), default=manifest.sequence),
-            "added_snapshot_id": manifest.snapshot_id,
-            "first_row_id": None,
-        }
-        for status, word in ((ADDED, "added"), (EXISTING, "existing"), (DELETED, "deleted")):
-            chosen = [entry.file for entry in manifest.entries if entry.status == status]
-            line |= {f"{word}_files_count": len(chosen), f"{word}_rows_count": sum(f.records for f in chosen)}
-        return line
+    @staticmethod
+    def line(manifest: Manifest) -> dict[str, Any]:
+        """A manifest as the list tells of it; tables that lie override this."""
+        return list_line(manifest)
 
     def _put(self, name: str, body: bytes) -> str:
         (self.folder / "metadata" / name).write_bytes(body)
@@ -518,21 +417,6 @@ class MetadataTable:
             }
             for i, field in enumerate(self.specs[spec_id])
         ]
-
-
-def _after(entry: Entry, gone: set[tuple[str, str | None]], snapshot_id: int) -> Entry:
-    """The entry in the manifest that takes its manifest's place."""
-    if entry.file.key in gone:
-        return entry._replace(status=DELETED, snapshot_id=snapshot_id)
-    return entry._replace(status=EXISTING)
-
-
-def _data(files: Iterable[File]) -> list[File]:
-    return [file for file in files if file.content == DATA]
-
-
-def _deletes(files: Iterable[File]) -> list[File]:
-    return [file for file in files if file.content != DATA]
 
 
 def _column(number: int, name: str, kind: str) -> dict[str, Any]:
