@@ -6,10 +6,15 @@ import time
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import msgspec
+import polars as pl
 import pytest
+from pyiceberg.types import LongType
 
 from lakes import FixedClock, Lake, rows
 from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.spark.housekeeping import SparkUpkeep
+from limnograph.adapters.spark.store import SparkMetaStore
 from limnograph.domain.facts import DAILY, HOURLY, MAINTENANCE, META_TABLES, SNAPSHOTS, SnapshotFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.housekeeping import keep_house
@@ -71,3 +76,26 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     table.append(rows("eu"))
     assert passes.run().snapshots_appended == 1
     assert any(line.startswith("housekeeping: expire snapshots: ") for line in said)
+
+
+def test_an_older_pipeline_writes_into_tables_that_a_newer_one_gave_more_columns(
+    spark: SparkSession, shared_lake: Lake
+) -> None:
+    namespace = f"meta_{uuid4().hex[:8]}"
+    store = SparkMetaStore(spark, lambda: shared_lake.catalog, namespace)
+    store.ensure()
+    for name in (SNAPSHOTS.name, DAILY.name):
+        with shared_lake.load(f"{namespace}.{name}").update_schema() as update:
+            update.add_column("of_tomorrow", LongType())
+    fact = SnapshotFact(table_uuid="u", snapshot_id=1, committed_at=5, status="partial", tier="summary")
+    store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, [fact]), None, "run")
+    better = msgspec.structs.replace(fact, status="ok", tier="entries")
+    store.replace(arrow_table(SNAPSHOTS, [better]))
+    days = pl.DataFrame({"table_uuid": ["u"], "day": [0], "source_sequence": [1], "changes_sequence": [1]})
+    upkeep = SparkUpkeep(spark, lambda: shared_lake.catalog, namespace)
+    upkeep.merge(DAILY, days)
+    upkeep.merge(DAILY, days.with_columns(source_sequence=pl.lit(2)))
+    rows = shared_lake.load(f"{namespace}.snapshots").scan().to_arrow().to_pylist()
+    assert [(row["status"], row["of_tomorrow"]) for row in rows] == [("ok", None)]
+    rows = shared_lake.load(f"{namespace}.snapshots_daily").scan().to_arrow().to_pylist()
+    assert [(row["source_sequence"], row["of_tomorrow"]) for row in rows] == [(2, None)]

@@ -89,11 +89,13 @@ class SparkMetaStore:
 
     def replace(self, rows: pa.Table) -> None:
         view = f"limnograph_repair_{uuid.uuid4().hex}"
+        # Named one by one: a newer version may have given the table columns that we do not know.
+        columns = ", ".join(f"t.`{name}` = s.`{name}`" for name in rows.column_names)
         try:
             self._session.createDataFrame(rows).createOrReplaceTempView(view)
             self._session.sql(
                 f"merge into {self._name(SNAPSHOTS)} t using {view} s on {_same_key(rows)} "
-                f"when matched and {_rank('s')} >= {_rank('t')} then update set *"
+                f"when matched and {_rank('s')} >= {_rank('t')} then update set {columns}"
             )
         except (Py4JError, PySparkException) as error:
             raise _lost(SNAPSHOTS, error) from error
