@@ -20,13 +20,13 @@ def manifest_numbers(manifests: list[ManifestFile]) -> dict[str, Any]:
 
 
 def list_numbers(snapshot: Snapshot, manifests: list[ManifestFile]) -> dict[str, Any]:
-    """Files and rows from the lines of the list; bytes from the summary where no delete file blurs them."""
+    """Files and rows from the lines of the list; from the summary what those leave out (format v1), and bytes where no
+    delete file blurs them.
+    """
     data = [m for m in manifests if not m.deletes]
     deletes = [m for m in manifests if m.deletes]
-    own_data = [m for m in data if m.added_snapshot_id == snapshot.snapshot_id]
-    own_deletes = [m for m in deletes if m.added_snapshot_id == snapshot.snapshot_id]
-    found: dict[str, Any] = {
-        **manifest_numbers(manifests),
+    own_data, own_deletes = _own(snapshot, data, manifests), _own(snapshot, deletes, manifests)
+    listed: dict[str, Any] = {
         "total_data_files": _live(data, "files"),
         "total_delete_files": _live(deletes, "files"),
         "total_records": _live(data, "rows"),
@@ -36,15 +36,28 @@ def list_numbers(snapshot: Snapshot, manifests: list[ManifestFile]) -> dict[str,
         "removed_data_files": _sum(m.deleted_files for m in own_data),
         "removed_delete_files": _sum(m.deleted_files for m in own_deletes),
         "removed_records": _sum(m.deleted_rows for m in own_data),
-        "changed_partitions": number(snapshot.summary, "changed-partition-count"),
     }
+    counts = _counts(snapshot)
+    found = {**manifest_numbers(manifests), **counts, **{k: v for k, v in listed.items() if v is not None}}
     return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
+
+
+def _own(snapshot: Snapshot, manifests: list[ManifestFile], listed: list[ManifestFile]) -> list[ManifestFile]:
+    """Those that the snapshot added; one of unknown counts where a line of the list does not say whose it is."""
+    if any(m.added_snapshot_id is None for m in listed):
+        return [ManifestFile(path="")]
+    return [m for m in manifests if m.added_snapshot_id == snapshot.snapshot_id]
 
 
 def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
     """What the writer said. Iceberg's writers leave out the counts that are 0, so a count that is absent is 0 where
     another one of its family is there. An append adds data files whatever its summary lost.
     """
+    found = _counts(snapshot)
+    return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
+
+
+def _counts(snapshot: Snapshot) -> dict[str, Any]:
     summary = snapshot.summary
     adds, removes = _says(summary, "added-"), _says(summary, "deleted-", "removed-")
 
@@ -52,7 +65,7 @@ def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
         return number(summary, key) if key in (summary or {}) else (0 if family else None)
 
     adds_data = adds and snapshot.operation != "append"
-    found: dict[str, Any] = {
+    return {
         "total_data_files": number(summary, "total-data-files"),
         "total_delete_files": number(summary, "total-delete-files"),
         "total_records": number(summary, "total-records"),
@@ -64,7 +77,6 @@ def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
         "removed_records": delta("deleted-records", removes),
         "changed_partitions": number(summary, "changed-partition-count"),
     }
-    return {**found, **_deletes(snapshot, found), **_bytes(snapshot, found)}
 
 
 def _says(summary: Mapping[str, str] | None, *prefixes: str) -> bool:

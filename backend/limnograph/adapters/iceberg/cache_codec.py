@@ -14,7 +14,7 @@ from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Grouped, ManifestSums
 from limnograph.domain.facts import HISTOGRAM_EDGES
 
-VERSION = b"2"
+VERSION = b"3"
 """Rises when sums, columns or this form change: older rows then have other keys and digests."""
 _DIGEST = 16
 _TOTALS = len(TOTALS) + len(HISTOGRAM_EDGES) + 1

@@ -1,8 +1,12 @@
-"""Partition values as text, `day=2026-11-20/region=eu`, from what a manifest's own header says about its spec."""
+"""Partition values as text, `day=2026-11-20/region=eu`, from what a manifest's own header says about its spec.
+
+Partitions are told apart by this text alone: different values must read differently.
+"""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import uuid
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -11,6 +15,8 @@ from typing import Any
 
 Show = Callable[[Any], str]
 NULL = "null"
+MAX_TEXT = 500
+"""Letters of one value; a longer one ends in its digest. No path of a real partition is as long."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY = date(1970, 1, 1)
 
@@ -23,7 +29,7 @@ def partition_text(spec_fields: list[dict[str, Any]], record: Any) -> Callable[[
 
     def text(values: tuple[Any, ...]) -> str:
         return "/".join(
-            f"{name}={NULL if value is None else show(value)}"
+            f"{name}={NULL if value is None else _short(show(value))}"
             for (name, show), value in zip(shows, values, strict=True)
         )
 
@@ -65,11 +71,30 @@ def _plain(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    return str(value)
+    return _text(value) if isinstance(value, str) else str(value)
+
+
+def _text(value: str) -> str:
+    """A string that is no null and holds no other field: `"null"`, `a%2Fb`."""
+    if value == NULL:
+        return f'"{NULL}"'
+    escaped = value.replace("%", "%25").replace("/", "%2F")
+    return "%22" + escaped[1:] if escaped.startswith('"') else escaped
+
+
+def _short(text: str) -> str:
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[:MAX_TEXT]}...{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
 def _timestamp(micros: int) -> str:
     return (_EPOCH + timedelta(microseconds=micros)).replace(tzinfo=None).isoformat()
+
+
+def _timestamp_ns(nanos: int) -> str:
+    seconds, rest = divmod(nanos, 10**9)
+    return _timestamp(seconds * 10**6) + (f".{rest:09}" if rest else "")
 
 
 def _time(micros: int) -> str:
@@ -98,8 +123,10 @@ _LOGICAL: dict[str, Show] = {
     "date": _day,
     "timestamp-micros": _timestamp,
     "timestamp-millis": lambda millis: _timestamp(millis * 1000),
-    "timestamp-nanos": lambda nanos: _timestamp(nanos // 1000),
+    "timestamp-nanos": _timestamp_ns,
     "local-timestamp-micros": _timestamp,
+    "local-timestamp-millis": lambda millis: _timestamp(millis * 1000),
+    "local-timestamp-nanos": _timestamp_ns,
     "time-micros": _time,
     "uuid": lambda value: str(uuid.UUID(bytes=value)) if isinstance(value, bytes) else str(value),
 }
