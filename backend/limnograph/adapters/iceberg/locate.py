@@ -10,7 +10,12 @@ from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.ports.storage import Listed, Storage
 
 _HINT_LIMIT = 4096
-_NAMED = re.compile(r"^v?(\d{1,18})(?:-[^/]*?)?(?:\.gz)?\.metadata\.json(?:\.gz)?$")
+_NAMED = re.compile(r"^(?:v?(\d{1,20})(?:-[^/]*?)?|[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
+"""`v3.metadata.json`, `00003-<uuid>.metadata.json`, `v1704068112338000000.metadata.json` (Snowflake), or without a
+version; gzip is told before or behind.
+"""
+_ENDING = re.compile(r"(?:\.gz)?\.metadata\.json(?:\.gz)?$")
+_NO_VERSION = -1
 
 
 class _Named(NamedTuple):
@@ -22,34 +27,37 @@ class _Named(NamedTuple):
 
 
 def newest_metadata(location: str, storage: Storage) -> str:
-    """`location` itself when it is a metadata file, else the newest one of that table folder.
+    """`location` itself when it is a metadata file, else the newest one of that table folder (or of its `metadata`).
 
     Raises InvalidInput when there is no table, SourceError when storage does not answer.
     """
     if location.endswith((".json", ".json.gz")):
         return location
-    folder = f"{location.rstrip('/')}/metadata"
-    names = _names(storage.list(folder))
-    if not names:
-        raise InvalidInput("LOCATION", f"{location} is no Iceberg table: it has no metadata/*.metadata.json")
-    hinted = _hinted(folder, storage, names)
-    return f"{folder}/{hinted or max(names).name}"
+    table = location.rstrip("/")
+    for folder in (f"{table}/metadata", *([table] if table.endswith("/metadata") else [])):
+        if names := _names(storage.list(folder)):
+            return f"{folder}/{_hinted(folder, storage, names) or max(names).name}"
+    raise InvalidInput("LOCATION", f"{location} is no Iceberg table: it has no metadata/*.metadata.json")
 
 
 def _hinted(folder: str, storage: Storage, names: list[_Named]) -> str | None:
-    """What version-hint.text means; a hint may lag behind, so a higher numbered `v<n>` file wins."""
+    """What version-hint.text means: a number, or a file's name with or without its ending. A hint may lag behind, so
+    a higher version wins.
+    """
     try:
         hint = storage.read(f"{folder}/version-hint.text", _HINT_LIMIT).decode("utf-8", "replace").strip()
     except MetadataError:
         return None
-    match = re.match(r"^v?(\d{1,18})", hint)
-    if match and max(names).version > int(match[1]):
+    stem = _ENDING.sub("", hint.rpartition("/")[2])
+    meant = [found for found in names if _ENDING.sub("", found.name) in {stem, f"v{stem}"}]
+    if not meant or max(names).version > max(meant).version != _NO_VERSION:
         return None
-    exact = [found.name for found in names if found.name.startswith((f"{hint}.", f"v{hint}."))]
-    return exact[0] if exact else None
+    return max(meant).name
 
 
 def _names(files: Iterable[Listed]) -> list[_Named]:
     return [
-        _Named(int(match[1]), file.modified_ms or 0, file.name) for file in files if (match := _NAMED.match(file.name))
+        _Named(int(match[1] or _NO_VERSION), file.modified_ms or 0, file.name)
+        for file in files
+        if (match := _NAMED.match(file.name))
     ]
