@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -316,3 +317,27 @@ def test_a_body_over_a_megabyte_is_refused_whether_it_says_so_or_not(path: str, 
 
     answer = asyncio.run(ask())
     assert (answer.status_code, answer.json()["type"]) == (413, "too-large")
+
+
+def test_a_packed_body_is_unpacked_to_the_same_cap() -> None:
+    def send(body: bytes, coding: str = "gzip") -> tuple[int, str | None]:
+        answer = post("/api/v1/lineage", body, **{"content-encoding": coding})
+        return answer.status_code, answer.json().get("field", answer.json().get("type"))
+
+    packed = gzip.compress(json.dumps(START).encode())
+    assert send(packed) == (202, None)
+    assert send(packed[:-20]) == (400, "body")
+    assert send(b"{}") == (400, "body")
+    assert send(b"{}", "zstd") == (400, "content-encoding")
+    assert send(gzip.compress(b" " * 50_000_000))[0] == 413
+
+
+def test_a_body_is_replayed_without_end_and_is_one_row() -> None:
+    server = knowing()
+
+    async def ask() -> set[int]:
+        async with client(server) as http:
+            return {(await http.post("/api/v1/lineage", json=COMPLETE)).status_code for _ in range(300)}
+
+    assert asyncio.run(ask()) == {202}
+    assert (len(items(server, "run")), len(items(server, "report")), len(items(server, "notification"))) == (1, 2, 1)
