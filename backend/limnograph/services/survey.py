@@ -25,8 +25,9 @@ from limnograph.services.sightings import above_floor, dropped, first_seen, heal
 
 _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
-BACKFILL_MICROS = 31 * 86_400 * MICROS_PER_SECOND
-"""A pass covers at most 31 days of commits; the rest stays due."""
+DAY_MICROS = 86_400 * MICROS_PER_SECOND
+BACKFILL_MICROS = 31 * DAY_MICROS
+"""A pass covers at most 31 days of commits, whole ones, so that a day is rolled up once; the rest stays due."""
 
 
 class Damaged(msgspec.Struct, frozen=True):
@@ -158,7 +159,7 @@ def due_tables(
     left: set[TableName] = set()
     for window in ([n for n in new if n[0].name not in failing], [n for n in new if n[0].name in failing]):
         times = [s.committed_at for _, found in window for s in found if s.committed_at is not None]
-        end = min(times, default=0) + BACKFILL_MICROS
+        end = min(times, default=0) // DAY_MICROS * DAY_MICROS + BACKFILL_MICROS
         for table, found in window:
             ids = [s.snapshot_id for s in found if s.committed_at is None or s.committed_at < end]
             if len(ids) < len(found):
