@@ -194,6 +194,12 @@ def test_an_inbox_that_cannot_store_says_so(tmp_path: Path) -> None:
         sqlite3.connect(tmp_path / "inbox.db").execute("select * from inbox")
 
 
+def test_an_inbox_in_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    with pytest.raises(SourceUnavailable, match="inbox"):
+        SqlInbox(f"sqlite:///{tmp_path}/state/inbox.db").newest("run")
+
+
 @pytest.mark.parametrize("url", ["nonsense", "nosuchdb://host/inbox", "postgresql://host:port/inbox"])
 def test_a_url_of_no_database_names_its_key(url: str) -> None:
     with pytest.raises(SettingsError, match=r"^inbox\.url: is not a database URL"):

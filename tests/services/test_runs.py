@@ -100,6 +100,18 @@ def test_a_restart_unites_the_meta_table_with_the_inbox_by_key() -> None:
     assert runs._runs["b"].message == "as it stands in the row"
 
 
+def test_a_meta_table_that_did_not_answer_at_the_start_is_read_when_it_does() -> None:
+    engine = MemoryEngine()
+    engine.append([], [], TOLD[2:4])
+    engine.failure = SourceUnavailable("meta", "down")
+    runs = Runs(MemoryInbox(), engine, FixedClock())
+    runs.restore()
+    assert shown(runs) == []
+    engine.failure = None
+    runs.catch_up()
+    assert len(shown(runs)) == 1
+
+
 def test_runs_that_another_server_accepted_are_seen_too() -> None:
     inbox = MemoryInbox()
     mine, other = Runs(inbox, MemoryEngine(), FixedClock()), Runs(inbox)

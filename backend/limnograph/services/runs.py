@@ -55,6 +55,7 @@ class Runs:
         self._runs: dict[str, RunFact] = {}
         self._of_table: dict[TableName, set[str]] = defaultdict(set)
         self._of_app: dict[str, str] = {}
+        self._meta_read = False
         self._seen_to = 0
         self._floor = 0
         self.error: str | None = None
@@ -75,16 +76,12 @@ class Runs:
         return new
 
     def restore(self) -> None:
-        """Read the meta table, as far as it can be read, and the inbox. Raises SourceError."""
-        since = self._now() - self._window
-        try:
-            self._show(self._cold(since, None))
-        except LimnographError as error:
-            _log.warning("job runs of the meta tables: %s", error)
+        """Read the meta table and the inbox. Raises SourceError of the inbox; the meta table is tried again later."""
         self.catch_up()
 
     def catch_up(self) -> None:
         """Take in what other processes accepted since the last look, and let go what is too old. Raises SourceError."""
+        self._read_meta()
         with self._health():
             newest = self._inbox.newest(KIND)
             items = []
@@ -95,6 +92,17 @@ class Runs:
                 self._seen_to = newest + 1
         self._show(run for item in items if (run := _decoded(item)) is not None)
         self._forget()
+
+    def _read_meta(self) -> None:
+        """Once, when it answers: what comes later comes through the inbox."""
+        if self._meta_read:
+            return
+        try:
+            self._show(self._cold(self._now() - self._window, None))
+        except LimnographError as error:
+            _log.warning("job runs of the meta tables: %s", error)
+        else:
+            self._meta_read = True
 
     @contextmanager
     def _health(self) -> Iterator[None]:

@@ -35,9 +35,8 @@ class SqlInbox:
         dialect = parsed.get_backend_name()
         if dialect not in _INSERT:
             raise _no_url()
+        self._folder = Path(parsed.database).parent if dialect == "sqlite" and parsed.database else None
         if dialect == "sqlite":
-            if parsed.database:
-                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
             sa.event.listen(self._engine, "connect", _durable)
         self._insert = _INSERT[dialect](ITEMS).on_conflict_do_nothing(index_elements=["kind", "key"])
         self._preparing = threading.Lock()
@@ -96,9 +95,13 @@ class SqlInbox:
         try:
             with self._preparing:
                 if not self._ready:
+                    if self._folder is not None:
+                        self._folder.mkdir(parents=True, exist_ok=True)
                     prepare(self._engine)
                     self._ready = True
             return call()
+        except OSError as error:
+            raise SourceUnavailable("inbox", f"cannot {what}: {error.strerror} ({self._folder})") from error
         except SQLAlchemyError as error:
             raise SourceUnavailable("inbox", f"cannot {what}: {_reason(error)}") from error
 
