@@ -304,7 +304,7 @@ def test_nothing_is_accepted_that_the_inbox_cannot_store(path: str) -> None:
     assert (answer.status_code, answer.json()["type"]) == (503, "source-unavailable")
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", [*PATHS, "/api/v1/runs"])
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_body_over_a_megabyte_is_refused_whether_it_says_so_or_not(path: str, declared: bool) -> None:
     async def pieces() -> AsyncIterator[bytes]:
