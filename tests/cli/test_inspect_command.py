@@ -98,6 +98,28 @@ def test_a_moved_table_is_read_through_a_path_map(lake: Lake, tmp_path: Path) ->
     assert (code, found["status"]) == (0, "partial")
     assert found["problems"][0]["code"] == "manifest_list_refused"
     assert found["problems"][0]["snapshot_id"] == found["snapshots"][0]["snapshot_id"]
+    assert str(table.metadata.snapshots[0].manifest_list) in found["problems"][0]["detail"]
+    assert f"--path-map {table.location()}={moved};" in found["problems"][0]["detail"]
+    assert "[observe] roots" in found["problems"][0]["detail"]
+
+
+def test_a_damaged_file_is_named_with_what_is_wrong(lake: Lake) -> None:
+    table = lake.table()
+    table.append(rows("eu"))
+    table.append(rows("us"))
+    first, second = (path_of(s.manifests(table.io)[0].manifest_path) for s in table.metadata.snapshots)
+    first.unlink()
+    second.write_bytes(second.read_bytes()[:-9])
+    _, found = inspect(table.location())
+    details = {(p["snapshot_id"], p["code"]): p["detail"] for p in found["problems"]}
+    ids = [snapshot["snapshot_id"] for snapshot in found["snapshots"]]
+    assert details[ids[0], "manifest_missing"].endswith(f"does not exist: file://{first}")
+    assert f"a manifest is damaged: file://{second} (" in details[ids[1], "manifest_unreadable"]
+    assert set(details) == {
+        (ids[0], "manifest_missing"),
+        (ids[1], "manifest_missing"),
+        (ids[1], "manifest_unreadable"),
+    }
 
 
 def test_nothing_known_is_null_in_the_document(lake: Lake) -> None:

@@ -12,6 +12,7 @@ from limnograph.domain.errors import InvalidInput
 UNREADABLE = 3
 
 _EXAMPLES = (
+    "Exit status: 0 read, as a whole or in part; 3 unreadable; 2 wrong usage.\n\n"
     "\b\nExamples:\n  limnograph inspect file:///warehouse/sales/orders --json\n"
     "  limnograph inspect ./orders --path-map s3://lake/sales/orders=./orders"
 )

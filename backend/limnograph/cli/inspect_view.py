@@ -1,4 +1,7 @@
-"""The readable output of `limnograph inspect`: plain lines that fit 80 columns and say the same without colour."""
+"""The readable output of `limnograph inspect`: plain lines that fit 80 columns and say the same without colour.
+
+What is wrong stands first, what happened last stands at the end.
+"""
 
 from __future__ import annotations
 
@@ -9,57 +12,77 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from limnograph.cli.inspect_structure import debt, layout, sizes, sizes_title
 from limnograph.cli.words import UNKNOWN, counted, instant, number, plain, sized
-from limnograph.domain.content import Shape
-from limnograph.domain.facts import HISTOGRAM_EDGES
 from limnograph.domain.inspection import Inspected, InspectedProblem, InspectedSnapshot, Inspection, Structure, Totals
-from limnograph.domain.manifests import histogram_percentile, size_bin
-from limnograph.services.inspect_sentences import sentence
 
 LAST_SNAPSHOTS = 10
 PROBLEMS = 12
-_LABEL, _BAR = 14, 40
+REFS = 8
+_LABEL = 17
 _STATUS = {"ok": "green", "partial": "yellow", "unreadable": "red"}
 
 
 def draw(found: Inspected, console: Console) -> None:
-    """Everything about the table, the newest at the end."""
+    """Everything about the table."""
     document, structure = found.document, found.structure
     console.print(_title(document))
-    _lines(console, _identity(document))
+    _problems(console, document.problems)
+    _section(console, "Table", _identity(document))
     if document.snapshots:
         _section(console, "Now", _totals(document))
     if structure is not None:
-        _section(console, _sizes_title(structure), _sizes(structure))
-        _section(console, "Compaction debt", _debt(structure))
-        _section(console, "Structure", _layout(document, structure))
+        _section(console, sizes_title(structure), sizes(structure))
+        _section(console, "Compaction debt", debt(structure))
+        _section(console, "Structure", layout(structure, len(document.snapshots)))
         _partitions(console, structure)
-    _problems(console, document.problems)
-    _snapshots(console, document.snapshots)
+    if document.status != "unreadable":
+        _snapshots(console, document.snapshots)
 
 
 def _section(console: Console, title: str, lines: Iterable[tuple[str, str]]) -> None:
+    """Labels and texts; a text that is too long goes on below itself."""
     found = list(lines)
-    if found:
-        console.print()
-        console.print(Text(title, style="bold"))
-        _lines(console, found)
-
-
-def _lines(console: Console, lines: Iterable[tuple[str, str]]) -> None:
-    """Label and text; a text that is too long goes on below itself."""
+    if not found:
+        return
+    _headline(console, title)
     grid = Table.grid(padding=(0, 1))
     grid.add_column(min_width=_LABEL, no_wrap=True)
     grid.add_column(overflow="fold")
-    for label, text in lines:
+    for label, text in found:
         grid.add_row(Text(f"  {label}", style="dim"), Text(plain(text)))
     console.print(grid)
 
 
+def _headline(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(title, style="bold"))
+
+
 def _title(document: Inspection) -> Text:
     table = document.table
-    title = Text(plain(table.location or table.metadata_location), style="bold", overflow="fold")
-    return title.append("  ").append(document.status, style=_STATUS.get(document.status, ""))
+    title = Text(overflow="fold").append(document.status, style=f"bold {_STATUS.get(document.status, '')}".strip())
+    return title.append("  ").append(plain(table.location or table.metadata_location), style="bold")
+
+
+def _problems(console: Console, problems: Sequence[InspectedProblem]) -> None:
+    """Each code once, with its first sentence and the snapshots that have it."""
+    if not problems:
+        return
+    _headline(console, "Problems")
+    grouped: dict[str, list[InspectedProblem]] = {}
+    for problem in problems:
+        # A problem of one snapshot is of its manifests, those of the table are each a matter of its own.
+        own = problem.code if problem.snapshot_id else f"{problem.code} {problem.detail}"
+        grouped.setdefault(own, []).append(problem)
+    for same in list(grouped.values())[:PROBLEMS]:
+        first = same[0]
+        where = f" (snapshot {first.snapshot_id})" if first.snapshot_id else ""
+        where = f" ({len(same):,} snapshots)" if len(same) > 1 and first.snapshot_id else where
+        line = Text(f"{first.code}{where}: ", style="yellow", overflow="fold")
+        console.print(Padding(line.append(plain(first.detail), style="default"), (0, 0, 0, 2)))
+    if len(grouped) > PROBLEMS:
+        console.print(f"  and {len(grouped) - PROBLEMS} more; --json has them all")
 
 
 def _identity(document: Inspection) -> Iterator[tuple[str, str]]:
@@ -70,7 +93,7 @@ def _identity(document: Inspection) -> Iterator[tuple[str, str]]:
     yield "metadata", table.metadata_location
     refs = [f"{name} ({ref['type']}) {ref['snapshot_id']}" for name, ref in table.refs.items()]
     if refs:
-        yield "refs", "; ".join(refs[:8]) + (f"; {len(refs) - 8} more" if len(refs) > 8 else "")
+        yield "refs", "; ".join(refs[:REFS]) + (f"; {len(refs) - REFS} more" if len(refs) > REFS else "")
 
 
 def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
@@ -100,99 +123,10 @@ def _deletes(totals: Totals) -> str:
     return "; ".join(parts)
 
 
-def _sizes_title(structure: Structure) -> str:
-    return "File sizes" if structure.target is None else f"File sizes, target {sized(structure.target)}"
-
-
-def _sizes(structure: Structure) -> Iterator[tuple[str, str]]:
-    histogram = structure.histogram
-    if not histogram or not sum(histogram):
-        return
-    target = None if structure.target is None else size_bin(structure.target)
-    shown = sorted({index for index, count in enumerate(histogram) if count} | (set() if target is None else {target}))
-    for before, index in zip([shown[0], *shown], shown, strict=False):
-        if index - before > 1:
-            yield "  ...", ""
-        bar = "█" * max(round(_BAR * histogram[index] / max(histogram)), histogram[index] > 0)
-        yield _bin(index), f"{bar} {histogram[index]:,}{'   <- target' if index == target else ''}".strip()
-    percentiles = (histogram_percentile(histogram, share) for share in (0.1, 0.5, 0.9))
-    yield "p10 p50 p90", "  ".join(map(sized, percentiles))
-    if structure.small_files is not None:
-        files = sum(histogram)
-        below = f"below {sized(structure.small_below)}"
-        yield "small", f"{structure.small_files:,} of {files:,} ({structure.small_files / files:.0%}) {below}"
-
-
-def _bin(index: int) -> str:
-    if index == 0:
-        return f"< {sized(HISTOGRAM_EDGES[0])}"
-    return f">= {sized(HISTOGRAM_EDGES[index - 1])}"
-
-
-def _debt(structure: Structure) -> Iterator[tuple[str, str]]:
-    shape = structure.shape
-    for note in structure.notes:
-        yield "not computed", sentence(note)
-    if shape is None or shape.debt_files is None:
-        yield "to rewrite", UNKNOWN
-    elif shape.debt_files:
-        yield "to rewrite", f"{counted(shape.debt_files, 'file')}, {sized(shape.debt_bytes)}"
-        outputs = f" into about {counted(shape.debt_outputs, 'file')}" if shape.debt_outputs is not None else ""
-        yield "groups", f"{number(shape.debt_groups)}{outputs}"
-    else:
-        yield "to rewrite", "nothing"
-    if structure.rule is not None:
-        yield "rule", structure.rule
-
-
-def _layout(document: Inspection, structure: Structure) -> Iterator[tuple[str, str]]:
-    yield from _manifests(structure)
-    yield "metadata", f"{sized(structure.metadata_bytes)}, {counted(len(document.snapshots), 'snapshot')}"
-    if structure.delete_bytes and structure.delete_target:
-        yield "delete files", f"{sized(structure.delete_bytes)}; target {sized(structure.delete_target)} a file"
-    if structure.shape is not None:
-        yield from _shape(structure.shape)
-
-
-def _manifests(structure: Structure) -> Iterator[tuple[str, str]]:
-    count, size, target = structure.manifests, structure.manifest_bytes, structure.manifest_target
-    if count is None:
-        return
-    deletes = f", {structure.delete_manifests:,} of deletes" if structure.delete_manifests else ""
-    enough = ""
-    if size and target:
-        wanted = -(-size // target)
-        enough = f"; {counted(wanted, 'manifest')} of {sized(target)} would do"
-    yield "manifests", f"{count:,}{deletes}, {sized(size)}{enough if count > 1 else ''}"
-
-
-def _shape(shape: Shape) -> Iterator[tuple[str, str]]:
-    if shape.overlap_depth_max is not None:
-        left = (
-            f"; {counted(shape.overlap_unbounded, 'file')} without bounds left out" if shape.overlap_unbounded else ""
-        )
-        yield "overlap", f"{_depth(shape)}{left}"
-    if shape.skew_top1_share is not None:
-        middle = shape.skew_max_over_median
-        parts = [] if middle is None else [f"largest partition {middle:,.1f} times the median"]
-        parts.append(f"{shape.skew_top1_share:.1%} of all bytes")
-        parts += [] if shape.skew_cv is None else [f"cv {shape.skew_cv:.2f}"]
-        parts += [] if shape.skew_gini is None else [f"Gini {shape.skew_gini:.2f}"]
-        yield "skew", ", ".join(parts)
-
-
-def _depth(shape: Shape) -> str:
-    if shape.overlap_depth_max == 1:
-        return "none by the first sort or partition field"
-    mean = f", {shape.overlap_depth_mean:.1f} on average" if shape.overlap_depth_mean is not None else ""
-    return f"up to {shape.overlap_depth_max:,} files hold one value of the first sort or partition field{mean}"
-
-
 def _partitions(console: Console, structure: Structure) -> None:
     if len(structure.worst) < 2 and not any(part.partition for part in structure.worst):
         return
-    console.print()
-    console.print(Text("Worst partitions, by small files", style="bold"))
+    _headline(console, "Worst partitions, by small files")
     table = _table(("partition", "small", "files", "deletes", "size"))
     for part in structure.worst:
         numbers = (part.small_files, part.data_files, part.delete_files)
@@ -200,33 +134,13 @@ def _partitions(console: Console, structure: Structure) -> None:
     console.print(table)
 
 
-def _problems(console: Console, problems: Sequence[InspectedProblem]) -> None:
-    """Each code once, with the snapshots that have it."""
-    if not problems:
-        return
-    console.print()
-    console.print(Text("Problems", style="bold"))
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for problem in problems:
-        grouped.setdefault((problem.code, problem.detail), []).append(problem.snapshot_id or "")
-    for (code, detail), where in list(grouped.items())[:PROBLEMS]:
-        ids = [snapshot_id for snapshot_id in where if snapshot_id]
-        place = f" (snapshot {ids[0]})" if len(ids) == 1 else f" ({len(ids):,} snapshots)" if ids else ""
-        line = Text(f"{code}{place}: ", style="yellow", overflow="fold").append(plain(detail), style="default")
-        console.print(Padding(line, (0, 0, 0, 2)))
-    if len(grouped) > PROBLEMS:
-        console.print(f"  and {len(grouped) - PROBLEMS} more; --json has them all")
-
-
 def _snapshots(console: Console, snapshots: Sequence[InspectedSnapshot]) -> None:
     if not snapshots:
-        console.print()
-        console.print("No snapshots.")
+        _headline(console, "No snapshots.")
         return
-    console.print()
     shown = snapshots[-LAST_SNAPSHOTS:]
-    console.print(Text(f"Last {len(shown)} of {counted(len(snapshots), 'snapshot')}", style="bold"))
-    table = _table(("committed (UTC)", "operation", "+", "-", "files", "size", "status"))
+    _headline(console, f"Last {len(shown)} of {counted(len(snapshots), 'snapshot')}")
+    table = _table(("committed (UTC)", "operation", "added", "removed", "files", "size", "status"))
     for snapshot in shown:
         numbers = (snapshot.added.data_files, snapshot.removed.data_files, snapshot.totals.data_files)
         size = sized(snapshot.totals.bytes)

@@ -124,7 +124,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     `entries` of formats that have them. `problems`: codes of what is damaged for good; any of them makes the row
     `partial`. `notes`: codes of what was left out on purpose (`shape_too_large`: more live files than the shape's
     limit); the row stays `ok`. Both stand in column `problems`. `said`: numbers of the format that no column holds;
-    they stand in the row's summary beside the writer's own.
+    they stand in the row's summary beside the writer's own. `details`: by code the file that is damaged and why, a
+    sentence for people that rows do not keep.
     """
 
     tier: Literal["summary", "manifest_list", "entries"]
@@ -133,3 +134,4 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     manifests: list[ManifestFile] | None = None
     content: Content | None = None
     said: dict[str, str] = msgspec.field(default_factory=dict)
+    details: dict[str, str] = msgspec.field(default_factory=dict)

@@ -33,17 +33,22 @@ def size_bin(size_bytes: int) -> int:
     return bisect_right(HISTOGRAM_EDGES, size_bytes)
 
 
+def percentile_bin(histogram: list[int], share: float) -> int:
+    """Bin in which `share` of the files is reached; the first one without files."""
+    rank, seen = share * sum(histogram), 0
+    for index, count in enumerate(histogram):
+        seen += count
+        if count and seen >= rank:
+            return index
+    return 0
+
+
 def histogram_percentile(histogram: list[int], share: float) -> int | None:
     """Size (bytes) below which `share` of the files lie, interpolated in its bin; None without files."""
     files = sum(histogram)
     if not files:
         return None
-    rank = share * files
-    seen = 0
-    for index, count in enumerate(histogram):
-        if count and seen + count >= rank:
-            low: int = HISTOGRAM_EDGES[index - 1] if index else 0
-            high: int = HISTOGRAM_EDGES[index] if index < len(HISTOGRAM_EDGES) else 2 * low
-            return round(low + (high - low) * (rank - seen) / count)
-        seen += count
-    return int(HISTOGRAM_EDGES[-1])
+    index = percentile_bin(histogram, share)
+    low: int = HISTOGRAM_EDGES[index - 1] if index else 0
+    high: int = HISTOGRAM_EDGES[index] if index < len(HISTOGRAM_EDGES) else 2 * low
+    return round(low + (high - low) * (share * files - sum(histogram[:index])) / histogram[index])

@@ -27,7 +27,7 @@ from limnograph.ports.table_reader import TableReader
 from limnograph.services.extract_lists import manifest_numbers
 from limnograph.services.extract_numbers import reading_numbers
 from limnograph.services.extract_summary import compare
-from limnograph.services.inspect_sentences import UNAVAILABLE, sentence
+from limnograph.services.inspect_sentences import UNAVAILABLE, remedy, sentence
 
 WORST = 5
 """Partitions that are named to people."""
@@ -53,7 +53,7 @@ def inspect(location: str, reader: TableReader, table_format: str = "iceberg") -
         reading = _read(reader, metadata, snapshot, _SHAPE if is_head else _NUMBERS)
         numbers = reading_numbers(snapshot, reading, None)
         snapshots.append(_snapshot(snapshot, reading, numbers))
-        problems += [_snapshot_problem(snapshot, code) for code in reading.problems]
+        problems += [_snapshot_problem(metadata, snapshot, code, reading) for code in reading.problems]
         if is_head:
             current = _current(snapshot, numbers)
             structure = _structure(metadata, reading)
@@ -164,8 +164,10 @@ def _worst(content: Content) -> list[InspectedPartition]:
     ]
 
 
-def _snapshot_problem(snapshot: Snapshot, code: str) -> InspectedProblem:
-    return InspectedProblem(code=code, detail=sentence(code), snapshot_id=str(snapshot.snapshot_id))
+def _snapshot_problem(metadata: TableMetadata, snapshot: Snapshot, code: str, reading: Reading) -> InspectedProblem:
+    about = (sentence(code), reading.details.get(code), remedy(code, metadata))
+    detail = ": ".join(part for part in about if part)
+    return InspectedProblem(code=code, detail=detail, snapshot_id=str(snapshot.snapshot_id))
 
 
 def _problem(problem: Problem) -> InspectedProblem:

@@ -1,6 +1,8 @@
-"""Problem codes of snapshots as sentences for people."""
+"""Problem codes of snapshots as sentences for people, and what they can do."""
 
 from __future__ import annotations
+
+from limnograph.domain.metadata import TableMetadata
 
 UNAVAILABLE = "storage_unavailable"
 
@@ -9,9 +11,9 @@ _SENTENCES = {
     "manifest_list_missing": "the manifest list does not exist",
     "manifest_list_unreadable": "the manifest list is damaged",
     "manifest_list_refused": "the manifest list lies outside of the table's own locations",
-    "manifest_missing": "a manifest does not exist; the counts come from the manifest list",
-    "manifest_unreadable": "a manifest is damaged; the counts come from the manifest list",
-    "manifest_refused": "a manifest lies outside of the table's own locations; the counts come from the manifest list",
+    "manifest_missing": "the counts come from the manifest list, for a manifest does not exist",
+    "manifest_unreadable": "the counts come from the manifest list, for a manifest is damaged",
+    "manifest_refused": "the counts come from the manifest list, for a manifest lies outside of the table's locations",
     "history_truncated": "the log before this version is gone; only what the version itself changed is known",
     "history_damaged": "the log before this version is damaged; only what the version itself changed is known",
     "history_archived": "older commits are archived and no longer readable; what only they told is not known",
@@ -30,3 +32,14 @@ _SENTENCES = {
 def sentence(code: str) -> str:
     """What a code says; an unknown one says itself."""
     return _SENTENCES.get(code, code.replace("_", " "))
+
+
+def remedy(code: str, metadata: TableMetadata) -> str | None:
+    """What helps against a code; None where nothing does."""
+    if not code.endswith("_refused"):
+        return None
+    home, log, _ = metadata.metadata_location.rpartition("/metadata/")
+    moved = f"{metadata.location}={home if log else 'FOLDER'}"
+    return (
+        f"a table that was moved is read with --path-map {moved}; a place beside its folder belongs in [observe] roots"
+    )

@@ -24,6 +24,7 @@ _THREADS = min(4, os.cpu_count() or 1)
 """The kernel and the codecs release the interpreter's lock."""
 _AT_ONCE = 32
 """Manifests between two writes of the cache: what a killed reader has learnt until then stays learnt."""
+_PLACE_LENGTH, _DETAIL_LENGTH = 200, 300
 
 _ENDINGS = {"file_missing": "missing", "storage_unavailable": "unavailable", "location_refused": "refused"}
 
@@ -33,12 +34,27 @@ def code_of(what: str, error: MetadataError) -> str:
     return f"{what}_{_ENDINGS.get(error.code, 'unreadable')}"
 
 
+def detail_of(path: str, error: MetadataError) -> str:
+    """The file, and what is wrong with it where the code does not say; as long as a sentence may be."""
+    place = path if len(path) <= _PLACE_LENGTH else f"...{path[-_PLACE_LENGTH:]}"
+    return place if error.code in _ENDINGS else f"{place} ({error.detail[:_DETAIL_LENGTH]})"
+
+
+class Damage(NamedTuple):
+    """A manifest that is damaged for good: problem code, and the sentence to it."""
+
+    code: str
+    detail: str
+
+
 class Fetched(NamedTuple):
-    """`problems`: codes of manifests that are damaged for good, each once. `notes`: of those whose sums are known from
-    before, so that only the shape misses them. `wrote`: the cache learnt something.
+    """`problems`: codes of manifests that are damaged for good, each once, and `details` of the first with that code.
+    `notes`: of those whose sums are known from before, so that only the shape misses them. `wrote`: the cache learnt
+    something.
     """
 
     problems: tuple[str, ...]
+    details: dict[str, str]
     notes: tuple[str, ...]
     wrote: bool
 
@@ -49,7 +65,7 @@ class Fetching:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._metadata: TableMetadata | None = None
-        self._damaged: dict[Line, str] = {}
+        self._damaged: dict[Line, Damage] = {}
 
     def complete(
         self,
@@ -75,9 +91,12 @@ class Fetching:
         for start in range(0, len(absent), _AT_ONCE):
             self._learn(table, work, [by_line[line] for line in absent[start : start + _AT_ONCE]], absent[start:])
         damaged = [line for line in by_line if line in self._damaged] if self._damaged else []
-        problems = dict.fromkeys(self._damaged[line] for line in damaged if line not in table.sums)
-        notes = dict.fromkeys(self._damaged[line] for line in damaged if line in table.sums)
-        return Fetched(tuple(problems), tuple(notes) if files else (), wrote=bool(absent))
+        details: dict[str, str] = {}
+        for line in damaged:
+            if line not in table.sums:
+                details.setdefault(*self._damaged[line])
+        notes = dict.fromkeys(self._damaged[line].code for line in damaged if line in table.sums)
+        return Fetched(tuple(details), details, tuple(notes) if files else (), wrote=bool(absent))
 
     def _learn(self, table: TableCache, work: _Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
         learnt: list[tuple[Line, ManifestSums, ManifestFiles | None]] = []
@@ -88,7 +107,7 @@ class Fetching:
                 try:
                     learnt.append((line, *future.result()))
                 except MetadataError as error:
-                    self._damaged[line] = code_of("manifest", error)
+                    self._damaged[line] = Damage(code_of("manifest", error), detail_of(line.path, error))
                 except SourceError as error:
                     failed = failed or error
         table.learn(learnt)

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from limnograph.adapters.iceberg.cache import ManifestCache, TableCache
 from limnograph.adapters.iceberg.content import SnapshotSums
-from limnograph.adapters.iceberg.fetching import MAX_AVRO_BYTES, Fetching, code_of
+from limnograph.adapters.iceberg.fetching import MAX_AVRO_BYTES, Fetching, code_of, detail_of
 from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
@@ -39,7 +39,9 @@ class IcebergReader:
         try:
             manifests = self._manifests(snapshot)
         except MetadataError as error:
-            return Reading(tier="summary", problems=(code_of("manifest_list", error),))
+            code, place = code_of("manifest_list", error), snapshot.manifest_list
+            detail = error.detail if place is None else detail_of(place, error)
+            return Reading(tier="summary", problems=(code,), details={code: detail})
         if not want.entries and all(m.added_files is not None for m in manifests):
             return Reading(tier="manifest_list", manifests=manifests)
         table = self._cache.table(metadata, overlap_field(metadata))
@@ -60,13 +62,16 @@ class IcebergReader:
         fetched = self._fetching.complete(table, metadata, manifests, lines, keep=fits, files=fits and shaped)
         try:
             if fetched.problems:
-                return Reading(tier="manifest_list", manifests=manifests, problems=fetched.problems)
+                return Reading(
+                    tier="manifest_list", manifests=manifests, problems=fetched.problems, details=fetched.details
+                )
             sums = SnapshotSums(metadata, snapshot, table.sums, table.sums.weights(lines))
             shape, notes = _shape(table, lines, metadata, sums) if shaped else (None, ())
             notes = fetched.notes or notes
             content = sums.content(want, shape)
         except MetadataError as error:
-            return Reading(tier="manifest_list", manifests=manifests, problems=(code_of("manifest", error),))
+            code = code_of("manifest", error)
+            return Reading(tier="manifest_list", manifests=manifests, problems=(code,), details={code: error.detail})
         finally:
             self._cache.settle(table, lines, wrote=fetched.wrote)
         return Reading(tier="entries", manifests=manifests, content=content, notes=notes)

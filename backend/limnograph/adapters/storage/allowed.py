@@ -132,9 +132,7 @@ def _under(place: Place, root: Place) -> bool:
 
 
 def _refused(location: str) -> MetadataError:
-    return MetadataError(
-        "location_refused", f"{_shown(location)} is not where this table may have files; see [observe] roots"
-    )
+    return MetadataError("location_refused", f"{_shown(location)} is not where this table may have files")
 
 
 def _shown(location: str) -> str:
