@@ -136,7 +136,7 @@ class HudiFolder:
 
     @property
     def location(self) -> str:
-        return str(self.root)
+        return f"file://{self.root}"
 
     def write_properties(self) -> None:
         lines = [f"{key}={value.replace(':', chr(92) + ':')}" for key, value in self.properties.items()]

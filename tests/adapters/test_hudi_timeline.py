@@ -17,7 +17,7 @@ from limnograph.adapters.hudi.schema import iceberg_schema, schema_id
 from limnograph.adapters.hudi.timeline import instant_ms, parse_timeline
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Want
-from limnograph.domain.errors import MetadataError
+from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.domain.ids import location_uuid
 from limnograph.domain.metadata import TableMetadata
 from limnograph.ports.storage import Listed
@@ -129,7 +129,7 @@ def test_a_table_is_told_in_the_words_of_all_formats(tmp_path: Path, version: in
         (int(second), int(first), None),
     ]
     assert table.ordered[0].manifest_list
-    assert Path(table.ordered[0].manifest_list).is_file()
+    assert FileStorage().size(table.ordered[0].manifest_list)
     assert table.current_schema_id == schema_id(AVRO_SCHEMA)
     assert table.schemas[schema_id(AVRO_SCHEMA)]["fields"][0]["name"] == "id"
     assert table.problems == ()
@@ -229,8 +229,17 @@ def test_an_unknown_version_is_refused_with_its_code(tmp_path: Path, key: str, v
 
 
 def test_a_folder_without_properties_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(MetadataError) as refused:
+    with pytest.raises(InvalidInput):
         newest_instant(str(tmp_path), FileStorage())
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_timeline_that_lost_its_properties_is_a_damaged_table(tmp_path: Path, version: int) -> None:
+    folder = HudiFolder(tmp_path / "t", version)
+    folder.commit(Stat("a", 10, 1))
+    (folder.root / ".hoodie" / "hoodie.properties").unlink()
+    with pytest.raises(MetadataError) as refused:
+        newest_instant(folder.location, FileStorage())
     assert refused.value.code == "file_missing"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -23,12 +25,18 @@ def inspect_location(location: str, table_format: str | None, path_map: Mapping[
     pool = Pool()
     try:
         access = Access({}, dict(path_map))
-        (body,) = pool.ask(access, Inspect(table_format, location), DEADLINE_SECONDS)
+        (body,) = pool.ask(access, Inspect(table_format, _spelled_out(location)), DEADLINE_SECONDS)
         return msgspec.json.decode(bytes(body), type=Inspected)
     except MetadataError as error:
         return inspect(location, _Ended(error), table_format or "iceberg")
     finally:
         pool.close()
+
+
+def _spelled_out(location: str) -> str:
+    """Something on this machine by its whole path: what a table is called must not depend on the working directory."""
+    path = Path(location)
+    return os.path.abspath(path) if not path.is_absolute() and os.path.lexists(path) else location  # noqa: PTH100 - `..`
 
 
 class _Ended:

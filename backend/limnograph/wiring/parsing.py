@@ -16,7 +16,7 @@ from limnograph.adapters.storage.places import PathMap
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import MetadataError
+from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import normalise_location
 from limnograph.domain.metadata import Snapshot, TableMetadata
@@ -27,6 +27,11 @@ from limnograph.services.inspect import inspect
 
 FACTS_A_PART = 200
 _POINTERS = (".json", ".json.gz")
+_LOGS = (("delta", "_delta_log"), ("hudi", ".hoodie"), ("hudi", ".hoodie/timeline"), ("iceberg", "metadata"))
+_LOOKED_FOR = (
+    "it has no files in _delta_log (Delta), .hoodie (Hudi) or metadata (Iceberg); "
+    "name the table's folder or one of its metadata files"
+)
 
 
 class Format(NamedTuple):
@@ -110,12 +115,19 @@ class Parsing:
         return [msgspec.structs.replace(fact, status="unreadable") for fact in facts]
 
     def _inspected(self, table_format: str | None, location: str) -> object:
-        is_pointer = location.endswith(_POINTERS) or "/_delta_log/" in location
-        folder = table_folder(location) if is_pointer else location
+        folder = table_of(location)
         table = self._table("", folder)
-        kind = table_format or _format_of(folder, table.storage)
+        kind = table_format or _format_of(location, folder, table.storage)
+        if kind is None:
+            raise InvalidInput("LOCATION", f"{location} is no table: {_LOOKED_FOR}")
         read = self._format(kind)
-        pointer = read.newest(location, table.storage)
+        try:
+            pointer = read.newest(location, table.storage)
+        except InvalidInput as error:
+            other = _format_of(location, folder, table.storage)
+            if other in {None, kind}:
+                raise
+            raise InvalidInput("--format", f"{location} is a table of format {other}, not {kind}") from error
         return inspect(pointer, _Believing(read.reader(table.storage, self._access), table.allowed), kind)
 
     def _reader(self, due: DueTable) -> TableReader:
@@ -191,9 +203,19 @@ def outline_of(metadata: TableMetadata) -> TableMetadata:
     return msgspec.structs.replace(metadata, snapshots=bare)
 
 
-def _format_of(folder: str, storage: Storage) -> str:
-    """Format of a table by its log folder; Iceberg where nothing speaks against it."""
-    for name, log in (("delta", "_delta_log"), ("hudi", ".hoodie")):
+def table_of(location: str) -> str:
+    """Folder of the table that a person names by that folder, by the folder of its log or by a file in there."""
+    if location.endswith(_POINTERS):
+        return table_folder(location)
+    from limnograph.adapters.delta.log import table_root as delta_root
+    from limnograph.adapters.hudi.locate import table_root as hudi_root
+
+    return hudi_root(delta_root(location))
+
+
+def _format_of(location: str, folder: str, storage: Storage) -> str | None:
+    """Format of a table by where its log is; a JSON file outside of one is Iceberg's. None: there is no table."""
+    for name, log in _LOGS:
         if storage.list(f"{folder.rstrip('/')}/{log}"):
             return name
-    return "iceberg"
+    return "iceberg" if location.endswith(_POINTERS) else None

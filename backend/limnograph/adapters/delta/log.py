@@ -22,7 +22,7 @@ _CHECKSUM = re.compile(r"^(\d{20})\.crc$")
 _CHECKPOINT = re.compile(
     r"^(\d{20})\.checkpoint(?:\.(?P<part>\d{10})\.(?P<parts>\d{10})\.parquet|\.parquet|\.[0-9A-Za-z-]+\.(?:parquet|json))$"
 )
-_POINTER = re.compile(rf"^(?P<root>.*)/{FOLDER}/(?P<name>[^/]+)$")
+_POINTER = re.compile(rf"^(?P<root>.*)/{FOLDER}/(?P<name>[^/]+)$", re.DOTALL)
 _MAX_PARTS = 10_000
 
 
@@ -68,9 +68,10 @@ def newest_version(location: str, storage: Storage) -> str:
     `location` is the table's folder, or already a file of its log. Raises InvalidInput where there is no log,
     MetadataError and SourceError as storage does.
     """
-    if pointer := _POINTER.match(location):
-        return location if version_of(pointer["name"]) is not None else newest_version(pointer["root"], storage)
-    root = location.rstrip("/").removesuffix(f"/{FOLDER}")
+    pointer = _POINTER.match(location)
+    if pointer and version_of(pointer["name"]) is not None:
+        return location
+    root = table_root(location)
     newest: tuple[int, bool, str] | None = None
     for file in storage.list(f"{root}/{FOLDER}"):
         version = version_of(file.name)
@@ -79,6 +80,12 @@ def newest_version(location: str, storage: Storage) -> str:
     if newest is None:
         raise InvalidInput("LOCATION", f"{location} is no Delta table: it has no {FOLDER} with a commit or checkpoint")
     return f"{root}/{FOLDER}/{newest[2]}"
+
+
+def table_root(location: str) -> str:
+    """Folder of the table that a location names by itself, by its log's folder or by a file of the log."""
+    pointer = _POINTER.match(location)
+    return pointer["root"] if pointer else location.rstrip("/").removesuffix(f"/{FOLDER}")
 
 
 def version_of(name: str) -> int | None:

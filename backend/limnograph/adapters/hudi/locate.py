@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from limnograph.adapters.hudi.properties import MAX_PROPERTIES_BYTES, parse_properties
 from limnograph.adapters.hudi.timeline import Timeline, parse_timeline
-from limnograph.domain.errors import MetadataError
+from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.ports.storage import Storage
 
 META = ".hoodie"
@@ -82,10 +82,17 @@ def read_timeline(layout: Layout, storage: Storage) -> Timeline:
 def newest_instant(location: str, storage: Storage) -> str:
     """Location of the newest completed instant, of whatever action: cleans, rollbacks and savepoints move it too.
 
-    The properties of a table that has none. Raises MetadataError, SourceError.
+    The properties of a table that has none. Raises InvalidInput where there is no table, MetadataError, SourceError.
     """
     root = table_root(location)
-    properties, _ = read_properties(root, storage)
+    try:
+        properties, _ = read_properties(root, storage)
+    except MetadataError as error:
+        if error.code != "file_missing" or any(
+            storage.list(f"{root}/{folder}") for folder in (META, f"{META}/timeline")
+        ):
+            raise
+        raise InvalidInput("LOCATION", f"{location} is no Hudi table: it has no {META}/{PROPERTIES}") from error
     layout = layout_of(root, properties, storage)
     newest = read_timeline(layout, storage).newest
     return f"{layout.timeline}/{newest.name}" if newest else f"{root}/{META}/{PROPERTIES}"

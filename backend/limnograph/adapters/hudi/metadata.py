@@ -7,6 +7,7 @@ from limnograph.adapters.hudi.partitions import partition_spec
 from limnograph.adapters.hudi.schema import iceberg_schema, schema_id
 from limnograph.adapters.hudi.table import HudiTable
 from limnograph.adapters.hudi.timeline import Instant
+from limnograph.domain.ids import normalise_location
 from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
 
 _UNTOLD = frozenset(("hoodie.table.checksum", "hoodie.table.create.schema"))
@@ -28,7 +29,7 @@ def table_metadata(table: HudiTable) -> TableMetadata:
         format="hudi",
         format_version=table.layout.version or 0,
         uuid=None,
-        location=table.root,
+        location=normalise_location(table.root),
         metadata_location=table.pointer,
         size_bytes=table.size_bytes,
         last_updated_ms=newest.timestamp_ms if newest else None,
