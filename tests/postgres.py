@@ -35,11 +35,13 @@ def running(folder: Path, user: str, password: str, database: str) -> Iterator[s
     if as_root:
         for path in (folder, secret):
             shutil.chown(path, "postgres")
-        for parent in [folder, *folder.parents]:
-            if parent.stat().st_uid == 0:
-                parent.chmod(parent.stat().st_mode | 0o011)
 
     def run(*command: str | Path) -> None:
+        if as_root:
+            # Another pytest that starts meanwhile closes the common folder again.
+            for parent in [folder, *folder.parents]:
+                if parent.stat().st_uid == 0:
+                    parent.chmod(parent.stat().st_mode | 0o011)
         prefix = ("runuser", "-u", "postgres", "--") if as_root else ()
         subprocess.run([*prefix, *map(str, command)], check=True, stdout=subprocess.DEVNULL, cwd="/")
 
