@@ -28,25 +28,32 @@ _SEED = secrets.randbits(62)
 
 
 class Chunk(NamedTuple):
-    """Some records. A column of `rows` is what `plan.slots` says; `distinct`: `(offset, size)` in `body` of each
-    value that the grouped field's column numbers.
+    """Some records, valid until the next chunk is asked for: the bytes lie in memory that is used again. A column of
+    `rows` is what `plan.slots` says; `distinct`: `(offset, size)` in `body` of each value that the grouped field's
+    column numbers. A bit of `every` and of `some` tells of a slot: all records have it, at least one.
     """
 
     rows: Longs
     body: npt.NDArray[np.uint8]
     distinct: Longs
+    every: int
+    some: int
 
     def has(self, slot: int | None) -> npt.NDArray[np.bool_]:
         """Which records have a value in a slot; none where the writer has no such field."""
-        if slot is None:
+        if slot is None or not self.some >> slot & 1:
             return np.zeros(len(self.rows), np.bool_)
+        if self.every >> slot & 1:
+            return np.ones(len(self.rows), np.bool_)
         return np.asarray((self.rows[:, PRESENT] >> slot) & 1, np.bool_)
 
-    def numbers(self, slot: int | None, default: int) -> Longs:
+    def numbers(self, slot: int | None, default: int | Longs) -> Longs:
         """The numbers of a slot, `default` where a record has none."""
-        if slot is None:
-            return np.full(len(self.rows), default, np.int64)
-        return np.where(self.has(slot), self.rows[:, slot], default)
+        if slot is not None and self.every >> slot & 1:
+            return self.rows[:, slot]
+        if slot is not None and self.some >> slot & 1:
+            return np.where(self.has(slot), self.rows[:, slot], default)
+        return default if isinstance(default, np.ndarray) else np.full(len(self.rows), default, np.int64)
 
     def hashes(self, slot: int | None) -> npt.NDArray[np.uint64]:
         """Hashes of the bytes at the places in a slot; 0 where a record has none."""
@@ -58,28 +65,35 @@ class Chunk(NamedTuple):
             found[~has] = 0
         return found
 
-    def taken(self, offset: int, size: int) -> bytes:
-        """A copy of some bytes."""
-        return self.body[offset : offset + size].tobytes()
+    def values(self) -> list[bytes]:
+        """Copies of the distinct values, in the order of their numbers."""
+        view = memoryview(self.body)
+        return [view[offset : offset + size].tobytes() for offset, size in self.distinct.tolist()]
 
 
 def read_chunks(container: Container, plan: Plan, wanted_key: int = -1) -> Iterator[Chunk]:
     """Every record of the file. Raises MetadataError: avro_damaged, avro_codec_unknown, avro_too_large."""
-    held: list[Any] = []
-    counts: list[int] = []
-    size = records = 0
+    # One buffer for all blocks: memory that is new each time costs as much as decoding what lies in it.
+    room = np.empty(min(_CHUNK_BYTES, container.max_bytes), np.uint8)
+    shared = memoryview(room)
+    held: list[tuple[int, int, int]] = []
+    used = records = 0
     for count, body in _bodies(container, plan):
         records += count
         if records > MAX_RECORDS:
             raise MetadataError("avro_too_large", f"an Avro file of more than {MAX_RECORDS} records")
-        held.append(body)
-        counts.append(count)
-        size += len(body)
-        if size >= _CHUNK_BYTES:
-            yield _decoded(held, counts, plan, wanted_key)
-            held, counts, size = [], [], 0
+        size = len(body)
+        if used + size > len(room) and held:
+            yield _decoded(room[:used], held, plan, wanted_key)
+            held, used = [], 0
+        if size > len(room):
+            yield _decoded(np.frombuffer(body, np.uint8), [(count, 0, size)], plan, wanted_key)
+            continue
+        shared[used : used + size] = body
+        held.append((count, used, size))
+        used += size
     if held:
-        yield _decoded(held, counts, plan, wanted_key)
+        yield _decoded(room[:used], held, plan, wanted_key)
 
 
 def _bodies(container: Container, plan: Plan) -> Iterator[tuple[int, Any]]:
@@ -109,13 +123,10 @@ def _blocks(container: Container) -> Iterator[tuple[int, int, int]]:
         yield from map(tuple, found[1 : used + 1].tolist())
 
 
-def _decoded(held: list[Any], counts: list[int], plan: Plan, wanted_key: int) -> Chunk:
-    body = np.frombuffer(held[0] if len(held) == 1 else b"".join(held), np.uint8)
-    blocks = np.empty((len(held), 3), np.int64)
-    blocks[:, 0] = counts
-    blocks[:, 2] = [len(part) for part in held]
-    blocks[:, 1] = np.cumsum(blocks[:, 2]) - blocks[:, 2]
-    records = sum(counts)
+def _decoded(body: npt.NDArray[np.uint8], held: list[tuple[int, int, int]], plan: Plan, wanted_key: int) -> Chunk:
+    """Records of the blocks `held`: `(records, offset, size)` in `body`."""
+    blocks = np.array(held, np.int64)
+    records = int(blocks[:, 0].sum())
     rows = np.empty((records, plan.width), np.int64)
     table = np.full(1 << max(4, (2 * records).bit_length()), -1, np.int64)
     groups = np.empty((max(records, 1), 2), np.int64)
@@ -127,4 +138,6 @@ def _decoded(held: list[Any], counts: list[int], plan: Plan, wanted_key: int) ->
     )  # fmt: skip
     if code != OK:
         raise MetadataError("avro_damaged", REASONS[code])
-    return Chunk(rows, body, groups[: int(state[0])])
+    present = rows[:, PRESENT]
+    every, some = int(np.bitwise_and.reduce(present)), int(np.bitwise_or.reduce(present))
+    return Chunk(rows, body, groups[: int(state[0])], every, some)

@@ -144,6 +144,15 @@ def _behind_pairs(data, position, end):
         if position < 0 or count == 0:
             return position
         while count > 0:
+            if position + 2 <= end and (data[position] | data[position + 1]) < 0x80:
+                # Key and length of one byte each: a negative length has its lowest bit set.
+                size = np.int64(data[position + 1])
+                position += 2
+                if size & 1 or size >> 1 > end - position:
+                    return -BAD_LENGTH
+                position += size >> 1
+                count -= 1
+                continue
             position = _behind(data, position, end, 1)
             if position < 0:
                 return position

@@ -95,11 +95,11 @@ class _Names(NamedTuple):
     texts: dict[str, int]
     known: dict[bytes, int]
 
-    def number(self, raw: bytes, text: Callable[[bytes], str]) -> int:
-        found = self.known.get(raw)
-        if found is None:
-            found = self.known[raw] = self.texts.setdefault(text(raw), len(self.texts))
-        return found
+    def numbers(self, values: list[bytes], text: Callable[[bytes], str]) -> list[int]:
+        for raw in values:
+            if raw not in self.known:
+                self.known[raw] = self.texts.setdefault(text(raw), len(self.texts))
+        return list(map(self.known.__getitem__, values))
 
     def unpartitioned(self) -> int:
         return self.texts.setdefault("", len(self.texts))
@@ -107,12 +107,8 @@ class _Names(NamedTuple):
 
 def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Names, *, bounds_of: int | None) -> Entries:
     slot = layout.plan.slots.get
-    size = np.where(
-        # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
-        chunk.has(slot(_CONTENT_SIZE)),
-        chunk.numbers(slot(_CONTENT_SIZE), -1),
-        chunk.numbers(slot(_SIZE), -1),
-    )
+    # Several deletion vectors share a Puffin file: each counts with its own bytes, as Iceberg's summaries do.
+    size = chunk.numbers(slot(_CONTENT_SIZE), chunk.numbers(slot(_SIZE), -1))
     status = _plausible(chunk.numbers(slot(_STATUS), -1), 2, "status", manifest)
     kind = _plausible(chunk.numbers(slot(_CONTENT), DATA), 2, "content", manifest)
     if manifest.deletes:
@@ -134,7 +130,8 @@ def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Name
 
 def _plausible(numbers: npt.NDArray[np.int64], most: int, what: str, manifest: ManifestFile) -> npt.NDArray[np.int64]:
     """The numbers when all are from 0 to `most`; one that is not known stands below 0."""
-    if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= most:
+    # As unsigned numbers the negative ones are the largest.
+    if len(numbers) and numbers.view(np.uint64).max() > most:
         wrong = numbers.min() if numbers.min() < 0 else numbers.max()
         raise MetadataError("manifest_implausible", f"{manifest.path} has an entry of {what} {wrong}")
     return numbers
@@ -144,8 +141,7 @@ def _partitions(chunk: Chunk, layout: _Layout, names: _Names) -> npt.NDArray[np.
     slot = layout.plan.slots.get(_PARTITION)
     if slot is None:
         return np.full(len(chunk.rows), names.unpartitioned(), np.int32)
-    raw = (chunk.taken(offset, size) for offset, size in chunk.distinct.tolist())
-    numbers = np.array([names.number(one, layout.text) for one in raw], np.int32)
+    numbers = np.array(names.numbers(chunk.values(), layout.text), np.int32)
     has = chunk.has(slot)
     if has.all():
         return numbers[chunk.rows[:, slot]]
