@@ -72,3 +72,14 @@ def test_more_files_than_are_swept_at_once_make_no_difference() -> None:
 def test_unsigned_keys_keep_their_order_beyond_63_bits() -> None:
     low = np.array([0, 2**63, 2**64 - 2], np.uint64)
     assert overlap(np.zeros(3, np.int64), low, low + np.uint64(1)) == Overlap(1, 1.0, 0)
+
+
+def test_large_partitions_among_small_ones_are_swept_as_they_are_by_themselves() -> None:
+    rng = np.random.default_rng(5)
+    partition = np.concatenate([np.full(2 * module.ALONE, 70_000), rng.integers(0, 9, 90), np.full(module.ALONE, 4)])
+    rng.shuffle(partition)
+    low = rng.integers(0, 50, partition.size)
+    high = low + rng.integers(-1, 5, partition.size)
+    files = [tuple(file) for file in zip(partition.tolist(), low.tolist(), high.tolist(), strict=True)]
+    found, (deepest, mean) = of(files), counted(files)
+    assert (found.depth_max, found.depth_mean) == (deepest, pytest.approx(mean))

@@ -12,7 +12,10 @@ Longs = npt.NDArray[np.int64]
 Values = npt.NDArray[Any]
 
 AT_ONCE = 100_000
-"""Files that are swept together, and at least one partition."""
+"""Files of small partitions that are swept together, and at least one partition."""
+ALONE = 256
+"""Files from which on a partition is swept by itself: that sorts less, but costs some calls."""
+_FEW = 1 << 16
 
 
 class Overlap(NamedTuple):
@@ -33,7 +36,7 @@ def overlap(partition: Longs, lower: Values, upper: Values, unbounded: int = 0) 
     ordered = lower <= upper
     left_out = unbounded + int(np.count_nonzero(~ordered))
     rows = np.flatnonzero(ordered)
-    rows = rows[np.argsort(partition[rows], kind="stable")]
+    rows = rows[_order(partition[rows])]
     if not rows.size:
         return Overlap(None, None, left_out)
     found = [_swept(partition[some], lower[some], upper[some]) for some in _shares(partition[rows], rows)]
@@ -41,9 +44,22 @@ def overlap(partition: Longs, lower: Values, upper: Values, unbounded: int = 0) 
     return Overlap(max(share.deepest for share in found), sum(share.depths for share in found) / points, left_out)
 
 
+def _order(partition: Longs) -> npt.NDArray[np.intp]:
+    """Order by partition. Numbers of 16 bits are sorted by radix, in a tenth of the time."""
+    narrow = partition.size and 0 <= partition.min() <= partition.max() < _FEW
+    return np.argsort(partition.astype(np.uint16) if narrow else partition, kind="stable")
+
+
 def _shares(partition: Longs, rows: npt.NDArray[np.intp]) -> Iterator[npt.NDArray[np.intp]]:
-    """Rows of whole partitions, about AT_ONCE at a time, which bounds the memory of a sweep."""
-    ends = np.append(np.flatnonzero(np.diff(partition)) + 1, rows.size)
+    """Rows of whole partitions: of one large one, or of about AT_ONCE files in small ones, which bounds the memory of
+    a sweep. `partition` ascends.
+    """
+    bounds = np.concatenate([[0], np.flatnonzero(np.diff(partition)) + 1, [rows.size]])
+    sizes = np.diff(bounds)
+    large = sizes >= ALONE
+    for place in np.flatnonzero(large).tolist():
+        yield rows[bounds[place] : bounds[place + 1]]
+    rows, ends = rows[np.repeat(~large, sizes)], np.cumsum(sizes[~large])
     start = 0
     while start < rows.size:
         place = int(np.searchsorted(ends, start + AT_ONCE))
@@ -60,10 +76,13 @@ class _Swept(NamedTuple):
 
 def _swept(partition: Longs, lower: Values, upper: Values) -> _Swept:
     """Depths at the distinct bounds of each partition. `partition` ascends."""
-    _, values = np.unique(np.concatenate([lower, upper]), return_inverse=True)
-    # One number line with a stretch per partition: what lies in earlier stretches has begun and ended before.
-    stretch = np.cumsum(np.append(False, partition[1:] != partition[:-1])) * (int(values.max()) + 1)
-    begins, ends = np.sort(values[: lower.size] + stretch), np.sort(values[lower.size :] + stretch)
-    points = np.unique(np.concatenate([begins, ends]))
+    if partition[0] != partition[-1]:
+        _, values = np.unique(np.concatenate([lower, upper]), return_inverse=True)
+        # One number line with a stretch per partition: what lies in earlier stretches has begun and ended before.
+        stretch = np.cumsum(np.append(False, partition[1:] != partition[:-1])) * (int(values.max()) + 1)
+        lower, upper = values[: lower.size] + stretch, values[lower.size :] + stretch
+    begins, ends = np.sort(lower), np.sort(upper)
+    points = np.sort(np.concatenate([begins, ends]))
+    points = points[np.append(True, points[1:] != points[:-1])]
     depth = np.searchsorted(begins, points, side="right") - np.searchsorted(ends, points, side="left")
     return _Swept(int(depth.max()), int(depth.sum()), points.size)

@@ -67,7 +67,7 @@ class Chunk(NamedTuple):
 
     def values(self) -> list[bytes]:
         """Copies of the distinct values, in the order of their numbers."""
-        view = memoryview(self.body)
+        view = self.body.data
         return [view[offset : offset + size].tobytes() for offset, size in self.distinct.tolist()]
 
 
@@ -75,7 +75,7 @@ def read_chunks(container: Container, plan: Plan, wanted_key: int = -1) -> Itera
     """Every record of the file. Raises MetadataError: avro_damaged, avro_codec_unknown, avro_too_large."""
     # One buffer for all blocks: memory that is new each time costs as much as decoding what lies in it.
     room = np.empty(min(_CHUNK_BYTES, container.max_bytes), np.uint8)
-    shared = memoryview(room)
+    shared = room.data
     held: list[tuple[int, int, int]] = []
     used = records = 0
     for count, body in _bodies(container, plan):
