@@ -13,9 +13,10 @@ import tempfile
 from pathlib import Path
 
 import extraction
+import housekeeping
 from rows import Bench, Measure, Row
 
-MEASURES: dict[str, Measure] = {**extraction.MEASURES}
+MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES}
 RESULTS = Path(__file__).parent / "results.json"
 
 

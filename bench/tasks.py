@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import upkeep_tasks
+
 REPEATS = 7
 
 
@@ -170,7 +172,7 @@ TASKS: dict[str, Callable[..., Any]] = {
         *(decode_ours, decode_fastavro, metadata_ours, metadata_pyiceberg, gzip_bomb, full_ours, full_pyiceberg),
         *(one_new_ours, all_manifests_pyiceberg, idle_ours, idle_pyiceberg),
     )
-}
+} | upkeep_tasks.TASKS
 
 
 def peak_mb() -> float:

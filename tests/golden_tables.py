@@ -17,8 +17,10 @@ import pyarrow.parquet as pq
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.io.pyarrow import PyArrowFile, PyArrowFileIO
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.table import Table
 from pyiceberg.typedef import Record
 
+from lakes import path_of
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.domain.facts import (
@@ -126,37 +128,41 @@ def write(root: Path) -> None:
 
 
 def _append(made: SqlCatalog, root: Path, table: MetaTable, row: Any, number: int) -> None:
-    """One file with one row; PyIceberg's own append cannot write a partition by day without its Rust core."""
+    """One commit of one file with one row."""
     loaded = made.load_table(("limnograph", table.name))
-    rows = (
-        pa.Table.from_pylist([row], schema=arrow_schema(table)) if isinstance(row, dict) else arrow_table(table, [row])
-    )
+    if isinstance(row, dict):
+        rows = pa.Table.from_pylist([row], schema=arrow_schema(table))
+    else:
+        rows = arrow_table(table, [row])
     location = f"{loaded.location()}/data/{number:05d}.parquet"
-    target = Path(location.replace("golden:/", f"{root}/", 1))
+    with loaded.transaction() as transaction, transaction.update_snapshot().fast_append() as update:
+        update.append_data_file(data_file(loaded, table, rows, location, root))
+
+
+def data_file(loaded: Table, table: MetaTable, rows: pa.Table, location: str, root: Path | None = None) -> DataFile:
+    """A file with rows of one partition, written. PyIceberg's own append needs its Rust core for partitions by day."""
+    target = path_of(location) if root is None else Path(location.replace("golden:/", f"{root}/", 1))
     target.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(rows.cast(loaded.schema().as_arrow()), target, compression="zstd")
-    with loaded.transaction() as transaction, transaction.update_snapshot().fast_append() as update:
-        update.append_data_file(
-            DataFile.from_args(
-                content=DataFileContent.DATA,
-                file_path=location,
-                file_format=FileFormat.PARQUET,
-                partition=Record(*_partition(table, rows)),
-                record_count=1,
-                file_size_in_bytes=target.stat().st_size,
-                column_sizes={},
-                value_counts={},
-                null_value_counts={},
-                nan_value_counts={},
-                lower_bounds={},
-                upper_bounds={},
-                key_metadata=None,
-                split_offsets=[4],
-                equality_ids=None,
-                sort_order_id=None,
-                spec_id=0,
-            )
-        )
+    return DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=location,
+        file_format=FileFormat.PARQUET,
+        partition=Record(*_partition(table, rows)),
+        record_count=rows.num_rows,
+        file_size_in_bytes=target.stat().st_size,
+        column_sizes={},
+        value_counts={},
+        null_value_counts={},
+        nan_value_counts={},
+        lower_bounds={},
+        upper_bounds={},
+        key_metadata=None,
+        split_offsets=[4],
+        equality_ids=None,
+        sort_order_id=None,
+        spec_id=0,
+    )
 
 
 def _partition(table: MetaTable, rows: pa.Table) -> list[int]:

@@ -1,0 +1,34 @@
+"""Rows `pipeline.append_age_ratio` and `pipeline.scan_after_housekeeping`: what housekeeping is for."""
+
+from __future__ import annotations
+
+from rows import Bench, Measure, Row, same, taken
+
+YOUNG, OLD = 100, 10_000
+DAY_COMMITS = 1_440
+TENTH = 10
+
+
+def append_age(bench: Bench) -> list[Row]:
+    """An append of 500 facts costs at 10,000 commits what it cost at 100, because the table is kept small."""
+    commits = OLD if bench.full else OLD // TENTH
+    young = taken("append_at_age", bench.scratch / "young", YOUNG)
+    old = taken("append_at_age", bench.scratch / "old", commits)
+    note = f"500 facts appended by Spark at {commits:,} commits against {YOUNG}; wall, median of 7; at most 1.2x"
+    return [Row("pipeline.append_age_ratio", old.wall_s, young.wall_s, "s", 0.83, note)]
+
+
+def scan(bench: Bench) -> list[Row]:
+    """A full scan of a day of 60 s commits."""
+    found = []
+    for compacted in ("yes", "no"):
+        folder = bench.scratch / compacted
+        files = taken("make_day", folder, DAY_COMMITS, compacted).value
+        found.append((files, taken("scan_day", folder)))
+    (kept_files, ours), (left_files, peer) = found
+    same(ours, peer)
+    note = f"the day in {kept_files} files against {left_files}, {ours.value} rows; embedded engine; wall, median of 3"
+    return [Row("pipeline.scan_after_housekeeping", ours.wall_s, peer.wall_s, "s", 50, note)]
+
+
+MEASURES: dict[str, Measure] = {"append_age": append_age, "scan": scan}
