@@ -140,6 +140,19 @@ def test_snapshots_and_logs_that_are_none_are_none(items: Any) -> None:
     assert (metadata.snapshots, metadata.snapshot_log, metadata.metadata_log) == ({}, (), ())
 
 
+@pytest.mark.parametrize("items", [7, "x", {}, [None], [snapshot(1), {"snapshot-id": "5"}], [{}]])
+def test_a_snapshot_is_never_left_out_in_silence(items: Any) -> None:
+    metadata = parsed(document(2, items, **{"current-snapshot-id": None}))
+    assert {problem.code for problem in metadata.problems} == {"metadata_incomplete"}
+    assert parsed(document(2, [], **{"current-snapshot-id": None})).problems == ()
+
+
+def test_a_number_that_is_none_is_told() -> None:
+    metadata = parsed(document(2, [snapshot(1), snapshot(2, **{"timestamp-ms": "soon"})]))
+    assert [problem.detail for problem in metadata.problems] == ["a timestamp-ms is no whole number"]
+    assert metadata.snapshots[2**62 + 2].timestamp_ms is None
+
+
 def test_a_summary_is_a_map_of_text_whatever_it_holds() -> None:
     content = json.dumps(document(2, [snapshot(1, summary={"operation": "append", "n": 5, "l": [1]})])).encode()
     summary = parse_metadata(content, "x").snapshots[2**62 + 1].summary

@@ -11,7 +11,7 @@ MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)
 
 
 class Edge:
-    """A number that is beyond its range is a problem of the table, and then not known."""
+    """A value that is no number, or one beyond its range, is a problem of the table, and then not known."""
 
     INT32: ClassVar[range] = range(-(2**31), 2**31)
     INT64: ClassVar[range] = range(-(2**63), 2**63)
@@ -22,12 +22,19 @@ class Edge:
     def number(self, item: dict[str, Any], key: str, within: range = INT64) -> int | None:
         """The number of `key`; None when it is absent, no whole number or out of range."""
         found = item.get(key)
-        if not isinstance(found, int) or isinstance(found, bool):
+        if found is None:
             return None
-        if found in within:
-            return found
-        self.problems.append(Problem("metadata_incomplete", f"a {key} is beyond what the format allows"))
-        return None
+        if not isinstance(found, int) or isinstance(found, bool):
+            self.incomplete(f"a {key} is no whole number")
+            return None
+        if found not in within:
+            self.incomplete(f"a {key} is beyond what the format allows")
+            return None
+        return found
+
+    def incomplete(self, detail: str) -> None:
+        """Something that the metadata should say was left out."""
+        self.problems.append(Problem("metadata_incomplete", detail))
 
     def fits(self, item: dict[str, Any], key: str) -> bool:
         """Whether a 64-bit number is in range, or absent."""
