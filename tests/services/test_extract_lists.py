@@ -9,6 +9,9 @@ import pytest
 
 from lakes import facts, path_of
 from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata import Snapshot
+from limnograph.services.extract_lists import list_numbers
 from metadata_avro import list_schema
 from metadata_writer import MetadataTable
 
@@ -55,3 +58,10 @@ def test_what_neither_says_is_not_known(tmp_path: Path, *, inline: bool) -> None
     fact = _head(tmp_path, inline=inline, strip=True)
     assert (fact.added_data_files, fact.added_records, fact.removed_data_files) == (None, None, None)
     assert fact.total_data_files == (None if inline else 3)
+
+
+def test_lines_whose_sum_leaves_64_bits_say_nothing() -> None:
+    line = ManifestFile(path="m", length=2**50, added_snapshot_id=1, added_files=2**50, existing_files=0)
+    found = list_numbers(Snapshot(snapshot_id=1), [line] * 2**14)
+    assert (found["total_data_files"], found["added_data_files"], found["manifest_bytes"]) == (None, None, None)
+    assert list_numbers(Snapshot(snapshot_id=1), [line] * 4)["manifest_bytes"] == 2**52

@@ -9,6 +9,8 @@ from limnograph.domain.manifests import ManifestFile
 from limnograph.domain.metadata import Snapshot
 from limnograph.services.extract_summary import number
 
+_MAX_LONG = 2**63 - 1
+
 
 def manifest_numbers(manifests: list[ManifestFile]) -> dict[str, Any]:
     """Columns of group `manifests` that a manifest list gives."""
@@ -128,10 +130,10 @@ def _plus(a: int | None, b: int | None) -> int | None:
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
-    """Sum; None as soon as one value is not known."""
+    """Sum; None as soon as one value is not known, and where lines that each are plausible leave our columns."""
     total = 0
     for value in values:
         if value is None:
             return None
         total += value
-    return total
+    return total if total <= _MAX_LONG else None

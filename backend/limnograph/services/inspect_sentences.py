@@ -29,6 +29,9 @@ _SENTENCES = {
 }
 
 
+_LOST = {"manifest_list_missing", "manifest_list_unreadable", "manifest_missing", "manifest_unreadable"}
+
+
 def sentence(code: str) -> str:
     """What a code says; an unknown one says itself."""
     return _SENTENCES.get(code, code.replace("_", " "))
@@ -36,6 +39,10 @@ def sentence(code: str) -> str:
 
 def remedy(code: str, metadata: TableMetadata) -> str | None:
     """What helps against a code; None where nothing does."""
+    if code in _LOST:
+        return (
+            "a backup or the store's older versions may have it, else main can be rolled back to a snapshot that is ok"
+        )
     if not code.endswith("_refused"):
         return None
     home, log, _ = metadata.metadata_location.rpartition("/metadata/")
