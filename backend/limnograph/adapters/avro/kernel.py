@@ -12,11 +12,13 @@ compiled code by this file's size and time alone: everything that it is made of,
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
+from numba.core.caching import FunctionCache
 
 END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
 PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, FIND, KEY, VALUE, MATCH = range(9, 20)
@@ -59,13 +61,17 @@ _plan = types.Array(types.int64, 2, "C")
 
 
 def _compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`numba.njit`, kept on disk where that is possible: a read-only installation without a home compiles anew."""
+    """`numba.njit`, kept on disk where that is possible. What is damaged there is forgotten and made anew."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        try:
-            return numba.njit(signature, cache=True, nogil=True, **options)(function)  # type: ignore[no-any-return]
-        except Exception:  # noqa: BLE001 - numba raises RuntimeError, OSError or what a damaged cache file makes of it
-            return numba.njit(signature, nogil=True, **options)(function)  # type: ignore[no-any-return]
+        kept = numba.njit(signature, cache=True, nogil=True, **options)
+        # numba raises RuntimeError, OSError or whatever unpickling a damaged file does.
+        with suppress(Exception):
+            return kept(function)  # type: ignore[no-any-return]
+        with suppress(Exception):
+            FunctionCache(function).flush()
+            return kept(function)  # type: ignore[no-any-return]
+        return numba.njit(signature, nogil=True, **options)(function)  # type: ignore[no-any-return]
 
     return decorate
 

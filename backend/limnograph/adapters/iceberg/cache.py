@@ -46,7 +46,7 @@ class Key(NamedTuple):
 class TableCache:
     """One table's manifests. Hold `lock` while using it.
 
-    Two manifests are the same when their lines agree (`line_of`); `small_below` and the field of the bounds are part
+    Two manifests are the same when their lines agree (`lines_of`); `small_below` and the field of the bounds are part
     of what a number means, so other ones have rows of their own.
     """
 

@@ -23,6 +23,7 @@ class CacheFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._added: int | None = None
 
     def get(self, kind: str, keys: Collection[bytes]) -> dict[bytes, bytes]:
         """Values of the keys that are there."""
@@ -33,9 +34,16 @@ class CacheFile:
     def put(self, values: dict[str, dict[bytes, bytes]]) -> None:
         """Add values by kind and key."""
         self._tried(lambda connection: _insert(connection, values), None)
+        if self._added is not None:
+            self._added += sum(map(len, values.values()))
 
     def prune(self, live: int, kept: Mapping[str, Callable[[], Collection[bytes]]]) -> None:
-        """Forget other keys of a kind once they are more than the `live` ones, which are only then asked for."""
+        """Forget other keys of a kind once they are more than the `live` ones, which are only then asked for.
+        Counts at the first call, then when _SLACK values were added: counting costs as much as adding one.
+        """
+        if self._added is not None and self._added < _SLACK:
+            return
+        self._added = 0
         self._tried(lambda connection: _prune(connection, live, kept), None)
 
     def remove(self) -> None:

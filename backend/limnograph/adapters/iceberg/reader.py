@@ -13,7 +13,7 @@ from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
 from limnograph.adapters.iceberg.shape import MAX_FILES, LiveFiles, file_shape, overlap_field
-from limnograph.adapters.iceberg.table_sums import Line, line_of
+from limnograph.adapters.iceberg.table_sums import Line, lines_of
 from limnograph.domain.content import Reading, Shape, Want
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.manifests import ManifestFile
@@ -56,7 +56,7 @@ class IcebergReader:
         snapshot: Snapshot,
         want: Want,
     ) -> Reading:
-        lines = [line_of(manifest) for manifest in manifests]
+        lines = lines_of(manifests)
         fits = (_listed(manifests) or 0) <= MAX_FILES
         shaped = _wrote_much(snapshot, manifests) if want.shape is None else want.shape
         fetched = self._fetching.complete(table, metadata, manifests, lines, keep=fits, files=fits and shaped)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -28,10 +29,12 @@ _MANIFEST, _PARTITION, _WRITER, _NUMBERS = 0, 1, 2, 3
 """Rows of a Grown matrix: place of the manifest, of the partition, id of the writer, numbers from there on."""
 
 
-def line_of(manifest: ManifestFile) -> Line:
-    """Key of a line. The same path listed in another way counts as another manifest."""
-    m = manifest
-    return Line(m.path, m.length, m.spec_id, m.deletes, m.added_snapshot_id)
+_parts = attrgetter(*Line._fields)
+
+
+def lines_of(manifests: Iterable[ManifestFile]) -> list[Line]:
+    """Keys of lines, of which a long history has thousands. The same path listed in another way is another manifest."""
+    return list(map(Line._make, map(_parts, manifests)))
 
 
 class Grown:

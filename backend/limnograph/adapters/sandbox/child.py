@@ -48,11 +48,12 @@ _log = logging.getLogger("limnograph.sandbox")
 
 class Child:
     """One process, for one thread at a time. `served`: questions it answered; `spent`: it is not to be asked again.
+    `cache_dir`: for what can be rebuilt; empty: none.
 
     Raises SourceUnavailable when it does not start.
     """
 
-    def __init__(self, command: Sequence[str] = ()) -> None:
+    def __init__(self, command: Sequence[str] = (), cache_dir: str = "") -> None:
         self.served, self.spent = 0, False
         self._access: Access | None = None
         self._said, self._last_words = bytearray(), "it says nothing"
@@ -61,7 +62,7 @@ class Child:
         self._looked = 0.0
         with shared_page() as page:
             self._board = Board(page)
-            self._process = start(command, page)
+            self._process = start(command, page, cache_dir)
         self._in, self._out, self._err = _pipes(self._process)
         self._selector = selectors.DefaultSelector()
         for pipe in (self._out, self._err):

@@ -32,7 +32,7 @@ class Pool:
     def ask(self, access: Access, question: Question, seconds: float) -> list[msgspec.Raw]:
         """As `Child.ask`. Time spent waiting for a free child, or for one to start, is not the table's."""
         with self._free:
-            child = self.idle.pop() if self.idle else Child(self._command)
+            child = self.idle.pop() if self.idle else Child(self._command, access.cache_dir)
             fresh, started = child.served == 0, time.monotonic()
             try:
                 return self._asked(child, access, question, seconds)
@@ -40,7 +40,7 @@ class Pool:
                 left = seconds - (time.monotonic() - started)
                 if fresh or not child.spent or error.code not in _OWN or left < seconds / 2:
                     raise
-                return self._asked(Child(self._command), access, question, left)
+                return self._asked(Child(self._command, access.cache_dir), access, question, left)
 
     def _asked(self, child: Child, access: Access, question: Question, seconds: float) -> list[msgspec.Raw]:
         try:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from pathlib import Path
 
 COMMAND = (sys.executable, "-P", "-m", "limnograph.jobs.parser")
 _LIMITED = {
@@ -26,15 +27,27 @@ _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "NUMBA_CACHE_DIR", 
 _STORES = ("AWS_", "GOOGLE_", "AZURE_", "HADOOP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT", "KRB5")
 
 
-def start(command: Sequence[str], page: int) -> subprocess.Popen[bytes]:
-    """A child with three pipes that inherits the descriptor of its board, as its last argument."""
+_KERNEL = Path(__file__).parent.parent / "avro"
+"""Where the compiled part of reading lies: numba keeps its code beside it."""
+
+
+def start(command: Sequence[str], page: int, cache_dir: str = "") -> subprocess.Popen[bytes]:
+    """A child with three pipes that inherits the descriptor of its board, as its last argument. Compiled code is kept
+    in `cache_dir` where the package's own folder cannot be written.
+    """
 
     def popen() -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         arguments = [*(command or COMMAND), str(page)]
         # The command comes from settings or from here, never from what is observed.
         return subprocess.Popen(
-            arguments, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, pass_fds=(page,), env=_environment()
+            arguments,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            bufsize=0,
+            pass_fds=(page,),
+            env={**_environment(), **compiled_code(cache_dir, _KERNEL, os.environ)},
         )
 
     return _spawner(os.getpid()).submit(popen).result()
@@ -49,6 +62,16 @@ def _spawner(_pid: int) -> ThreadPoolExecutor:
 def store_environment() -> dict[str, str]:
     """Variables in which stores' clients look for credentials and proxies. They go over the pipe."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(_STORES)}
+
+
+def compiled_code(cache_dir: str, beside: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variable that names a place for compiled code: the user's own, none where numba can write `beside` its
+    source, else one in the cache folder. Without any, every child would compile for seconds.
+    """
+    kept = beside / "__pycache__"
+    if "NUMBA_CACHE_DIR" in environment or not cache_dir or os.access(kept if kept.exists() else beside, os.W_OK):
+        return {}
+    return {"NUMBA_CACHE_DIR": str(Path(cache_dir) / "compiled")}
 
 
 def _environment() -> dict[str, str]:
