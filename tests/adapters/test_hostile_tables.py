@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from rich.console import Console
 
 from busy_table import busy
 from lakes import path_of
@@ -27,10 +28,12 @@ from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.sandbox.board import Board, shared_page
 from limnograph.adapters.sandbox.messages import Access, Extract, Inspect, Outline
 from limnograph.adapters.sandbox.tables import SandboxTables
+from limnograph.cli.inspect_view import draw
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.inspection import Inspected
 from limnograph.ports.storage import Listed, Storage
 from limnograph.services.changes import Observed, state_changes
 from limnograph.services.identity import series_ids
@@ -135,6 +138,15 @@ def check_changes(metadata: Any) -> None:
     arrow_table(CHANGES, [row for row in rows if row is not None])
 
 
+def check_drawing(found: Inspected) -> None:
+    """What a person would see of it."""
+    console = Console(width=80, color_system=None, force_terminal=False)
+    with console.capture() as capture:
+        draw(found, console)
+    lines = capture.get().splitlines()
+    assert all(line.isprintable() and len(line) <= 80 for line in lines), lines
+
+
 def surprise(act: Callable[[], None]) -> str:
     """What went otherwise than told; empty when nothing did."""
     try:
@@ -163,8 +175,10 @@ def in_process(victim: Victim, seed: int) -> Iterator[Callable[[], None]]:
             check_facts([fact for part in parts for fact in part])
 
         def inspect() -> None:
-            (document,) = parsing.answer(Inspect("iceberg", victim.table.metadata_location))
-            msgspec.json.encode(document)
+            (found,) = parsing.answer(Inspect("iceberg", victim.table.metadata_location))
+            assert isinstance(found, Inspected)
+            msgspec.json.encode(found)
+            check_drawing(found)
 
         def only_its_own() -> None:
             home = os.path.realpath(victim.table.folder)
