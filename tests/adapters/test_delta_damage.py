@@ -88,7 +88,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     rows = state_rows(log)
     log.parquet(f"{2:020}.checkpoint.0000000001.0000000002.parquet", rows[:3])
     log.parquet(f"{2:020}.checkpoint.0000000002.0000000002.parquet", rows[3:])
-    log.commit(info("WRITE", 3_000), add("d", p="2"), metadata(field("p"), field("id"), field("n"), partitions=("p",)))
+    evolved = metadata(field("p"), field("id"), field("n"), partitions=("p",))
+    log.commit(info("WRITE", 3_000), protocol(3, ("deletionVectors",)), evolved, add("d", p="2"))
     rows = state_rows(log)
     log.parquet("_sidecars/s.parquet", rows[2:])
     sidecar = {"sidecar": {"path": "s.parquet", "sizeInBytes": 1, "modificationTime": 1}}
@@ -220,3 +221,14 @@ def test_a_path_of_a_data_file_is_never_opened(tmp_path: Path) -> None:
     table = reader.metadata(newest_version(ROOT, storage))
     read_all(reader, table)
     assert storage.asked == set()
+
+
+@pytest.mark.parametrize("features", [1.5, -1, "x", {"a": 1}, [{"a": 1}, ["b"], None, "deletionVectors"]])
+def test_features_of_any_shape_are_survived(tmp_path: Path, features: object) -> None:
+    log = DeltaLog(tmp_path / "t")
+    log.commit(
+        {"protocol": {"minReaderVersion": 3, "readerFeatures": features, "writerFeatures": features}}, metadata()
+    )
+    log.commit(add("a"))
+    table = log.reader().metadata(log.newest())
+    assert (table.head_id, table.format_version, table.problems) == (1, 3, ())

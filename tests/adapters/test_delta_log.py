@@ -499,3 +499,17 @@ def test_a_carried_state_tells_what_a_fresh_reader_tells(log: DeltaLog) -> None:
         table = again.metadata(log.newest())
         readings[version] = again.read(table, table.snapshots[version], Want())
     assert readings == told(log)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"), [(None, []), ("", []), ("{", ["schema_unreadable"]), (7, ["schema_unreadable"])]
+)
+def test_a_table_without_a_schema_is_whole_and_one_with_a_damaged_schema_is_not(
+    log: DeltaLog, text: object, codes: list[str]
+) -> None:
+    action = metadata()
+    action["metaData"]["schemaString"] = text
+    log.commit(protocol(), action, add("a"))
+    table = log.reader().metadata(log.newest())
+    assert (table.current_schema_id, [problem.code for problem in table.problems]) == (None, codes)
+    assert counts(log.reader().read(table, table.ordered[0], Want())) == (1, 10, 100)

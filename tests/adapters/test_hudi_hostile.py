@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hudi_timeline import HudiFolder, Stat
+from limnograph.adapters.hudi.commits import parse_commit
 from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import HudiReader
+from limnograph.adapters.hudi.schema import iceberg_schema
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import MetadataError
+from mutations import dumped, hostile_value
 
 CASES = int(os.environ.get("LIMNOGRAPH_DAMAGE_CASES", "600"))
 _WORDS = [
@@ -191,3 +197,56 @@ def test_impossible_sizes_and_rows_are_not_known(tmp_path: Path, number: str) ->
         return
     totals = reading.content.totals
     assert (totals.data_files, totals.bytes, totals.records) == (1, None, None)
+
+
+SCHEMA = {
+    "type": "record",
+    "name": "trip",
+    "fields": [
+        {"name": "id", "type": ["null", {"type": "string", "avro.java.string": "String"}]},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "fare", "type": {"type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 9}},
+        {"name": "tips", "type": {"type": "array", "items": {"type": "map", "values": "double"}}},
+        {"name": "to", "type": {"type": "record", "name": "place", "fields": [{"name": "x", "type": "float"}]}},
+    ],
+}
+
+
+def misshapen(document: Any, chance: random.Random) -> bytes:
+    """The document as JSON with something that does not belong there in one to three places."""
+    document = copy.deepcopy(document)
+    for _ in range(chance.randint(1, 3)):
+        places: list[tuple[Any, Any]] = [(document, key) for key in document]
+        for holder, key in places:
+            inner = holder[key]
+            keys = range(len(inner)) if isinstance(inner, list) else inner if isinstance(inner, dict) else ()
+            places += [(inner, name) for name in keys]
+        holder, key = chance.choice(places)
+        holder[key] = hostile_value(chance, "")
+    return dumped(document)
+
+
+def test_a_schema_of_any_shape_is_a_schema_or_none() -> None:
+    assert iceberg_schema(json.dumps(SCHEMA))
+    found = [iceberg_schema(misshapen(SCHEMA, random.Random(case)).decode("utf-8", "replace")) for case in range(CASES)]
+    assert {schema is None for schema in found} == {True, False}
+
+
+def test_types_within_types_are_looked_through() -> None:
+    for kind, shown in (({"type": {"type": "string"}}, "string"), ({"type": ["null", "int"]}, "union")):
+        schema = iceberg_schema(json.dumps({"type": "record", "name": "r", "fields": [{"name": "a", "type": kind}]}))
+        assert schema
+        assert schema["fields"][0]["type"] == shown
+
+
+def test_a_json_body_of_any_shape_is_a_commit_or_damage(tmp_path: Path) -> None:
+    folder = HudiFolder(tmp_path / "t", 6)
+    at = folder.commit(Stat("a", 10, 1), replaced=[("region=us", "b")], operation="INSERT_OVERWRITE")
+    body = json.loads(next(folder.timeline.glob(f"{at}.*commit")).read_bytes())
+    damaged = 0
+    for case in range(CASES):
+        try:
+            parse_commit(misshapen(body, random.Random(case)))
+        except MetadataError:
+            damaged += 1
+    assert 0 < damaged < CASES

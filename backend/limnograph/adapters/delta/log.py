@@ -17,6 +17,8 @@ from limnograph.ports.storage import Listed, Storage
 
 FOLDER = "_delta_log"
 MAX_VERSION = 2**63 - 1
+MAX_VERSIONS = 10_000
+"""At most this many versions of a log are told, the newest ones."""
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 _CHECKSUM = re.compile(r"^(\d{20})\.crc$")
 _CHECKPOINT = re.compile(
@@ -44,6 +46,11 @@ class Log(NamedTuple):
     checkpoints: tuple[Checkpoint, ...]
     checksums: dict[int, Listed]
     runs: dict[int, int]
+
+    @property
+    def told(self) -> list[int]:
+        """Versions that are told, oldest first."""
+        return list(self.commits)[-MAX_VERSIONS:]
 
     def location(self, name: str) -> str:
         """Location of a file of the log."""

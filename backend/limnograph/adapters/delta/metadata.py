@@ -11,20 +11,18 @@ import msgspec
 from limnograph.adapters.delta.actions import Head
 from limnograph.adapters.delta.checkpoints import CheckpointHead
 from limnograph.adapters.delta.files import LogFiles
-from limnograph.adapters.delta.log import Log
+from limnograph.adapters.delta.log import MAX_VERSIONS, Log
 from limnograph.adapters.delta.schema import Naming, Table, table_of
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
-MAX_VERSIONS = 10_000
-"""At most this many versions of a log are told, the newest ones."""
 MAX_READER_VERSION = 3
 READER_FEATURES = frozenset(
     {
-        "catalogManaged", "catalogOwned-preview", "columnMapping", "deletionVectors", "timestampNtz", "typeWidening",
-        "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck", "variantShredding", "variantShredding-preview",
-        "variantType", "variantType-preview",
+        "catalogManaged", "catalogOwned-preview", "columnMapping", "deletionVectors", "timestampNanos", "timestampNtz",
+        "typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck", "variantShredding",
+        "variantShredding-preview", "variantType", "variantType-preview",
     }
 )  # fmt: skip
 """Features of which we know that they leave the counts of a log as they are, or how they change them."""
@@ -52,7 +50,7 @@ class History(NamedTuple):
 
 def read_history(log: Log, files: LogFiles, storage: Storage) -> History:
     """The retained versions. Raises SourceError; a damaged file is a damaged head, or no base."""
-    versions = list(log.commits)[-MAX_VERSIONS:]
+    versions = log.told
     heads = files.heads(log, versions, storage)
     base = _base(log, versions, heads, files, storage)
     table = table_of(base.metadata) if base and base.metadata else None
@@ -139,24 +137,22 @@ def _problems(log: Log, history: History, table: Table | None) -> Iterator[Probl
     for version, head in history.heads.items():
         if head.damage:
             yield Problem("commit_unreadable", f"the commit of version {version}: {head.damage}", version)
-    held = list(log.commits)
-    for before, after in pairwise(held):
+    for before, after in pairwise(log.told):
         if after != before + 1:
             yield Problem("commits_missing", f"between versions {before} and {after}", after)
-    if len(held) > MAX_VERSIONS:
-        yield Problem("history_truncated", f"of {len(held)} versions the newest {MAX_VERSIONS} are told")
+    if len(log.commits) > MAX_VERSIONS:
+        yield Problem("history_truncated", f"of {len(log.commits)} versions the newest {MAX_VERSIONS} are told")
     if table is None or table.uuid is None:
         yield Problem("metadata_missing", "no metaData action that is left names the table")
-    elif table.schema is None:
-        yield Problem("schema_missing", "the newest metaData action has no schema")
+    elif table.damaged:
+        yield Problem("schema_unreadable", "the schema of the newest metaData action is damaged")
     yield from _protocol_problems(history.protocol)
 
 
 def _protocol_problems(protocol: dict[str, Any]) -> Iterator[Problem]:
     if _reader_version(protocol) is None:
         yield Problem("protocol_missing", "no protocol action is left")
-    features = protocol.get("readerFeatures")
-    for feature in features if isinstance(features, list) else ():
+    for feature in _features(protocol, "readerFeatures"):
         if feature not in READER_FEATURES:
             yield Problem("unknown_reader_feature", f"{feature}: counts may mean something else")
         elif feature in _STAGED:
@@ -175,9 +171,13 @@ def _properties(table: Table | None, protocol: dict[str, Any]) -> dict[str, str]
         if isinstance(protocol.get(key), int):
             found[f"delta.{key}"] = str(protocol[key])
     for key in ("readerFeatures", "writerFeatures"):
-        features = protocol.get(key)
-        found.update((f"delta.feature.{name}", "supported") for name in features or () if isinstance(name, str))
+        found.update((f"delta.feature.{name}", "supported") for name in _features(protocol, key))
     return dict(sorted(found.items()))
+
+
+def _features(protocol: dict[str, Any], key: str) -> list[str]:
+    found = protocol.get(key)
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def _pointer_size(pointer: str, log: Log) -> int:

@@ -29,11 +29,12 @@ class Naming(NamedTuple):
 
 
 class Table(NamedTuple):
-    """What one `metaData` action says. `uuid` and `schema` None: it does not say it."""
+    """What one `metaData` action says. `uuid` and `schema` None: it does not say it; `damaged`: its schema is none."""
 
     uuid: str | None
     schema_id: int | None
     schema: dict[str, Any] | None
+    damaged: bool
     spec_id: int
     spec: dict[str, Any]
     configuration: dict[str, str]
@@ -58,6 +59,7 @@ def table_of(action: dict[str, Any]) -> Table:
         uuid=uuid if isinstance(uuid, str) and uuid else None,
         schema_id=_hash(text) if schema and isinstance(text, str) else None,
         schema=schema,
+        damaged=schema is None and text not in (None, ""),
         spec_id=spec_id(columns),
         spec=spec,
         configuration=_strings(action.get("configuration")),

@@ -76,12 +76,12 @@ class States:
         return list(read_files(self._files.commit(log, version, storage)))
 
     def seed(self, log: Log, live: LiveFiles, below: int, storage: Storage) -> None:
-        """Which retained versions up to `below` touched the partitions that no replayed one did, newest first."""
+        """Which told versions up to `below` touched the partitions that no replayed one did, newest first."""
         if live.seeded:
             return
         live.seeded = True
         wanted = {n for n, sums in enumerate(live.partitions) if sums.files and n not in live.touched}
-        for version in (at for at in reversed(log.commits) if at <= below):
+        for version in (at for at in reversed(log.told) if at <= below):
             if not wanted:
                 return
             try:

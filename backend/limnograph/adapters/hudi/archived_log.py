@@ -104,7 +104,7 @@ def _entry(record: dict[str, Any]) -> tuple[Instant, Commit | LeftLogs] | None:
     undone = record.get("hoodieRollbackMetadata")
     if action == "rollback" and isinstance(undone, dict):
         return Instant(requested, None, "rollback", "", 0), left_logs(undone)
-    if record.get("actionState") not in {"COMPLETED", None} or action not in SNAPSHOT_ACTIONS:
+    if record.get("actionState") not in ("COMPLETED", None) or action not in SNAPSHOT_ACTIONS:
         return None
     body = next((found for key in _BODIES if isinstance(found := record.get(key), dict)), None)
     if body is None:

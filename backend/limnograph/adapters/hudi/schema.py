@@ -77,9 +77,9 @@ def _type(kind: Any, path: str, depth: int) -> Any:
         return _LOGICAL[logical]
     if name == "record":
         return {"type": "struct", "fields": _fields(kind, f"{path}.", depth + 1)}
-    if name in {"array", "map"} and depth < _MAX_DEPTH:
+    if name in ("array", "map") and depth < _MAX_DEPTH:
         part = "element" if name == "array" else "value"
         inner, required = _plain(kind.get("items" if name == "array" else "values"))
         shown = {f"{part}-id": schema_id(f"{path}.{part}"), part: _type(inner, f"{path}.{part}", depth + 1)}
         return {"type": "list" if name == "array" else "map", **shown, f"{part}-required": required}
-    return _type(name, path, depth + 1) if isinstance(name, dict) and depth < _MAX_DEPTH else str(name)
+    return _type(name, path, depth + 1) if isinstance(name, (dict, list)) and depth < _MAX_DEPTH else str(name)
