@@ -41,7 +41,7 @@ class Aging:
         self.session = pipeline.spark_session(settings)
         self.store = pipeline.meta_store(settings, self.session)
         self.store.ensure()
-        self.micros = time.time_ns() // 1000 // (1440 * MINUTE) * 1440 * MINUTE
+        self.micros = (time.time_ns() // 1000 // (1440 * MINUTE) + 1) * 1440 * MINUTE  # ahead of real commit times
         self.house = housekeeping(settings, self.session, clock=self)
         self.commits, self.table = 0, SNAPSHOTS
 

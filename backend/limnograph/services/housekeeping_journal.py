@@ -23,7 +23,7 @@ from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 READ_SECONDS = 40 * 86_400
 """Older runs decide nothing any more."""
 ATTEMPTS = 20
-_COLUMNS = ("run_id", "kind", "table", "subject", "ended_at")
+_COLUMNS = ("run_id", "kind", "table", "subject", "started_at")
 
 
 class StepKey(NamedTuple):
@@ -49,7 +49,7 @@ class Journal:
         self._last: dict[StepKey, int] = {}
         self._tried: dict[StepKey, int] = {}
         self.oldest: int | None = None
-        """End of the oldest run that was read."""
+        """Start of the oldest run that was read."""
 
     def refresh(self, now: int) -> None:
         """Read what others, and we, wrote since."""
@@ -57,11 +57,11 @@ class Journal:
         if position == self._position:
             return
         where = Where(start=now - READ_SECONDS * MICROS_PER_SECOND)
-        rows = self._upkeep.rows(MAINTENANCE, position, _COLUMNS, where).drop_nulls("ended_at")
-        for _, kind, table, subject, ended_at in rows.iter_rows():
+        rows = self._upkeep.rows(MAINTENANCE, position, _COLUMNS, where).drop_nulls("started_at")
+        for _, kind, table, subject, started_at in rows.iter_rows():
             key = StepKey(kind, table, subject)
-            self._last[key] = max(ended_at, self._last.get(key, ended_at))
-            self.oldest = min(ended_at, self.oldest or ended_at)
+            self._last[key] = max(started_at, self._last.get(key, started_at))
+            self.oldest = min(started_at, self.oldest or started_at)
         self._position = position
 
     def last(self, key: StepKey) -> int | None:
