@@ -12,7 +12,7 @@ PartitionKey = tuple[int, str]
 """`(spec id, partition as text)`."""
 
 
-class ManifestFile(msgspec.Struct, frozen=True, kw_only=True):
+class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One line of a manifest list. Counts are None where the writer left them out (format v1)."""
 
     path: str

@@ -24,7 +24,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     snapshot_id: int | None = None
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """State of a table at one commit. `manifests`: paths in the metadata itself (format v1 without a list)."""
 
     snapshot_id: int
@@ -54,7 +54,7 @@ class Ref(msgspec.Struct, frozen=True):
     type: str
 
 
-class LogEntry(msgspec.Struct, frozen=True):
+class LogEntry(msgspec.Struct, frozen=True, gc=False):
     """An entry of `snapshot-log` (value: snapshot id) or `metadata-log` (value: location)."""
 
     timestamp_ms: int

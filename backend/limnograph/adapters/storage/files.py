@@ -128,11 +128,12 @@ def _read_local(path: Path, limit: int) -> bytes:
         if not stat.S_ISREG(about.st_mode):
             raise IsADirectoryError(path)
         _within(about.st_size, limit, path)
+        # In one piece, because joined parts would take their memory twice; what a file grows by comes in more.
         parts: list[bytes] = []
-        while part := stream.read(_CHUNK):
+        while part := stream.read(_CHUNK if parts else about.st_size + 1):
             parts.append(part)
             _within(sum(map(len, parts)), limit, path)
-        return b"".join(parts)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _within(size: int, limit: int, where: Place | Path) -> int:
