@@ -29,6 +29,20 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     dvs: int | None
 
 
+UNKNOWN_TOTALS = Totals(
+    data_files=None,
+    records=None,
+    bytes=None,
+    small_files=None,
+    delete_files=None,
+    delete_bytes=None,
+    position_deletes=None,
+    equality_deletes=None,
+    dvs=None,
+)
+"""Of a snapshot whose live files are not known."""
+
+
 class Changed(msgspec.Struct, frozen=True, kw_only=True):
     """What the snapshot itself added and removed. `partitions`: partitions whose data or delete files it touched."""
 

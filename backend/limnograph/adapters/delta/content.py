@@ -8,21 +8,17 @@ from heapq import nlargest
 from limnograph.adapters.delta.replay import Moves
 from limnograph.adapters.delta.schema import Naming, partition_key
 from limnograph.adapters.delta.state import LiveFiles, Sums
-from limnograph.domain.content import PARTITIONS_KEPT, Changed, Content, Partitions, PartitionState, Shape, Totals
-from limnograph.domain.manifests import PartitionKey
-
-NOTHING = Totals(
-    data_files=None,
-    records=None,
-    bytes=None,
-    small_files=None,
-    delete_files=None,
-    delete_bytes=None,
-    position_deletes=None,
-    equality_deletes=None,
-    dvs=None,
+from limnograph.domain.content import (
+    PARTITIONS_KEPT,
+    UNKNOWN_TOTALS,
+    Changed,
+    Content,
+    Partitions,
+    PartitionState,
+    Shape,
+    Totals,
 )
-"""Totals of a version whose live files are not known."""
+from limnograph.domain.manifests import PartitionKey
 
 
 def content_of(
@@ -35,7 +31,7 @@ def content_of(
 ) -> Content:
     """`live` None: the state is not known. `moves` None: the version's own commit is not known."""
     return Content(
-        totals=NOTHING if live is None else totals_of(live.total, small_below),
+        totals=UNKNOWN_TOTALS if live is None else totals_of(live.total, small_below),
         changed=changed_of(moves),
         histogram=None if live is None else list(live.histogram),
         partitions=partitions,

@@ -10,9 +10,9 @@ from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Log, open_log
 from limnograph.adapters.delta.metadata import History, checksum_of, read_history, table_metadata
 from limnograph.adapters.delta.replay import Moves, replay
-from limnograph.adapters.delta.shape import shape_of, wrote_much
 from limnograph.adapters.delta.state import LiveFiles
 from limnograph.adapters.delta.states import States, moved
+from limnograph.analysis.shape import packed_shape, wrote_much
 from limnograph.domain.content import Partitions, Reading, Want
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata import Snapshot, TableMetadata
@@ -64,8 +64,9 @@ class DeltaReader:
         shape = None
         if found.live is not None:
             found.live.aim(small_below)
-            shaped = wrote_much(found.live, found.moves) if want.shape is None else want.shape
-            shape = shape_of(found.live, targets) if shaped else None
+            moved_files = found.moves.data_files if found.moves else 0
+            if wrote_much(moved_files, len(found.live)) if want.shape is None else want.shape:
+                shape = packed_shape(*found.live.sizes(), found.live.held_bytes(), targets)
             self._states.keep(log, version, found.live)
         partitions = self._partitions(metadata, version, found, changed_only=want.changed_only, small_below=small_below)
         return Reading(

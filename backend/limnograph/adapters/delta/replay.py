@@ -42,6 +42,11 @@ class Moves(msgspec.Struct):
     visited: set[Values] = msgspec.field(default_factory=set)
     placed: bool = True
 
+    @property
+    def data_files(self) -> int:
+        """Data files added and removed."""
+        return self.added.data_files + self.removed.data_files
+
     def touch(self, values: Values | None, added: int, removed: int) -> None:
         """Note a partition; None when a removed file does not say where it was."""
         if values is None:

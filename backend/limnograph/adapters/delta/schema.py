@@ -13,8 +13,8 @@ import msgspec
 
 from limnograph.adapters.delta.actions import Values
 from limnograph.domain.manifests import PartitionKey
+from limnograph.domain.partition_text import NULL, shortened, string_text
 
-NULL = "null"
 _MAPPED_ID = "delta.columnMapping.id"
 _MAPPED_NAME = "delta.columnMapping.physicalName"
 _INT31 = 2**31 - 1
@@ -80,7 +80,8 @@ def partition_key(values: Values, naming: Naming) -> PartitionKey:
     columns = naming.partition_columns if current else tuple(by_column)
     names = [logical.get(column, column) for column in columns]
     shown = ((name, by_column[column]) for name, column in zip(names, columns, strict=True))
-    return spec_id(names), "/".join(f"{name}={NULL if value is None else value}" for name, value in shown)
+    texts = (f"{name}={NULL if value is None else shortened(string_text(value))}" for name, value in shown)
+    return spec_id(names), "/".join(texts)
 
 
 def spec_id(columns: list[str]) -> int:

@@ -123,6 +123,11 @@ class LiveFiles:
         # Copies: a view would forbid the columns to grow.
         return np.array(self._partition, np.int64)[rows], np.array(self._size, np.int64)[rows]
 
+    def held_bytes(self) -> list[int]:
+        """Bytes of every partition with a live file; nothing where the files have no partition values."""
+        held = [(values, sums.bytes) for values, sums in zip(self.values, self.partitions, strict=True) if sums.files]
+        return [size for _, size in held] if any(values for values, _ in held) else []
+
     def _is_small(self, row: int) -> bool:
         return self._small_below is not None and self._size[row] < self._small_below
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from limnograph.adapters.hudi.partitions import PartitionText
 from limnograph.adapters.hudi.slices import Move, Slices
 from limnograph.adapters.hudi.tally import Tally
-from limnograph.analysis.debt import debt
-from limnograph.analysis.skew import skew
+from limnograph.analysis.shape import packed_shape, wrote_much
 from limnograph.domain.content import (
     PARTITIONS_KEPT,
+    UNKNOWN_TOTALS,
     Changed,
     Content,
     Partitions,
     PartitionState,
-    Shape,
     Totals,
     Want,
 )
 from limnograph.domain.manifests import PartitionKey
 from limnograph.domain.targets import Targets
-
-SHAPE_SHARE = 10
-"""The shape is computed anew where an instant moved a tenth of the live files."""
 
 
 def content_of(
@@ -31,33 +25,20 @@ def content_of(
 ) -> Content:
     """`counted` False: the state is not known, but what the instant itself wrote is."""
     sized = counted and not slices.total.unsized
-    shaped = _wrote_much(slices, move) if want.shape is None else want.shape
+    moved = move.added.files + move.removed.files if move else 0
+    shaped = wrote_much(moved, slices.total.files) if want.shape is None else want.shape
     return Content(
-        totals=_totals(slices.total, targets) if counted else _UNKNOWN,
+        totals=_totals(slices.total, targets) if counted else UNKNOWN_TOTALS,
         changed=_changed(move, counted=counted),
         histogram=list(slices.histogram) if sized else None,
         partitions=_partitions(slices, move or Move(), want, text, targets) if counted else None,
-        shape=_shape(slices, text, targets) if sized and shaped else None,
+        shape=packed_shape(*slices.sizes(), _held(slices, text), targets) if sized and shaped else None,
     )
 
 
-def _wrote_much(slices: Slices, move: Move | None) -> bool:
-    """Whether the instant itself moved at least a tenth of the live files."""
-    moved = move.added.files + move.removed.files if move else 0
-    return moved > 0 and moved * SHAPE_SHARE >= slices.total.files
-
-
-_UNKNOWN = Totals(
-    data_files=None,
-    records=None,
-    bytes=None,
-    small_files=None,
-    delete_files=None,
-    delete_bytes=None,
-    position_deletes=None,
-    equality_deletes=None,
-    dvs=None,
-)
+def _held(slices: Slices, text: PartitionText) -> list[int]:
+    """Bytes of every partition with a base file; nothing for a table without partitions."""
+    return [tally.bytes for tally in slices.partitions.values() if tally.files] if text.partitioned else []
 
 
 def _totals(total: Tally, targets: Targets | None) -> Totals:
@@ -124,22 +105,3 @@ def _partitions(slices: Slices, move: Move, want: Want, text: PartitionText, tar
             last_committed_at=slices.last_touched.get(path),
         )
     return Partitions(scope="changed" if changed else "full", total=len(live), states=states)
-
-
-def _shape(slices: Slices, text: PartitionText, targets: Targets | None) -> Shape:
-    """Files of a partition are packed by size; unevenness is told only of tables with partitions."""
-    partition, sizes = slices.sizes()
-    order = np.lexsort((sizes, partition))
-    owed = None if targets is None else debt(partition[order], sizes[order], targets)
-    held = [tally.bytes for tally in slices.partitions.values() if tally.files and text.partitioned]
-    uneven = skew(np.array(held, np.int64))
-    return Shape(
-        debt_files=owed and owed.files,
-        debt_bytes=owed and owed.bytes,
-        debt_groups=owed and owed.groups,
-        debt_outputs=owed and owed.outputs,
-        skew_max_over_median=uneven.max_over_median,
-        skew_cv=uneven.cv,
-        skew_gini=uneven.gini,
-        skew_top1_share=uneven.top1_share,
-    )
