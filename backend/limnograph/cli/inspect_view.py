@@ -130,8 +130,8 @@ def _partitions(console: Console, structure: Structure) -> None:
     table = _table(("partition", "small", "files", "deletes", "size"))
     for part in structure.worst:
         numbers = (part.small_files, part.data_files, part.delete_files)
-        table.add_row(Text(f"  {plain(part.partition) or '(none)'}"), *map(number, numbers), sized(part.bytes))
-    console.print(table)
+        table.add_row(Text(plain(part.partition) or "(none)"), *map(number, numbers), sized(part.bytes))
+    console.print(Padding(table, (0, 0, 0, 2)))
 
 
 def _snapshots(console: Console, snapshots: Sequence[InspectedSnapshot]) -> None:
@@ -139,14 +139,15 @@ def _snapshots(console: Console, snapshots: Sequence[InspectedSnapshot]) -> None
         _headline(console, "No snapshots.")
         return
     shown = snapshots[-LAST_SNAPSHOTS:]
-    _headline(console, f"Last {len(shown)} of {counted(len(snapshots), 'snapshot')}")
+    retained = counted(len(snapshots), "snapshot")
+    _headline(console, retained if len(shown) == len(snapshots) else f"Last {len(shown)} of {retained}")
     table = _table(("committed (UTC)", "operation", "added", "removed", "files", "size", "status"))
     for snapshot in shown:
         numbers = (snapshot.added.data_files, snapshot.removed.data_files, snapshot.totals.data_files)
         size = sized(snapshot.totals.bytes)
         operation = Text(plain(snapshot.operation or UNKNOWN)[:20])
         table.add_row(instant(snapshot.committed_at), operation, *map(number, numbers), size, snapshot.status)
-    console.print(table)
+    console.print(Padding(table, (0, 0, 0, 2)))
 
 
 def _table(columns: Sequence[str]) -> Table:
@@ -154,6 +155,6 @@ def _table(columns: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     for place, column in enumerate(columns):
         is_text = place == 0 or column in {"operation", "status"}
-        table.add_column(f"  {column}" if place == 0 else column, justify="left" if is_text else "right")
+        table.add_column(column, justify="left" if is_text else "right")
     table.columns[0].overflow = "fold"
     return table

@@ -35,10 +35,10 @@ def sized(value: int | None) -> str:
 
 
 def instant(millis: int | None) -> str:
-    """UTC, indented as the first column of a table; an instant beyond the calendar as its milliseconds."""
+    """UTC; an instant beyond the calendar as its milliseconds."""
     if millis is None:
-        return f"  {UNKNOWN}"
+        return UNKNOWN
     try:
-        return datetime.fromtimestamp(millis / 1000, UTC).strftime("  %Y-%m-%d %H:%M:%S")
+        return datetime.fromtimestamp(millis / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     except (ValueError, OverflowError, OSError):
-        return f"  {millis}"
+        return str(millis)

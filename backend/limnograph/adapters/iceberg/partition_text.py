@@ -1,22 +1,17 @@
-"""Partition values as text, `day=2026-11-20/region=eu`, from what a manifest's own header says about its spec.
-
-Partitions are told apart by this text alone: different values must read differently.
-"""
+"""Partition values as text, `day=2026-11-20/region=eu`, from what a manifest's own header says about its spec."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import uuid
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from limnograph.domain.partition_text import NULL, shortened, string_text
+
 Show = Callable[[Any], str]
-NULL = "null"
-MAX_TEXT = 500
-"""Letters of one value; a longer one ends in its digest. No path of a real partition is as long."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_DAY = date(1970, 1, 1)
 
@@ -29,7 +24,7 @@ def partition_text(spec_fields: list[dict[str, Any]], record: Any) -> Callable[[
 
     def text(values: tuple[Any, ...]) -> str:
         return "/".join(
-            f"{name}={NULL if value is None else _short(show(value))}"
+            f"{name}={NULL if value is None else shortened(show(value))}"
             for (name, show), value in zip(shows, values, strict=True)
         )
 
@@ -71,21 +66,7 @@ def _plain(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    return _text(value) if isinstance(value, str) else str(value)
-
-
-def _text(value: str) -> str:
-    """A string that is no null and holds no other field: `"null"`, `a%2Fb`."""
-    if value == NULL:
-        return f'"{NULL}"'
-    escaped = value.replace("%", "%25").replace("/", "%2F")
-    return "%22" + escaped[1:] if escaped.startswith('"') else escaped
-
-
-def _short(text: str) -> str:
-    if len(text) <= MAX_TEXT:
-        return text
-    return f"{text[:MAX_TEXT]}...{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
+    return string_text(value) if isinstance(value, str) else str(value)
 
 
 def _timestamp(micros: int) -> str:
