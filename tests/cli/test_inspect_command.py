@@ -99,8 +99,22 @@ def test_a_moved_table_is_read_through_a_path_map(lake: Lake, tmp_path: Path) ->
     assert found["problems"][0]["code"] == "manifest_list_refused"
     assert found["problems"][0]["snapshot_id"] == found["snapshots"][0]["snapshot_id"]
     assert str(table.metadata.snapshots[0].manifest_list) in found["problems"][0]["detail"]
-    assert f"--path-map {table.location()}={moved};" in found["problems"][0]["detail"]
-    assert "[observe] roots" in found["problems"][0]["detail"]
+    assert found["problems"][0]["detail"].endswith(f"--path-map {table.location()}={moved}")
+
+
+def test_a_place_beside_the_tables_folder_is_read_when_it_is_allowed(lake: Lake, tmp_path: Path) -> None:
+    table = lake.table()
+    table.append(rows("eu"))
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    listed = path_of(table.metadata.snapshots[0].manifest_list)
+    listed.rename(beside / listed.name)
+    location = rewrite_metadata(
+        table, lambda document: document["snapshots"][0].update({"manifest-list": f"file://{beside}/{listed.name}"})
+    )
+    _, found = inspect(location)
+    assert "allowed by [observe] roots, and to inspect by --path-map" in found["problems"][0]["detail"]
+    assert inspect(location, "--path-map", f"{beside}={beside}")[1]["status"] == "ok"
 
 
 def test_a_damaged_file_is_named_with_what_is_wrong(lake: Lake) -> None:

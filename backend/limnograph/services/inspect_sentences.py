@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limnograph.domain.ids import normalise_location
 from limnograph.domain.metadata import TableMetadata
 
 UNAVAILABLE = "storage_unavailable"
@@ -46,7 +47,6 @@ def remedy(code: str, metadata: TableMetadata) -> str | None:
     if not code.endswith("_refused"):
         return None
     home, log, _ = metadata.metadata_location.rpartition("/metadata/")
-    moved = f"{metadata.location}={home if log else 'FOLDER'}"
-    return (
-        f"a table that was moved is read with --path-map {moved}; a place beside its folder belongs in [observe] roots"
-    )
+    if log and normalise_location(home) != normalise_location(metadata.location):
+        return f"a table that was moved is read with --path-map {metadata.location}={home}"
+    return "a place beside the table's folder is allowed by [observe] roots, and to inspect by --path-map PREFIX=PLACE"
