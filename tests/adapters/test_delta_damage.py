@@ -232,3 +232,18 @@ def test_features_of_any_shape_are_survived(tmp_path: Path, features: object) ->
     log.commit(add("a"))
     table = log.reader().metadata(log.newest())
     assert (table.head_id, table.format_version, table.problems) == (1, 3, ())
+
+
+def test_damage_is_told_once_with_its_file_and_why(tmp_path: Path) -> None:
+    log = DeltaLog(tmp_path / "t")
+    log.begin(add("a"))
+    log.write(b'{"add":{"path":"b"}}\n')
+    log.commit(add("c"))
+    reader = log.reader()
+    table = reader.metadata(log.newest())
+    assert table.problems == ()
+    readings = read_all(reader, table)
+    assert [reading.problems for reading in readings.values()] == [(), ("commit_unreadable",), ("history_damaged",)]
+    for version in (1, 2):
+        (detail,) = readings[version].details.values()
+        assert detail == f"file://{log.log}/{1:020}.json: a file action has size None"

@@ -132,8 +132,9 @@ def assert_state(reading: Reading, state: dict[str, Live]) -> None:
 def by_partition(files: list[Live]) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for file in files:
-        count, size = found.get(f"p={file.part or 'null'}", (0, 0))
-        found[f"p={file.part or 'null'}"] = count + 1, size + file.size
+        text = f"p={(file.part or 'null').replace('/', '%2F')}"
+        count, size = found.get(text, (0, 0))
+        found[text] = count + 1, size + file.size
     return found
 
 

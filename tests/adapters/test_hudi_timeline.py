@@ -11,6 +11,7 @@ from hudi_timeline import AVRO_SCHEMA, HudiFolder, Stat
 from limnograph.adapters.hudi.kept import Kept
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.names import FileName, parse_name
+from limnograph.adapters.hudi.partitions import PartitionText
 from limnograph.adapters.hudi.properties import parse_properties
 from limnograph.adapters.hudi.reader import HudiReader
 from limnograph.adapters.hudi.schema import iceberg_schema, schema_id
@@ -185,6 +186,15 @@ def test_an_empty_commit_wrote_nothing(tmp_path: Path) -> None:
     assert reading.problems == ()
     assert reading.content
     assert (reading.content.totals.data_files, reading.content.changed.added_data_files) == (0, 0)
+
+
+def test_no_value_of_a_partition_reads_as_null_or_as_another_field() -> None:
+    text = PartitionText(
+        {"hoodie.table.partition.fields": "a,b:SIMPLE", "hoodie.datasource.write.partitionpath.urlencode": "true"}
+    )
+    assert text("a=x%2Fy/b=__HIVE_DEFAULT_PARTITION__") == "a=x%2Fy/b=null"
+    assert text("null/50%25") == 'a="null"/b=50%25'
+    assert text("2026/11/21") == "2026/11/21"
 
 
 def test_properties_are_javas(tmp_path: Path) -> None:

@@ -129,13 +129,15 @@ def read_head(content: bytes) -> Head:
 
 
 def read_files(content: bytes) -> Iterator[FileAction]:
-    """Adds and removes in their order. Raises MetadataError (`commit_unreadable`) at what is damaged."""
+    """Adds and removes in their order. Raises MetadataError (`commit_unreadable`, `too_many_actions`)."""
     try:
         for line in lines(content, _FILES):
             if line.remove is not None:
                 yield FileAction(False, file_of(line.remove, whole=False))
             if line.add is not None:
                 yield FileAction(True, file_of(line.add, whole=True))
+    except MetadataError:
+        raise
     except _DAMAGE as error:
         raise MetadataError("commit_unreadable", (str(error) or type(error).__name__).splitlines()[0]) from error
 

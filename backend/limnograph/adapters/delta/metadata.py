@@ -134,9 +134,7 @@ def _snapshot(version: int, history: History) -> Snapshot:
 
 
 def _problems(log: Log, history: History, table: Table | None) -> Iterator[Problem]:
-    for version, head in history.heads.items():
-        if head.damage:
-            yield Problem("commit_unreadable", f"the commit of version {version}: {head.damage}", version)
+    """Of the table as a whole; a damaged commit is told by the reading of its version."""
     for before, after in pairwise(log.told):
         if after != before + 1:
             yield Problem("commits_missing", f"between versions {before} and {after}", after)

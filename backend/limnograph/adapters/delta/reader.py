@@ -22,6 +22,9 @@ MAX_CHECKSUM_BYTES = 2**20
 """Larger checksum files repeat all live files; they are not worth a read."""
 
 
+_OWN = {"file_missing": "commit_missing", "file_too_large": "too_many_actions", "too_many_actions": "too_many_actions"}
+
+
 class Shared:
     """What the tables of one process share: files of their logs and the states of their last versions."""
 
@@ -35,11 +38,13 @@ SHARED = Shared()
 
 
 class _Read(NamedTuple):
-    """A version as far as it could be read. `live`: state after it; `moves`: what its own commit did."""
+    """A version as far as it could be read. `live`: state after it; `moves`: what its own commit did; `problems`: codes
+    and which file is damaged how.
+    """
 
     live: LiveFiles | None
     moves: Moves | None
-    problems: tuple[str, ...]
+    problems: dict[str, str]
 
 
 class DeltaReader:
@@ -60,7 +65,7 @@ class DeltaReader:
         small_below = targets.small_below if targets else None
         found = self._version(log, version)
         if found.live is None and found.moves is None:
-            return Reading(tier="summary", problems=found.problems)
+            return Reading(tier="summary", problems=tuple(found.problems), details=found.problems)
         shape = None
         if found.live is not None:
             found.live.aim(small_below)
@@ -71,7 +76,8 @@ class DeltaReader:
         partitions = self._partitions(metadata, version, found, changed_only=want.changed_only, small_below=small_below)
         return Reading(
             tier="entries",
-            problems=found.problems,
+            problems=tuple(found.problems),
+            details=found.problems,
             notes=self._notes(log, version, found.live),
             content=content_of(found.live, found.moves, partitions, shape, small_below=small_below),
         )
@@ -90,26 +96,27 @@ class DeltaReader:
 
     def _version(self, log: Log, version: int) -> _Read:
         """The version's own commit on the state before it; else the commit alone, and a checkpoint of this version."""
-        problems: list[str] = []
+        problems: dict[str, str] = {}
         actions: list[FileAction] | None = None
         try:
             if version in log.commits:
                 actions = self._states.actions(log, version, self._storage)
                 before = self._states.at(log, version - 1, self._storage)
-                return _Read(before, moved(before, version, replay(actions, before)), ())
+                return _Read(before, moved(before, version, replay(actions, before)), {})
         except MetadataError as error:
-            problems.append(_code(error, own=actions is None))
+            problems[_code(error, own=actions is None)] = error.detail
         try:
             live = self._states.checkpoint(log, version, self._storage)
         except MetadataError as error:
             live = None
-            problems = problems or [_code(error, own=False)]
+            problems = problems or {error.code: error.detail}
         else:
-            problems = [code for code in problems if code not in {"history_truncated", "history_damaged"}]
+            for healed in ("history_truncated", "history_damaged"):
+                problems.pop(healed, None)
         moves = None if actions is None else replay(actions, None)
         if live is not None and moves is not None:
             moved(live, version, moves)
-        return _Read(live, moves, tuple(dict.fromkeys(problems)))
+        return _Read(live, moves, problems)
 
     def _partitions(
         self, metadata: TableMetadata, version: int, found: _Read, *, changed_only: bool, small_below: int | None
@@ -154,4 +161,4 @@ class DeltaReader:
 
 def _code(error: MetadataError, *, own: bool) -> str:
     """Problem code of a row: damage of the version's own commit has one name, whatever is wrong with the file."""
-    return "commit_missing" if own and error.code == "file_missing" else "commit_unreadable" if own else error.code
+    return _OWN.get(error.code, "commit_unreadable") if own else error.code

@@ -6,11 +6,11 @@ Whether a state can be known is decided by the log alone, never by what this pro
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from limnograph.adapters.delta.actions import FileAction, read_files
+from limnograph.adapters.delta.actions import File, FileAction, read_files
 from limnograph.adapters.delta.checkpoints import checkpoint_files
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Checkpoint, Log
@@ -24,6 +24,8 @@ FILES_KEPT = 400_000
 _TRIES = 10
 """Checkpoints that are tried until one is sound; the beginning of the table always is."""
 _Start = Callable[[], LiveFiles]
+_Bad = OrderedDict[Any, tuple[str, str]]
+"""Code and detail of what is wrong with a file."""
 
 
 class _Held(NamedTuple):
@@ -40,7 +42,7 @@ class States:
     def __init__(self, files: LogFiles) -> None:
         self._files = files
         self._held: OrderedDict[str, _Held] = OrderedDict()
-        self._bad: OrderedDict[Any, str] = OrderedDict()
+        self._bad: _Bad = OrderedDict()
 
     def at(self, log: Log, version: int, storage: Storage) -> LiveFiles:
         """State after a version. Raises MetadataError: `history_truncated` where the log has no way there,
@@ -72,8 +74,12 @@ class States:
             self._held.popitem(last=False)
 
     def actions(self, log: Log, version: int, storage: Storage) -> list[FileAction]:
-        """File actions of a commit. Raises MetadataError, SourceError."""
-        return list(read_files(self._files.commit(log, version, storage)))
+        """File actions of a commit. Raises MetadataError that names the file, SourceError."""
+        content = self._files.commit(log, version, storage)
+        try:
+            return list(read_files(content))
+        except MetadataError as error:
+            raise MetadataError(error.code, f"{log.location(log.commits[version].name)}: {error.detail}") from error
 
     def seed(self, log: Log, live: LiveFiles, below: int, storage: Storage) -> None:
         """Which told versions up to `below` touched the partitions that no replayed one did, newest first."""
@@ -108,7 +114,7 @@ class States:
             live.seeded = True
             return self._forward(log, -1, version, live, storage)
         with _Marked(self._bad, (log.root, base.files)):
-            for file in checkpoint_files(log, base, storage):
+            for file in _checkpoint_files(log, base, storage):
                 if file.key not in live:
                     live.put(file)
         return self._forward(log, base.version, version, live, storage)
@@ -117,8 +123,7 @@ class States:
         """Apply the commits after `start`. Fails before it starts where one of them is known to be damaged."""
         steps = range(start + 1, version + 1)
         for step in steps:
-            if (log.root, log.commits[step]) in self._bad:
-                raise MetadataError(self._bad[log.root, log.commits[step]], f"version {step} cannot be applied")
+            _check(self._bad, (log.root, log.commits[step]))
         for step in steps:
             with _Marked(self._bad, (log.root, log.commits[step])):
                 moved(live, step, replay(self.actions(log, step, storage), live))
@@ -152,18 +157,31 @@ def _tried(starts: list[_Start]) -> LiveFiles:
 class _Marked:
     """Remembers a file that turned out damaged, so that a long history behind it does not read it again and again."""
 
-    def __init__(self, bad: OrderedDict[Any, str], key: Any) -> None:
+    def __init__(self, bad: _Bad, key: Any) -> None:
         self._bad, self._key = bad, key
 
     def __enter__(self) -> None:
-        if self._key in self._bad:
-            raise MetadataError(self._bad[self._key], "known to be damaged")
+        _check(self._bad, self._key)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, MetadataError):
-            self._bad[self._key] = error.code
+            self._bad[self._key] = (error.code, error.detail)
             while len(self._bad) > 1_000:
                 self._bad.popitem(last=False)
+
+
+def _check(bad: _Bad, key: Any) -> None:
+    """Say again what was wrong with a file that is known to be damaged."""
+    if key in bad:
+        raise MetadataError(*bad[key])
+
+
+def _checkpoint_files(log: Log, base: Checkpoint, storage: Storage) -> Iterator[File]:
+    """As `checkpoint_files`; damage names the file."""
+    try:
+        yield from checkpoint_files(log, base, storage)
+    except MetadataError as error:
+        raise MetadataError(error.code, f"{log.location(base.files[0].name)}: {error.detail}") from error
 
 
 def _made_from(log: Log, version: int) -> Any:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-_NULL = "__HIVE_DEFAULT_PARTITION__"
+from limnograph.domain.partition_text import NULL, shortened, string_text
+
+_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 def partition_fields(properties: Mapping[str, str]) -> list[str]:
@@ -43,6 +45,6 @@ class PartitionText:
 
     def _part(self, field: str, part: str) -> str:
         value = part.removeprefix(f"{field}=")
-        if value == _NULL:
-            return f"{field}=null"
-        return f"{field}={unquote(value, errors='replace') if self._encoded else value}"
+        if value == _DEFAULT_PARTITION:
+            return f"{field}={NULL}"
+        return f"{field}={shortened(string_text(unquote(value, errors='replace') if self._encoded else value))}"
