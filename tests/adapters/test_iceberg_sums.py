@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from limnograph.adapters.iceberg.cache_codec import key_of, opened, pack_sums, sealed, unpack_sums
 from limnograph.adapters.iceberg.entries import ADDED, DATA, DELETED, EQUALITY_DELETES, NO_SNAPSHOT, Entries
-from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, ManifestSums, sum_entries
+from limnograph.adapters.iceberg.sums import DELTA, HISTOGRAM, LIVE, TOTALS, ManifestSums, sum_entries
 from limnograph.adapters.iceberg.table_sums import Line, TableSums
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.manifests import size_bin
@@ -96,7 +96,7 @@ def test_a_snapshot_of_any_manifests_is_the_sum_of_their_entries(
     found = table.select(weights, snapshot_id)
     expected = counted([(number % 2, manifests[number]) for number in listed], snapshot_id)
     assert dict(zip(TOTALS, found.totals.tolist(), strict=False)) == {n: expected["totals"][n] for n in TOTALS}
-    bins = found.totals[len(TOTALS) :].tolist()
+    bins = found.totals[HISTOGRAM].tolist()
     assert bins == [expected["histogram"][index] for index in range(len(bins))]
     assert dict(zip(DELTA, found.delta.tolist(), strict=True)) == {name: expected["delta"][name] for name in DELTA}
     assert {table.partitions[place] for place in found.touched} == expected["touched"]

@@ -15,6 +15,7 @@ _SENTENCES = {
     "manifest_missing": "the counts come from the manifest list, for a manifest does not exist",
     "manifest_unreadable": "the counts come from the manifest list, for a manifest is damaged",
     "manifest_refused": "the counts come from the manifest list, for a manifest lies outside of the table's locations",
+    "manifest_list_disagrees": "the manifest list says other counts or lengths than its manifests; theirs are shown",
     "history_truncated": "the log before this version is gone; only what the version itself changed is known",
     "history_damaged": "the log before this version is damaged; only what the version itself changed is known",
     "history_archived": "older commits are archived and no longer readable; what only they told is not known",

@@ -11,13 +11,11 @@ import numpy as np
 
 from limnograph.adapters.iceberg.entries import Keys
 from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
-from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Grouped, ManifestSums
-from limnograph.domain.facts import HISTOGRAM_EDGES
+from limnograph.adapters.iceberg.sums import DELTA, LIVE, WIDTH, Grouped, ManifestSums
 
-VERSION = b"3"
+VERSION = b"4"
 """Rises when sums, columns or this form change: older rows then have other keys and digests."""
 _DIGEST = 16
-_TOTALS = len(TOTALS) + len(HISTOGRAM_EDGES) + 1
 
 
 def key_of(*parts: object) -> bytes:
@@ -57,7 +55,7 @@ def unpack_sums(parts: list[Any]) -> ManifestSums:
     """The sums of `pack_sums`."""
     totals, live_p, live_w, live_n, delta_p, delta_w, delta_n, partitions, spec_id = parts
     return ManifestSums(
-        totals=_longs(totals).reshape(_TOTALS),
+        totals=_longs(totals).reshape(WIDTH),
         live=Grouped(_longs(live_p), _longs(live_w), _longs(live_n).reshape(len(LIVE), -1)),
         deltas=Grouped(_longs(delta_p), _longs(delta_w), _longs(delta_n).reshape(len(DELTA), -1)),
         partitions=partitions,

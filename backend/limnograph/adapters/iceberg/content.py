@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from limnograph.adapters.iceberg.shape import partition_skew
-from limnograph.adapters.iceberg.sums import DELTA, LIVE, TOTALS, Longs
+from limnograph.adapters.iceberg.sums import DELTA, HISTOGRAM, LIVE, TOTALS, Longs
 from limnograph.adapters.iceberg.table_sums import Selected, TableSums
 from limnograph.domain.content import (
     PARTITIONS_KEPT,
@@ -41,7 +41,7 @@ class SnapshotSums:
         return Content(
             totals=Totals(**numbers),
             changed=Changed(**dict(zip(DELTA, changed, strict=True)), partitions=self._found.touched.size),
-            histogram=totals[len(TOTALS) :],
+            histogram=totals[HISTOGRAM],
             partitions=self._partitions(want),
             shape=shape,
         )

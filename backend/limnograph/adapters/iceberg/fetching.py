@@ -127,11 +127,11 @@ class _Work(NamedTuple):
         content = self.storage.read(manifest.path, MAX_AVRO_BYTES)
         if not self.keep:
             entries = decode_manifest(content, manifest, bounds_of=None)
-            return sum_entries(entries, self.small_below, _spec_id(manifest, entries)), None
+            return sum_entries(entries, self.small_below, _spec_id(manifest, entries), len(content)), None
         bounds_of = DELETE_FILE_PATH if manifest.deletes else self.bounds_of
         entries = decode_manifest(content, manifest, bounds_of=bounds_of, paths=True)
         files = scoped_deletes(entries) if manifest.deletes else file_columns(entries)
-        return sum_entries(entries, self.small_below, _spec_id(manifest, entries)), files
+        return sum_entries(entries, self.small_below, _spec_id(manifest, entries), len(content)), files
 
 
 def _spec_id(manifest: ManifestFile, entries: Entries) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from limnograph.adapters.iceberg.agreement import compared
 from limnograph.adapters.iceberg.cache import ManifestCache, TableCache
 from limnograph.adapters.iceberg.content import SnapshotSums
 from limnograph.adapters.iceberg.fetching import MAX_AVRO_BYTES, Fetching, code_of, detail_of
@@ -67,7 +68,7 @@ class IcebergReader:
                 )
             sums = SnapshotSums(metadata, snapshot, table.sums, table.sums.weights(lines))
             shape, notes = _shape(table, lines, metadata, sums) if shaped else (None, ())
-            notes = fetched.notes or notes
+            notes = (*(fetched.notes or notes), *compared(table.sums, lines, manifests))
             content = sums.content(want, shape)
         except MetadataError as error:
             code = code_of("manifest", error)

@@ -7,7 +7,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.iceberg.entries import ADDED, DATA, DELETED, EQUALITY_DELETES, NO_SNAPSHOT, Entries
+from limnograph.adapters.iceberg.entries import (
+    ADDED,
+    DATA,
+    DELETED,
+    EQUALITY_DELETES,
+    LIVE_EXISTING,
+    NO_SNAPSHOT,
+    Entries,
+)
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import HISTOGRAM_EDGES
 
@@ -17,7 +25,11 @@ TOTALS = (
     *("data_files", "records", "bytes", "small_files"),
     *("delete_files", "delete_bytes", "position_deletes", "equality_deletes", "dvs"),
 )
-"""First columns of `ManifestSums.totals`; the bins of the histogram follow."""
+"""First columns of `ManifestSums.totals`; the bins of the histogram follow, then CHECKS."""
+CHECKS = ("added", "existing", "deleted", "length")
+"""Entries by status and bytes of the manifest: what its line in a manifest list says too."""
+HISTOGRAM = slice(len(TOTALS), len(TOTALS) + len(HISTOGRAM_EDGES) + 1)
+WIDTH = HISTOGRAM.stop + len(CHECKS)
 LIVE = ("data_files", "delete_files", "small_files", "records", "bytes")
 """Columns of `Live.numbers`."""
 DELTA = tuple(
@@ -40,8 +52,8 @@ class Grouped(NamedTuple):
 
 
 class ManifestSums(NamedTuple):
-    """`totals`: TOTALS and the histogram over live files. `live`: live files by partition and writer. `deltas`: what
-    each snapshot changed here. `partitions`: their texts, of spec `spec_id`.
+    """`totals`: TOTALS and the histogram over live files, CHECKS. `live`: live files by partition and writer.
+    `deltas`: what each snapshot changed here. `partitions`: their texts, of spec `spec_id`.
     """
 
     totals: Longs
@@ -51,8 +63,8 @@ class ManifestSums(NamedTuple):
     spec_id: int
 
 
-def sum_entries(entries: Entries, small_below: int, spec_id: int = 0) -> ManifestSums:
-    """Add up one manifest of a partition spec. Below `small_below` bytes a data file is small.
+def sum_entries(entries: Entries, small_below: int, spec_id: int = 0, length: int = 0) -> ManifestSums:
+    """Add up one manifest of a partition spec and `length` bytes. Below `small_below` bytes a data file is small.
 
     Raises MetadataError (`manifest_implausible`) when a sum leaves 64 bits.
     """
@@ -63,12 +75,17 @@ def sum_entries(entries: Entries, small_below: int, spec_id: int = 0) -> Manifes
     small = is_data & (entries.size < small_below)
     changed = ((entries.status == ADDED) | (entries.status == DELETED)) & (entries.snapshot != NO_SNAPSHOT)
     return ManifestSums(
-        totals=_totals(entries, live & is_data, live & ~is_data, small),
+        totals=np.append(_totals(entries, live & is_data, live & ~is_data, small), _checks(entries, length)),
         live=_live(entries, live, is_data, small),
         deltas=_deltas(entries, changed, is_data),
         partitions=entries.partitions,
         spec_id=spec_id,
     )
+
+
+def _checks(entries: Entries, length: int) -> Longs:
+    by_status = np.bincount(entries.status, minlength=DELETED + 1)
+    return np.array([*by_status[[ADDED, LIVE_EXISTING, DELETED]], length], np.int64)
 
 
 def _totals(

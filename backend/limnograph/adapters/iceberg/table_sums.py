@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.iceberg.sums import DELTA, LIVE, MAX_SUM, TOTALS, Grouped, Longs, ManifestSums
+from limnograph.adapters.iceberg.sums import CHECKS, DELTA, LIVE, MAX_SUM, WIDTH, Grouped, Longs, ManifestSums
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import HISTOGRAM_EDGES
 from limnograph.domain.manifests import ManifestFile, PartitionKey
 
 
@@ -71,7 +70,7 @@ class Grown:
 
 
 class Selected(NamedTuple):
-    """Numbers of a snapshot: `totals` by TOTALS with the histogram behind, `delta` by DELTA, `touched`: places of
+    """Numbers of a snapshot: `totals` as `ManifestSums.totals`, `delta` by DELTA, `touched`: places of
     partitions that the snapshot changed with data files added and removed there, `live_partitions` by place.
     """
 
@@ -93,7 +92,7 @@ class TableSums:
         self._local: list[Longs] = []
         self._specs: list[int] = []
         self._text_bytes = 0
-        self._totals = Grown(len(TOTALS) + len(HISTOGRAM_EDGES) + 1)
+        self._totals = Grown(WIDTH)
         self._live = Grown(_NUMBERS + len(LIVE))
         self._deltas = Grown(_NUMBERS + len(DELTA))
 
@@ -145,6 +144,10 @@ class TableSums:
     def spec_id(self, line: Line) -> int:
         """Partition spec of one manifest."""
         return self._specs[self._places[line]]
+
+    def checks(self, lines: Sequence[Line]) -> Longs:
+        """What these manifests hold by their own entries: a row per column of CHECKS, a column per line."""
+        return self._totals.view[-len(CHECKS) :, [self._places[line] for line in lines]]
 
     def weights(self, lines: Iterable[Line]) -> Longs:
         """How often each manifest is listed, by place. A manifest that a list names twice counts twice, as it does

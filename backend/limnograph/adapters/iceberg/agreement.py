@@ -1,0 +1,42 @@
+"""What a list says of manifests beside what they hold: a file that is cut between two blocks reads without error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+
+import numpy as np
+
+from limnograph.adapters.iceberg.sums import CHECKS
+from limnograph.adapters.iceberg.table_sums import Line, TableSums
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.manifests import ManifestFile
+
+DISAGREES = "manifest_list_disagrees"
+"""Note: the list counts other files, or tells another length. The numbers are those of the manifests themselves."""
+_said = attrgetter("added_files", "existing_files", "deleted_files", "length")
+_LENGTH = CHECKS.index("length")
+
+
+def compared(sums: TableSums, lines: Sequence[Line], manifests: Sequence[ManifestFile]) -> tuple[str, ...]:
+    """Notes about lines that say something else than their manifests.
+
+    Raises MetadataError (`avro_damaged`) for a manifest that is shorter than its line says, unless that line counts
+    the entries it has: writers that rewrite paths leave old lengths behind, and nobody invents equal counts.
+    """
+    if not lines:
+        return ()
+    held = sums.checks(lines)
+    # What a line leaves out is not a number, which equals nothing and is below nothing.
+    listed = np.array(list(map(_said, manifests)), np.float64).T
+    differs = (listed != held) & ~np.isnan(listed)
+    confirmed = (listed[:_LENGTH] == held[:_LENGTH]).all(axis=0)
+    cut = (held[_LENGTH] < listed[_LENGTH]) & ~confirmed
+    if cut.any():
+        first = int(np.flatnonzero(cut)[0])
+        raise MetadataError(
+            "avro_damaged",
+            f"{manifests[first].path} has {held[_LENGTH, first]} bytes of {manifests[first].length}, and other entries "
+            "than its list counts",
+        )
+    return (DISAGREES,) if differs.any() else ()
