@@ -241,7 +241,7 @@ def test_a_catalog_that_fails_says_whose_fault_it_is(tmp_path: Path) -> None:
 def test_meta_tables_get_the_field_ids_that_were_promised(lake: Lake) -> None:
     from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
 
-    assert ensure_meta_tables(lake.catalog, "limnograph") == ["snapshots", "changes"]
+    assert ensure_meta_tables(lake.catalog, "limnograph") == [table.name for table in META_TABLES]
     assert ensure_meta_tables(lake.catalog, "limnograph") == []
     for table in META_TABLES:
         schema = lake.load(f"limnograph.{table.name}").schema()

@@ -20,7 +20,7 @@ VERSIONS = pytest.mark.parametrize("version", [6, 9])
 
 
 def watcher(folder: HudiFolder, tmp_path: Path) -> Watcher:
-    path = {"format": "hudi", "name": "landing.events", "location": f"file://{folder.location}"}
+    path = {"format": "hudi", "name": "landing.events", "location": folder.location}
     return Watcher(
         SettingsLake(Lake(tmp_path).settings(observe={"paths": [path]})), MemoryEngine(), SystemClock(), WINDOW
     )
