@@ -93,7 +93,9 @@ AVRO_SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [{"name": "id
 
 
 class Stat(NamedTuple):
-    """A file that a commit writes. `log`: a log file; `of`: instant in its name, where it is not the commit's own."""
+    """A file that a commit writes. `log`: a log file; `of`: instant in its name, where it is not the commit's own;
+    `offset`: bytes that it had before.
+    """
 
     group: str
     size: int
@@ -106,6 +108,7 @@ class Stat(NamedTuple):
     suffix: str = ""
     updates: int = 0
     on_disk: bool = True
+    offset: int | None = None
 
 
 def avro(schema: dict[str, Any], record: dict[str, Any]) -> bytes:
@@ -174,7 +177,7 @@ class HudiFolder:
         for stat in stats:
             name = self.name(instant, stat)
             if stat.on_disk:
-                self.place(stat.partition, name, stat.size)
+                self.place(stat.partition, name, (stat.offset or 0) + stat.size)
             written.setdefault(stat.partition, []).append(
                 {
                     "fileId": f"{stat.group}-0",
@@ -187,6 +190,7 @@ class HudiFolder:
                     "fileSizeInBytes": stat.size,
                     "totalWriteBytes": stat.size,
                     "partitionPath": stat.partition,
+                    **({} if stat.offset is None else {"logOffset": stat.offset}),
                 }
             )
         gone: dict[str, list[str]] = {}

@@ -60,6 +60,16 @@ def test_files_of_a_version_are_those_before_plus_added_minus_removed(entry: dic
         assert sum(content(reading).histogram or []) == files
 
 
+@pytest.mark.parametrize("entry", TABLES)
+def test_what_a_version_added_and_removed_is_what_its_actions_say(entry: dict[str, Any]) -> None:
+    _, readings = opened(entry["path"])
+    for version, reading in readings.items():
+        lines = (CORPORA / entry["path"] / "_delta_log" / f"{version:020}.json").read_text().splitlines()
+        actions = [name for line in lines if line.strip() for name in json.loads(line)]
+        changed = content(reading).changed
+        assert (changed.added_data_files, changed.removed_data_files) == (actions.count("add"), actions.count("remove"))
+
+
 def test_what_writers_say_stands_in_the_summary() -> None:
     table, _ = opened("delta/commit-info-containing-arbitrary-operationParams-types")
     optimize = table.snapshots[2]

@@ -513,3 +513,23 @@ def test_a_table_without_a_schema_is_whole_and_one_with_a_damaged_schema_is_not(
     table = log.reader().metadata(log.newest())
     assert (table.current_schema_id, [problem.code for problem in table.problems]) == (None, codes)
     assert counts(log.reader().read(table, table.ordered[0], Want())) == (1, 10, 100)
+
+
+def test_a_delete_with_vectors_is_counted_as_its_own_metrics_count_it(log: DeltaLog) -> None:
+    log.begin(add("a"), add("b", records=1))
+    deleted = {"numAddedFiles": 0, "numRemovedFiles": 0, "numDeletionVectorsAdded": 1, "numDeletionVectorsRemoved": 0}
+    log.commit(info("DELETE", 1, operationMetrics=deleted), remove("a", 100), add("a", dv=vector("v", 1)))
+    merged = {"numAddedFiles": 1, "numRemovedFiles": 2, "numDeletionVectorsAdded": 0, "numDeletionVectorsRemoved": 1}
+    gone = (remove("a", 100, dv=vector("v", 1)), remove("b", 100))
+    log.commit(info("OPTIMIZE", 2, operationMetrics=merged), *gone, add("c", records=10))
+    reader = log.reader()
+    table = reader.metadata(log.newest())
+    readings = read_all(reader, table)
+    for version, metrics in ((1, deleted), (2, merged)):
+        changed = content(readings[version]).changed
+        assert [
+            changed.added_data_files,
+            changed.removed_data_files,
+            changed.added_delete_files,
+            changed.removed_delete_files,
+        ] == list(metrics.values())

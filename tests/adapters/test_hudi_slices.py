@@ -264,8 +264,8 @@ def test_logs_of_changed_data_are_no_part_of_the_content(tmp_path: Path, version
 def test_a_log_that_was_appended_to_grows_and_is_one_file(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 6, mor=True)
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
-    folder.commit(Stat("a", 70, 2, log=True, of=base, prev=base), action="deltacommit")
-    folder.commit(Stat("a", 130, 2, log=True, of=base, prev=base), action="deltacommit")
+    folder.commit(Stat("a", 70, 2, log=True, of=base, prev=base, offset=0), action="deltacommit")
+    folder.commit(Stat("a", 60, 2, log=True, of=base, prev=base, offset=70), action="deltacommit")
     *_, last = contents(folder)
     assert live(last) == (1, 1000, 10, 1, 130)
     assert moved(last)[0] == (0, 0, 0, 0)

@@ -68,6 +68,7 @@ class _Stat(msgspec.Struct, rename="camel"):
     num_deletes: int | None = None
     file_size_in_bytes: int | None = None
     total_write_bytes: int | None = None
+    log_offset: int | None = None
 
 
 class _Body(msgspec.Struct, rename="camel"):
@@ -155,21 +156,30 @@ def _written(partition: str, stat: _Stat | None) -> Written | None:
     """None for a stat without a file: a task that had nothing to write leaves one."""
     if stat is None or not stat.path:
         return None
-    size = stat.file_size_in_bytes or stat.total_write_bytes
     name = stat.path.rpartition("/")[2]
     parsed = parse_name(name)
+    is_log = parsed.is_log if parsed else name.startswith(".")
     return Written(
         partition=partition,
         file_id=stat.file_id or (parsed.file_id if parsed else name),
         name=name,
         instant=parsed.instant if parsed else None,
-        is_log=parsed.is_log if parsed else name.startswith("."),
+        is_log=is_log,
         cdc=parsed is not None and parsed.cdc,
-        size=_within(size if size is not None else stat.file_size_in_bytes, MAX_SIZE_BYTES),
+        size=_size(stat, is_log=is_log),
         records=_within(stat.num_writes, _MAX_ROWS),
         prev=stat.prev_commit if stat.prev_commit not in {None, "", "null"} else None,
         updates=bool(stat.num_update_writes or stat.num_deletes),
     )
+
+
+def _size(stat: _Stat, *, is_log: bool) -> int | None:
+    """Bytes of the file after the commit. Of a log that stores can append to, a stat tells what was appended, and where
+    (HoodieAppendHandle).
+    """
+    size = _within(stat.file_size_in_bytes or stat.total_write_bytes or stat.file_size_in_bytes, MAX_SIZE_BYTES)
+    before = _within(stat.log_offset, MAX_SIZE_BYTES) if is_log else None
+    return size if size is None or before is None else size + before
 
 
 def _within(number: Any, limit: int) -> int | None:

@@ -43,7 +43,8 @@ class HudiReader:
             replay = self._replay = self._carried.replay(table, self._storage, small_below, instant)
         move = replay.forward_to(snapshot)
         if instant.requested in table.damaged:
-            return Reading(tier="summary", problems=(table.damaged[instant.requested],))
+            code, detail = table.damaged[instant.requested]
+            return Reading(tier="summary", problems=(code,), details={code: detail})
         text = PartitionText(table.properties)
         content = content_of(replay.slices, move, counted=replay.counted, want=want, text=text, targets=targets)
         return Reading(

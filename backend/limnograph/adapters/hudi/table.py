@@ -19,8 +19,8 @@ STATS_READ = 1_000_000
 
 
 class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
-    """`commits` by requested instant, `damaged` the codes of those that cannot be read. `rollbacks`: logs that stay in
-    their slices, by requested instant of the rollback. `archive` None: nothing was archived.
+    """`commits` by requested instant, `damaged` code and detail of those that cannot be read. `rollbacks`: logs that
+    stay in their slices, by requested instant of the rollback. `archive` None: nothing was archived.
     """
 
     root: str
@@ -30,7 +30,7 @@ class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout
     timeline: Timeline
     commits: dict[str, Commit]
-    damaged: dict[str, str]
+    damaged: dict[str, tuple[str, str]]
     rollbacks: dict[str, LeftLogs]
     archive: Archive | None
 
@@ -44,7 +44,9 @@ def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     """The table at a pointer: what completed later is left out. Raises MetadataError, SourceError."""
     table = _look(pointer, storage, kept)
     # An archiver or a rollback may take an instant away between its listing and its reading: look again, once.
-    return _look(pointer, storage, kept) if "commit_missing" in table.damaged.values() else table
+    return (
+        _look(pointer, storage, kept) if any(code == "commit_missing" for code, _ in table.damaged.values()) else table
+    )
 
 
 def _look(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
@@ -57,17 +59,18 @@ def _look(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     timeline = timeline._replace(snapshots=timeline.snapshots[-SNAPSHOTS_READ:])
     archive = Archive(readable=False) if cut else read_archive(storage, layout, kept)
     commits: dict[str, Commit] = {}
-    damaged: dict[str, str] = {}
+    damaged: dict[str, tuple[str, str]] = {}
     stats = 0
     for instant in timeline.snapshots:
         if stats > STATS_READ:
-            damaged[instant.requested] = "too_many_actions"
+            damaged[instant.requested] = "too_many_actions", f"more than {STATS_READ} write stats before {instant.name}"
             continue
         try:
             commits[instant.requested] = commit = _commit(instant, timeline, storage, kept)
             stats += commit.weight
         except MetadataError as error:
-            damaged[instant.requested] = "commit_missing" if error.code == "file_missing" else "commit_unreadable"
+            code = "commit_missing" if error.code == "file_missing" else "commit_unreadable"
+            damaged[instant.requested] = code, f"{timeline.folder}/{instant.name}: {error.detail}"
     return HudiTable(
         root=root,
         pointer=pointer,
