@@ -102,6 +102,15 @@ def test_a_table_without_snapshots_and_an_unreadable_one_are_told(tmp_path: Path
     assert "metadata_unreadable" in text
 
 
+def test_who_counts_otherwise_is_told(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path)
+    table.append(table.file("eu"))
+    assert "counted otherwise" not in drawn(found(table))
+    table.edit = lambda document: document["snapshots"][0]["summary"].update({"total-records": "7"})
+    table.write()
+    assert "summary           its writer counted otherwise: total-records" in drawn(found(table))
+
+
 def test_foreign_text_commands_no_terminal(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.append(table.file("\x1b[2Jeu\r"), table.file("[red]us[red]"))

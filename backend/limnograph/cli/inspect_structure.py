@@ -63,8 +63,6 @@ def size_range(index: int) -> str:
 def debt(structure: Structure) -> Lines:
     """What a compaction by the table's own rule would take up."""
     shape = structure.shape
-    for note in structure.notes:
-        yield "not computed", sentence(note)
     if shape is None or shape.debt_files is None:
         yield "to rewrite", UNKNOWN
     elif shape.debt_files:
@@ -85,6 +83,8 @@ def layout(structure: Structure, snapshots: int) -> Lines:
         yield "delete files", f"{sized(structure.delete_bytes)}; target {sized(structure.delete_target)} a file"
     if structure.shape is not None:
         yield from _shape(structure.shape)
+    for note in structure.notes:
+        yield "note", sentence(note)
 
 
 def _manifests(structure: Structure) -> Lines:

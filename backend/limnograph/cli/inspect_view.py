@@ -101,7 +101,8 @@ def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
     if current is None:
         yield "snapshot", "main points at no snapshot that the metadata holds"
         return
-    totals = next(s.totals for s in document.snapshots if s.snapshot_id == current.snapshot_id)
+    head = next(snapshot for snapshot in document.snapshots if snapshot.snapshot_id == current.snapshot_id)
+    totals = head.totals
     yield "snapshot", f"{current.snapshot_id}; {counted(len(document.snapshots), 'snapshot')} retained"
     yield "data files", number(totals.data_files)
     yield "partitions", number(current.partitions)
@@ -109,6 +110,8 @@ def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
     mean = f", {sized(totals.bytes // totals.data_files)} a file" if totals.bytes and totals.data_files else ""
     yield "size", f"{sized(totals.bytes)}{mean}"
     yield "deletes", _deletes(totals)
+    if head.summary_mismatch:
+        yield "summary", f"its writer counted otherwise: {', '.join(head.summary_mismatch)}"
 
 
 def _deletes(totals: Totals) -> str:
