@@ -108,7 +108,7 @@ def test_who_counts_otherwise_is_told(tmp_path: Path) -> None:
     assert "counted otherwise" not in drawn(found(table))
     table.edit = lambda document: document["snapshots"][0]["summary"].update({"total-records": "7"})
     table.write()
-    assert "summary           its writer counted otherwise: total-records" in drawn(found(table))
+    assert "summary         its writer counted otherwise: total-records" in drawn(found(table))
 
 
 def test_foreign_text_commands_no_terminal(tmp_path: Path) -> None:
