@@ -8,6 +8,7 @@ from limnograph.adapters.hudi.metadata import table_metadata
 from limnograph.adapters.hudi.partitions import PartitionText
 from limnograph.adapters.hudi.replay import Carried, Replay
 from limnograph.adapters.hudi.table import HudiTable, load_table
+from limnograph.adapters.hudi.timeline import Instant
 from limnograph.domain.content import Content, Reading, Want
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
@@ -25,15 +26,14 @@ class HudiReader:
         self._storage, self._kept, self._carried = storage, kept, carried
         self._replay: Replay | None = None
         self._table: HudiTable | None = None
+        self._instants: dict[int, Instant] = {}
 
     def metadata(self, location: str) -> TableMetadata:
-        self._replay = None
-        self._table = load_table(location, self._storage, self._kept)
-        return table_metadata(self._table)
+        return table_metadata(self._load(location))
 
     def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
         table = self._loaded(metadata)
-        instant = next((i for i in table.timeline.snapshots if int(i.requested) == snapshot.snapshot_id), None)
+        instant = self._instants.get(snapshot.snapshot_id)
         if instant is None:
             return Reading(tier="summary", problems=("commit_missing",))
         targets = metadata.targets
@@ -57,9 +57,14 @@ class HudiReader:
 
     def _loaded(self, metadata: TableMetadata) -> HudiTable:
         if self._table is None or self._table.pointer != metadata.metadata_location:
-            self._replay = None
-            self._table = load_table(metadata.metadata_location, self._storage, self._kept)
+            return self._load(metadata.metadata_location)
         return self._table
+
+    def _load(self, pointer: str) -> HudiTable:
+        self._replay = None
+        table = self._table = load_table(pointer, self._storage, self._kept)
+        self._instants = {int(instant.requested): instant for instant in table.timeline.snapshots}
+        return table
 
 
 def _incomplete(content: Content) -> bool:
