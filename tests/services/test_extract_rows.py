@@ -137,6 +137,17 @@ def test_debt_is_of_small_files_and_those_of_older_specs_together(tmp_path: Path
     assert (together.debt_files, together.debt_groups, together.debt_bytes) == (7, 2, 600 + 2**30)
 
 
+def test_older_files_are_planned_with_the_partition_of_nulls(tmp_path: Path) -> None:
+    table = MetadataTable(tmp_path)
+    table.append(*(table.file(region, size=100) for region in ("eu", "us")))
+    table.set_spec((Field(2, "region"), BUCKET))
+    table.append(table.file(None, 1, size=100), *(table.file(None, None, size=100) for _ in range(2)))
+    assert facts(table.metadata_location)[-1].debt_files == 0
+    table.append(table.file(None, None, size=100))
+    found = facts(table.metadata_location)[-1]
+    assert (found.debt_files, found.debt_groups, found.debt_bytes) == (5, 1, 500)
+
+
 def test_skew_is_of_partition_bytes_and_unknown_without_partitions(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path / "by_region")
     table.append(table.file("eu", size=300), *(table.file(r, size=100) for r in ("us", "asia")))

@@ -13,7 +13,7 @@ from limnograph.adapters.iceberg.fetching import MAX_AVRO_BYTES, Fetching, code_
 from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
 from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
-from limnograph.adapters.iceberg.shape import MAX_FILES, LiveFiles, file_shape, overlap_field
+from limnograph.adapters.iceberg.shape import MAX_FILES, LiveFiles, file_shape, nulls_place, overlap_field
 from limnograph.adapters.iceberg.table_sums import Line, lines_of
 from limnograph.domain.content import Reading, Shape, Want
 from limnograph.domain.errors import MetadataError
@@ -116,6 +116,7 @@ def _shape(
         spec_ids=[table.sums.spec_id(line) for line, _ in data],
         places=[table.sums.places(line)[part.partition] for line, part in data],
         deletes=[part for part in files if isinstance(part, ScopedDeletes)],
+        nulls=nulls_place(metadata, table.sums.partitions),
     )
     whole = file_shape(metadata, columns)
     return structs.replace(whole, **{name: getattr(found, name) for name in _SKEW}), ()

@@ -15,6 +15,7 @@ from limnograph.analysis.skew import skew
 from limnograph.domain.content import Shape
 from limnograph.domain.manifests import PartitionKey
 from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.partition_text import NULL
 
 Longs = npt.NDArray[np.int64]
 
@@ -63,13 +64,15 @@ def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], 
 
 class LiveFiles(NamedTuple):
     """All live files by manifest, in the order of the manifest list. `spec_ids`: partition spec of each manifest;
-    `places`: table-wide number of each file's partition; `deletes`: of the delete manifests.
+    `places`: table-wide number of each file's partition; `deletes`: of the delete manifests. `nulls`: number of the
+    default spec's partition of nulls, None where the table has none.
     """
 
     columns: list[FileColumns]
     spec_ids: list[int]
     places: list[Longs]
     deletes: list[ScopedDeletes]
+    nulls: int | None = None
 
 
 def file_shape(metadata: TableMetadata, files: LiveFiles) -> Shape:
@@ -82,7 +85,7 @@ def file_shape(metadata: TableMetadata, files: LiveFiles) -> Shape:
     depth = overlap(place[bounded], lower, upper, int(np.count_nonzero(~bounded)))
     owed = None
     if metadata.targets is not None:
-        owed = debt(planned_groups(metadata, specs, place), size, metadata.targets, much_deleted(files))
+        owed = debt(planned_groups(metadata, specs, place, files.nulls), size, metadata.targets, much_deleted(files))
     return Shape(
         debt_files=owed.files if owed else None,
         debt_bytes=owed.bytes if owed else None,
@@ -119,13 +122,24 @@ def _joined(dtype: Any, parts: Iterable[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def planned_groups(
-    metadata: TableMetadata, specs: npt.NDArray[np.int64], place: npt.NDArray[np.int64]
+    metadata: TableMetadata, specs: npt.NDArray[np.int64], place: npt.NDArray[np.int64], nulls: int | None = None
 ) -> npt.NDArray[np.int64]:
     """Group of each file for the planner: its partition, or one for all files of other specs than the default one.
 
-    An unpartitioned table is one group: the planner takes its partition and that of old files for the same.
+    The planner takes old files for files of the default spec's partition of nulls, `nulls`; an unpartitioned table is
+    one group for the same reason.
     """
     spec = metadata.specs.get(metadata.default_spec_id or 0, {})
     if not spec.get("fields"):
         return np.zeros(specs.size, np.int64)
-    return np.where(specs == (metadata.default_spec_id or 0), place + 1, 0)
+    own = specs == (metadata.default_spec_id or 0)
+    return np.where(own & (place != (-1 if nulls is None else nulls)), place + 1, 0)
+
+
+def nulls_place(metadata: TableMetadata, keys: list[PartitionKey]) -> int | None:
+    """Place of the default spec's partition of which all fields are null."""
+    spec_id = metadata.default_spec_id or 0
+    fields = metadata.specs.get(spec_id, {}).get("fields")
+    names = [field.get("name") for field in fields if isinstance(field, Mapping)] if isinstance(fields, list) else []
+    wanted = (spec_id, "/".join(f"{name}={NULL}" for name in names))
+    return next((place for place, key in enumerate(keys) if key == wanted), None)
