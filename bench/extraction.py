@@ -11,7 +11,7 @@ from rows import Bench, Measure, Row, Taken, same, taken
 TENTH = 10
 LIVE_FILES = 1_000_000
 SNAPSHOTS = 2_000
-NEW_SNAPSHOTS = 7
+NEW_SNAPSHOTS = 25
 TABLES = 5_000
 BOMB_BYTES = 2 * 2**30
 

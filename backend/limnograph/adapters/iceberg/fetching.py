@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 from limnograph.adapters.iceberg.cache import TableCache
@@ -45,6 +46,9 @@ class Damage(NamedTuple):
 
     code: str
     detail: str
+
+
+Read = tuple[ManifestSums, ManifestFiles | None]
 
 
 class Fetched(NamedTuple):
@@ -101,29 +105,35 @@ class Fetching:
     def _learn(self, table: TableCache, work: _Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
         learnt: list[tuple[Line, ManifestSums, ManifestFiles | None]] = []
         failed: SourceError | None = None
-        with ThreadPoolExecutor(min(_THREADS, len(manifests))) as pool:
-            futures = [pool.submit(work.read, m) for m in manifests]
-            for line, future in zip(lines, futures, strict=False):
-                try:
-                    learnt.append((line, *future.result()))
-                except MetadataError as error:
-                    self._damaged[line] = Damage(code_of("manifest", error), detail_of(line.path, error))
-                except SourceError as error:
-                    failed = failed or error
+        for line, result in zip(lines, work.results(manifests), strict=False):
+            try:
+                learnt.append((line, *result()))
+            except MetadataError as error:
+                self._damaged[line] = Damage(code_of("manifest", error), detail_of(line.path, error))
+            except SourceError as error:
+                failed = failed or error
         table.learn(learnt)
         if failed is not None:
             raise failed
 
 
 class _Work(NamedTuple):
-    """Reads one manifest; called by several threads."""
+    """Reads manifests."""
 
     storage: Storage
     small_below: int
     bounds_of: int | None
     keep: bool
 
-    def read(self, manifest: ManifestFile) -> tuple[ManifestSums, ManifestFiles | None]:
+    def results(self, manifests: Sequence[ManifestFile]) -> Iterator[Callable[[], Read]]:
+        """The result of each, in order. Several are read at once; the one of a new commit is not worth a thread."""
+        if len(manifests) == 1:
+            yield partial(self.read, manifests[0])
+            return
+        with ThreadPoolExecutor(min(_THREADS, len(manifests))) as pool:
+            yield from [pool.submit(self.read, manifest).result for manifest in manifests]
+
+    def read(self, manifest: ManifestFile) -> Read:
         content = self.storage.read(manifest.path, MAX_AVRO_BYTES)
         if not self.keep:
             entries = decode_manifest(content, manifest, bounds_of=None)
