@@ -67,6 +67,12 @@ class TableCache:
         """Whether memory holds a manifest's sums, and with `files` its file columns too."""
         return line in self.sums and (not files or line in self.files)
 
+    def unknown(self, lines: Iterable[Line], *, files: bool) -> list[Line]:
+        """Those of the manifests that memory does not know, in their order."""
+        if files:
+            return [line for line in lines if not self.knows(line, files=True)]
+        return self.sums.absent(lines)
+
     def recall(self, lines: Iterable[Line], *, files: bool) -> None:
         """Take what the file knows of these manifests into memory; `files`: their file columns too."""
         if self._file is None:

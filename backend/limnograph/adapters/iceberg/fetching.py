@@ -87,7 +87,7 @@ class Fetching:
         if metadata is not self._metadata:
             self._metadata, self._damaged = metadata, {}
         by_line = dict(zip(lines, manifests, strict=True))
-        absent = [line for line in by_line if not table.knows(line, files=files)]
+        absent = table.unknown(by_line, files=files)
         if absent:
             table.recall(absent, files=files)
             absent = [line for line in absent if not table.knows(line, files=files) and line not in self._damaged]

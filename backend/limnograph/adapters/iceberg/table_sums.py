@@ -105,6 +105,11 @@ class TableSums:
     def __contains__(self, line: object) -> bool:
         return line in self._places
 
+    def absent(self, lines: Iterable[Line]) -> list[Line]:
+        """Those of the manifests that were not put in, in their order."""
+        places = self._places
+        return [line for line in lines if line not in places]
+
     def __len__(self) -> int:
         return len(self._places)
 
