@@ -20,7 +20,7 @@ from limnograph.domain.manifests import ManifestFile
 from metadata_avro import container as list_container
 from metadata_avro import list_schema
 
-CASES = int(os.environ.get("LIMNOGRAPH_DAMAGE_CASES", "800"))
+CASES = int(os.environ.get("LIMNOGRAPH_STEPS", "800"))
 """Mutations of each kind of file; three kinds and one codec more make the two thousand."""
 DAY = {"type": "int", "logicalType": "date"}
 

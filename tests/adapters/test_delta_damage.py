@@ -18,7 +18,7 @@ from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.ports.storage import Listed
 
-CASES = int(os.environ.get("LIMNOGRAPH_DAMAGE_CASES", "800"))
+CASES = int(os.environ.get("LIMNOGRAPH_STEPS", "800"))
 ROOT = "mem://lake/table"
 PLACES = [
     "file:///etc/passwd",

@@ -16,7 +16,7 @@ from limnograph.adapters.hudi.replay import Carried
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.content import Reading, Want
 
-HISTORIES = int(os.environ.get("LIMNOGRAPH_DAMAGE_CASES", "600")) // 60
+HISTORIES = int(os.environ.get("LIMNOGRAPH_STEPS", "600")) // 60
 STEPS = 30
 PARTITIONS = ("region=eu", "region=us", "region=ap")
 

@@ -23,7 +23,7 @@ from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import MetadataError
 from mutations import dumped, hostile_value
 
-CASES = int(os.environ.get("LIMNOGRAPH_DAMAGE_CASES", "600"))
+CASES = int(os.environ.get("LIMNOGRAPH_STEPS", "600"))
 _WORDS = [
     b"null",
     b"-1",
