@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from avro_writer import varint
 from lakes import Lake, facts, fresh_reader, path_of, rewrite_metadata, rows
 from limnograph.adapters.avro.records import read_records
 from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
@@ -17,13 +18,6 @@ from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.manifests import ManifestFile
-
-
-def varint(value: int) -> bytes:
-    value, out = (value << 1) ^ (value >> 63), b""
-    while value > 0x7F:
-        out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
-    return out + bytes([value])
 
 
 def text(value: str) -> bytes:

@@ -15,6 +15,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from avro_writer import varint
 from lakes import Lake, fresh_reader, path_of, rewrite_metadata, rows
 from limnograph.adapters.avro.columns import read_chunks
 from limnograph.adapters.avro.container import open_container, parse_schema
@@ -33,13 +34,6 @@ MINIMAL = {
     "schema": {"type": "struct", "fields": []},
     "partition-spec": [],
 }
-
-
-def varint(value: int) -> bytes:
-    value, out = (value << 1) ^ (value >> 63), b""
-    while value > 0x7F:
-        out, value = out + bytes([value & 0x7F | 0x80]), value >> 7
-    return out + bytes([value])
 
 
 def text(value: str) -> bytes:

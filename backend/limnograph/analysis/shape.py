@@ -1,5 +1,5 @@
-"""Shape of a table whose files are packed within their partitions: what Delta and Hudi share. Iceberg's planner groups
-by spec and knows deletes of single files, so its own adapter puts its shape together.
+"""When a snapshot has a shape of its own, and the shape of a table whose files are packed within their partitions, as
+Delta's and Hudi's are. Iceberg's planner groups by spec and knows deletes of single files: its adapter finds its own.
 """
 
 from __future__ import annotations
@@ -7,18 +7,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.analysis.debt import debt
-from limnograph.analysis.skew import skew
+from limnograph.analysis.debt import Debt, debt
+from limnograph.analysis.skew import Skew, skew
 from limnograph.domain.content import Shape
 from limnograph.domain.targets import Targets
 
 Longs = npt.NDArray[np.int64]
 SHAPE_SHARE = 10
-"""The shape is computed anew where a snapshot moved one in this many of the live data files."""
+"""The shape is computed anew where a snapshot moved one in this many of the live files or manifests."""
 
 
 def wrote_much(moved: int, live: int) -> bool:
-    """Whether a snapshot added and removed so many data files that it has a shape of its own."""
+    """Whether a snapshot moved so many of the live files (with manifests: wrote so many of them) that it has a shape of
+    its own.
+    """
     return moved > 0 and moved * SHAPE_SHARE >= live
 
 
@@ -30,14 +32,18 @@ def packed_shape(partition: Longs, size: Longs, held: list[int], targets: Target
     """
     order = np.lexsort((size, partition))
     owed = None if targets is None else debt(partition[order], size[order], targets)
-    uneven = skew(np.array(held, np.int64))
+    return shape_of(owed, skew(np.array(held, np.int64)))
+
+
+def shape_of(owed: Debt | None = None, uneven: Skew | None = None) -> Shape:
+    """The members that a debt and a skew tell; None: not known."""
     return Shape(
         debt_files=owed.files if owed else None,
         debt_bytes=owed.bytes if owed else None,
         debt_groups=owed.groups if owed else None,
         debt_outputs=owed.outputs if owed else None,
-        skew_max_over_median=uneven.max_over_median,
-        skew_cv=uneven.cv,
-        skew_gini=uneven.gini,
-        skew_top1_share=uneven.top1_share,
+        skew_max_over_median=uneven.max_over_median if uneven else None,
+        skew_cv=uneven.cv if uneven else None,
+        skew_gini=uneven.gini if uneven else None,
+        skew_top1_share=uneven.top1_share if uneven else None,
     )

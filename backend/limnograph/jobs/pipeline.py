@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -28,6 +28,7 @@ RETRIES = 3
 
 Progress = Callable[[str], None]
 _log = logging.getLogger("limnograph.pipeline")
+_T = TypeVar("_T")
 
 
 class Runs(Protocol):
@@ -93,13 +94,21 @@ def drain_inbox(drain: Draining, progress: Progress, rounds: int = 1_000) -> tup
     return ()
 
 
+def outlived(failed: str, act: Callable[[], _T], progress: Progress) -> _T | None:
+    """What one step of the stream gives; None when it fails, which is told and ends nothing."""
+    try:
+        return act()
+    except SourceError as error:
+        progress(f"{failed}: {error}")
+    except Exception as error:  # noqa: BLE001 - a stream outlives one step's surprise
+        _log.exception("%s", failed)
+        progress(f"{failed}: unexpected {type(error).__name__}: {error}")
+    return None
+
+
 def stream_drain(drain: Draining, progress: Progress) -> None:
     """One drain of the stream: a flood does not keep the pass waiting. Like a pass of the stream it never raises."""
-    try:
-        drain_inbox(drain, progress, rounds=1)
-    except Exception as error:  # noqa: BLE001 - a stream outlives one drain's surprise
-        _log.exception("a drain of the inbox failed")
-        progress(f"inbox not drained, the next time tries again: unexpected {type(error).__name__}: {error}")
+    outlived("inbox not drained, the next time tries again", lambda: drain_inbox(drain, progress, rounds=1), progress)
 
 
 def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
@@ -139,17 +148,10 @@ def until_settled(made: Runs, progress: Progress, pause: Callable[[float], None]
 
 def stream_pass(made: Runs, progress: Progress) -> None:
     """One pass of the stream. It never raises: the next trigger tries again."""
-    try:
-        report = made.run()
-    except SourceError as error:
-        progress(f"pass failed, the next one tries again: {error}")
-    except Exception as error:  # noqa: BLE001 - a stream outlives one pass's surprise
-        _log.exception("a pass failed")
-        progress(f"pass failed, the next one tries again: unexpected {type(error).__name__}: {error}")
-    else:
-        if report.tables_changed or report.failed:
-            told = {name: getattr(report, name) for name in report.__struct_fields__ if name != "changed"}
-            progress(msgspec.json.encode(told).decode())
+    report = outlived("pass failed, the next one tries again", made.run, progress)
+    if report is not None and (report.tables_changed or report.failed):
+        told = {name: getattr(report, name) for name in report.__struct_fields__ if name != "changed"}
+        progress(msgspec.json.encode(told).decode())
 
 
 def repair_once(settings: Settings, act: Callable[[Repairs], RepairReport], progress: Progress) -> RepairReport:
@@ -171,16 +173,9 @@ class Repairing(Protocol):
 
 def stream_repair(daily: Repairing, progress: Progress) -> None:
     """The repair of the day, when it is due. Like a pass of the stream it never raises."""
-    try:
-        report = daily.maybe()
-    except SourceError as error:
-        progress(f"repair failed, tomorrow's tries again: {error}")
-    except Exception as error:  # noqa: BLE001 - a stream outlives one repair's surprise
-        _log.exception("a repair failed")
-        progress(f"repair failed, tomorrow's tries again: unexpected {type(error).__name__}: {error}")
-    else:
-        if report is not None and (report.snapshots_replaced or report.failed):
-            progress(msgspec.json.encode(report).decode())
+    report = outlived("repair failed, tomorrow's tries again", daily.maybe, progress)
+    if report is not None and (report.snapshots_replaced or report.failed):
+        progress(msgspec.json.encode(report).decode())
 
 
 def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:

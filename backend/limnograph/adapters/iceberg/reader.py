@@ -15,14 +15,13 @@ from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
 from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
 from limnograph.adapters.iceberg.shape import MAX_FILES, LiveFiles, file_shape, nulls_place, overlap_field
 from limnograph.adapters.iceberg.table_sums import Line, lines_of
+from limnograph.analysis.shape import wrote_much
 from limnograph.domain.content import Reading, Shape, Want
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.manifests import ManifestFile
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
-TENTH = 10
-"""A shape is computed for a snapshot that wrote at least one in this many of its live manifests."""
 TOO_LARGE = "shape_too_large"
 
 
@@ -99,7 +98,7 @@ def _listed(manifests: Sequence[ManifestFile]) -> int | None:
 
 def _wrote_much(snapshot: Snapshot, manifests: Sequence[ManifestFile]) -> bool:
     own = sum(manifest.added_snapshot_id == snapshot.snapshot_id for manifest in manifests)
-    return own * TENTH >= len(manifests) and own > 0
+    return wrote_much(own, len(manifests))
 
 
 def _shape(

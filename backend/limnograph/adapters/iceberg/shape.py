@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes, comparable
 from limnograph.analysis.debt import DELETE_RATIO, debt
 from limnograph.analysis.overlap import overlap
+from limnograph.analysis.shape import shape_of
 from limnograph.analysis.skew import skew
 from limnograph.domain.content import Shape
 from limnograph.domain.manifests import PartitionKey
@@ -53,13 +55,7 @@ def partition_skew(keys: list[PartitionKey], data_files: npt.NDArray[np.int64], 
     live = np.flatnonzero(data_files > 0)
     if not any(keys[place][1] for place in live.tolist()):
         return Shape()
-    found = skew(sizes[live])
-    return Shape(
-        skew_max_over_median=found.max_over_median,
-        skew_cv=found.cv,
-        skew_gini=found.gini,
-        skew_top1_share=found.top1_share,
-    )
+    return shape_of(uneven=skew(sizes[live]))
 
 
 class LiveFiles(NamedTuple):
@@ -86,11 +82,8 @@ def file_shape(metadata: TableMetadata, files: LiveFiles) -> Shape:
     owed = None
     if metadata.targets is not None:
         owed = debt(planned_groups(metadata, specs, place, files.nulls), size, metadata.targets, much_deleted(files))
-    return Shape(
-        debt_files=owed.files if owed else None,
-        debt_bytes=owed.bytes if owed else None,
-        debt_groups=owed.groups if owed else None,
-        debt_outputs=owed.outputs if owed else None,
+    return replace(
+        shape_of(owed),
         overlap_depth_max=depth.depth_max,
         overlap_depth_mean=depth.depth_mean,
         overlap_unbounded=depth.left_out,

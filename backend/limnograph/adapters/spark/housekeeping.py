@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -17,11 +16,11 @@ from pyspark.sql import SparkSession
 from limnograph.adapters.iceberg.schema import arrow_schema
 from limnograph.adapters.iceberg.upkeep_reads import UpkeepReads
 from limnograph.adapters.spark import procedures
-from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
+from limnograph.adapters.spark.failures import first_line, guarded
+from limnograph.domain.errors import Conflict, SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS, MetaTable
 from limnograph.ports.meta_upkeep import Part, Position, Standing, Where
 
-_T = TypeVar("_T")
 _LOST = ("ValidationException", "CommitFailedException", "Cannot commit", "CommitStateUnknown")
 
 
@@ -34,13 +33,13 @@ class SparkUpkeep:
         self._namespace = namespace
 
     def standing(self, table: MetaTable) -> Standing:
-        return _guarded(lambda: self._reads.standing(table))
+        return guarded(lambda: self._reads.standing(table))
 
     def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
-        return _guarded(lambda: self._reads.fresh(table, at, since, columns))
+        return guarded(lambda: self._reads.fresh(table, at, since, columns))
 
     def rows(self, table: MetaTable, at: Position | None, columns: Sequence[str], where: Where) -> pl.DataFrame:
-        return _guarded(lambda: self._reads.rows(table, at, columns, where))
+        return guarded(lambda: self._reads.rows(table, at, columns, where))
 
     def merge(self, table: MetaTable, rows: pl.DataFrame) -> None:
         unit = table.key[1]
@@ -95,8 +94,8 @@ class SparkUpkeep:
         except (Py4JError, PySparkException) as error:
             text = str(error)
             if any(sign in text for sign in _LOST):
-                raise Conflict(f"{table.name}: {_first_line(text)}") from error
-            raise SourceUnavailable("meta store", f"{table.name}: {_first_line(text)}") from error
+                raise Conflict(f"{table.name}: {first_line(text)}") from error
+            raise SourceUnavailable("meta store", f"{table.name}: {first_line(text)}") from error
 
 
 def _arrow(table: MetaTable, rows: pl.DataFrame) -> pa.Table:
@@ -110,16 +109,3 @@ def _span(rows: pl.DataFrame, column: str) -> tuple[int, int] | None:
     if rows.is_empty() or rows[column].null_count():
         return None
     return int(rows[column].min()), int(rows[column].max())  # type: ignore[arg-type]
-
-
-def _guarded(read: Callable[[], _T]) -> _T:
-    try:
-        return read()
-    except LimnographError:
-        raise
-    except Exception as error:
-        raise SourceUnavailable("meta store", _first_line(str(error) or type(error).__name__)) from error
-
-
-def _first_line(text: str) -> str:
-    return (text.strip() or "no reason given").splitlines()[0][:300]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -22,6 +22,7 @@ from pyspark.sql import DataFrameWriterV2, SparkSession
 from pyspark.sql.functions import lit
 
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
+from limnograph.adapters.spark.failures import first_line, guarded
 from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.ports.meta_store import STATUS_RANK, TIER_RANK, Candidates, Key, Known, KnownRow, keys_of
@@ -30,7 +31,6 @@ _X: Any = expressions  # its constructors are typed for bound terms; ours are na
 KNOWN_COLUMNS = ("table_uuid", "snapshot_id", "partitions_scope", "committed_at", "sequence_number", "status", "tier")
 """Fields of KnownRow, behind the key."""
 RUN_ID_PROPERTY = "limnograph-run-id"
-_T = TypeVar("_T")
 _LOST = ("ValidationException", "CommitFailedException", "Cannot commit")
 
 
@@ -45,7 +45,7 @@ class SparkMetaStore:
     def ensure(self) -> list[str]:
         if self._exists:
             return []
-        created = self._guarded(lambda: ensure_meta_tables(self._pyiceberg(), self._namespace))
+        created = guarded(lambda: ensure_meta_tables(self._pyiceberg(), self._namespace))
         self._exists = True
         return created
 
@@ -58,7 +58,7 @@ class SparkMetaStore:
                 return None
             return main.snapshot_id if main else None
 
-        return self._guarded(read)
+        return guarded(read)
 
     def known(self, head: int | None, candidates: Sequence[Candidates]) -> Known:
         return self._known(head, _filter(candidates))
@@ -67,18 +67,18 @@ class SparkMetaStore:
         return self._known(head, _X.In("status", {"partial", "unreadable"}))
 
     def _known(self, head: int | None, where: BooleanExpression) -> Known:
-        rows = self._guarded(lambda: self._scan(SNAPSHOTS, head, KNOWN_COLUMNS, where))
+        rows = guarded(lambda: self._scan(SNAPSHOTS, head, KNOWN_COLUMNS, where))
         return {} if rows is None else known_rows(rows)
 
     def changes(self, head: int | None) -> list[ChangeFact]:
         columns = tuple(column.name for column in CHANGES.columns)
-        rows = self._guarded(lambda: self._scan(CHANGES, head, columns, expressions.AlwaysTrue()))
+        rows = guarded(lambda: self._scan(CHANGES, head, columns, expressions.AlwaysTrue()))
         return [] if rows is None else change_facts(rows)
 
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
         if not keys:
             return set()
-        rows = self._guarded(lambda: self._scan(table, head, table.key, _any_of(table, keys)))
+        rows = guarded(lambda: self._scan(table, head, table.key, _any_of(table, keys)))
         return set() if rows is None else set(keys).intersection(keys_of(table, rows))
 
     def append(self, table: MetaTable, rows: pa.Table, head: int | None, run_id: str) -> None:
@@ -131,22 +131,13 @@ class SparkMetaStore:
             return None
         return self._load(table).scan(row_filter=rows, selected_fields=columns, snapshot_id=head).to_arrow()
 
-    def _guarded(self, read: Callable[[], _T]) -> _T:
-        """Reads of the meta tables that fail mean "not now": a pass that knows nothing must write nothing."""
-        try:
-            return read()
-        except LimnographError:
-            raise
-        except Exception as error:
-            raise SourceUnavailable("meta store", _first_line(str(error) or type(error).__name__)) from error
-
 
 def _lost(table: MetaTable, error: Exception) -> LimnographError:
     """Whether another commit came between, or nothing is known of the outcome."""
     text = str(error)
     if any(sign in text for sign in _LOST):
-        return Conflict(f"{table.name}: {_first_line(text)}")
-    return SourceUnavailable("meta store", _first_line(text))
+        return Conflict(f"{table.name}: {first_line(text)}")
+    return SourceUnavailable("meta store", first_line(text))
 
 
 def _same_key(rows: pa.Table) -> str:
@@ -216,7 +207,3 @@ def _any_of(table: MetaTable, keys: Collection[Key]) -> BooleanExpression:
 
 def _iso(micros: int) -> str:
     return str(pa.scalar(micros, pa.timestamp("us", tz="UTC")).as_py().isoformat())
-
-
-def _first_line(text: str) -> str:
-    return (text.strip() or "no reason given").splitlines()[0][:300]

@@ -16,7 +16,6 @@ from limnograph.adapters.storage.files import FileStorage, classified
 from limnograph.adapters.storage.places import PathMap, Place, place_of
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.ids import normalise_location
-from limnograph.domain.metadata import TableMetadata
 from limnograph.ports.storage import Listed
 
 _SCHEMES = {"file", "s3", "gs", "abfs", "hdfs", "oss"}
@@ -99,11 +98,6 @@ class TableStorage:
             return True
         plain = _BUCKET.fullmatch(place.authority) and not _ADDRESS.fullmatch(place.authority)
         return place.family in _BUCKETS and bool(plain)
-
-
-def claim_of(metadata: TableMetadata) -> dict[str, str]:
-    """The properties of a table that name places: what `claim` needs of them."""
-    return {key: metadata.properties[key] for key in _CLAIMS if key in metadata.properties}
 
 
 def table_folder(pointer: str) -> str:
