@@ -129,6 +129,19 @@ def strip_summaries(document: dict[str, Any]) -> None:
         snapshot["summary"] = {"operation": snapshot["summary"]["operation"]}
 
 
+def due_of(lake: Lake, name: str) -> DueTable:
+    """All snapshots of table `sales.<name>`, as they are now."""
+    found = lake.load(f"sales.{name}")
+    return DueTable(
+        catalog="lake",
+        namespace="sales",
+        table=name,
+        table_uuid=str(found.metadata.table_uuid),
+        metadata_location=found.metadata_location,
+        snapshot_ids=[snapshot.snapshot_id for snapshot in found.snapshots()],
+    )
+
+
 def fresh_reader(path_map: dict[str, str] | None = None) -> IcebergReader:
     """Reader that remembers no manifest of another test."""
     return IcebergReader(FileStorage({}, path_map), ManifestCache())

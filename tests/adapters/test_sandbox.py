@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from hostile_parser import COMMAND
-from lakes import Lake, rows
+from lakes import Lake, due_of, rows
 from limnograph.adapters.sandbox.child import Child
 from limnograph.adapters.sandbox.messages import Access, Newest, Outline
 from limnograph.adapters.sandbox.pool import Pool
@@ -38,18 +38,6 @@ def table(lake: Lake, name: str) -> DueTable:
     made = lake.table(f"sales.{name}")
     made.append(rows("eu"))
     return due_of(lake, name)
-
-
-def due_of(lake: Lake, name: str) -> DueTable:
-    found = lake.load(f"sales.{name}")
-    return DueTable(
-        catalog="lake",
-        namespace="sales",
-        table=name,
-        table_uuid=str(found.metadata.table_uuid),
-        metadata_location=found.metadata_location,
-        snapshot_ids=[snapshot.snapshot_id for snapshot in found.snapshots()],
-    )
 
 
 def tables(lake: Lake, pool: Pool, deadline: float = DEADLINE) -> SandboxTables:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostile_parser import COMMAND
-from lakes import Lake, rows
+from lakes import Lake, due_of, rows
 from limnograph.adapters.sandbox.messages import Access
 from limnograph.domain.due import DueTable
 
@@ -20,16 +20,8 @@ ODD = {"odd_segfault": "parser_crashed", "odd_native_loop": "deadline_exceeded",
 
 
 def due(lake: Lake, name: str) -> DueTable:
-    table = lake.table(f"sales.{name}")
-    table.append(rows("eu"))
-    return DueTable(
-        catalog="lake",
-        namespace="sales",
-        table=name,
-        table_uuid=str(table.metadata.table_uuid),
-        metadata_location=table.metadata_location,
-        snapshot_ids=[snapshot.snapshot_id for snapshot in table.snapshots()],
-    )
+    lake.table(f"sales.{name}").append(rows("eu"))
+    return due_of(lake, name)
 
 
 def test_three_of_50_tables_end_their_reader_and_47_are_read(spark: SparkSession, tmp_path: Path) -> None:
