@@ -45,3 +45,10 @@ def spark(spark_home: Path) -> Iterator[SparkSession]:
 def shared_lake(spark: SparkSession, spark_home: Path) -> Lake:
     """The lake behind catalog `shared`."""
     return Lake(spark_home, name="shared")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run side by side (`-n 2`), all tests of the one Spark session go to one process."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))

@@ -12,7 +12,8 @@ from lakes import Lake, rows
 from limnograph.adapters.iceberg.schema import arrow_schema
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.sandbox.messages import Access
-from limnograph.adapters.spark.source import SPACING_S, Notices, SnapshotsReader, TicksReader
+from limnograph.adapters.spark.source import SnapshotsReader
+from limnograph.adapters.spark.ticks import SPACING_S, Notices, TicksReader
 from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.ports.inbox import InboxItem
