@@ -32,6 +32,10 @@ test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 m
 	cd frontend && npm test
 	$(MAKE) e2e
 
+.PHONY: test-stack
+test-stack: setup stack ## Against real neighbours: Spark cluster, REST catalog, S3 endpoint (at most 25 minutes)
+	pytest tests/stack $(PYTEST_ARGS)
+
 ##@ Stages of CI
 .PHONY: check
 check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift: under a minute
@@ -68,8 +72,11 @@ nightly: setup ## The larger sizes: models and mutators with LIMNOGRAPH_STEPS (d
 .PHONY: setup
 setup: system-check .venv/.stamp .tools/bin/.stamp .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## All that the other targets need, inside the checkout
 
+.PHONY: stack
+stack: .tools/stack/.stamp ## What test-stack needs beside setup, into .tools (once, 200 MB)
+
 .PHONY: system
-system: ## Install what only the system has (JDK 17, Chromium, PostgreSQL); as root or with CI=true
+system: ## Install what only the system has (JDK 17, Chromium, PostgreSQL, Maven); as root or with CI=true
 	@sh deploy/setup/system.sh
 
 .PHONY: system-check
@@ -102,6 +109,7 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 	uv pip compile --universal --generate-hashes --all-extras --group dev --no-annotate --no-header --no-emit-index-url \
 	  --upgrade pyproject.toml -o requirements.lock
 	python deploy/setup/jars.py --update
+	python deploy/setup/stack.py --update
 
 .venv/.stamp: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -116,6 +124,10 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 
 .tools/jars/.stamp: deploy/setup/jars.lock .venv/.stamp
 	python deploy/setup/jars.py
+	touch $@
+
+.tools/stack/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stack/*) .tools/jars/.stamp
+	python deploy/setup/stack.py
 	touch $@
 
 .tools/prometheus/prometheus:
