@@ -50,5 +50,7 @@ def shared_lake(spark: SparkSession, spark_home: Path) -> Lake:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run side by side (`-n 2`), all tests of the one Spark session go to one process."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        named = getattr(item, "fixturenames", ())
+        asked = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        if "spark" in named or "spark" in asked:
             item.add_marker(pytest.mark.xdist_group("spark"))
