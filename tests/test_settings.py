@@ -109,3 +109,17 @@ def test_retention_that_would_leave_holes_is_refused(tmp_path: Path, retention: 
     with pytest.raises(SettingsError) as caught:
         parse({"catalogs": {"lake": {"type": "sql"}}, "retention": retention}, tmp_path)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [("127.0.0.1:9464", ("127.0.0.1", 9464)), ("[::1]:0", ("::1", 0)), ("", None)],
+)
+def test_the_pipelines_own_numbers_have_an_address_or_none(address: str, told: tuple[str, int] | None) -> None:
+    assert parsed({"pipeline": {"metrics": address}}).pipeline.metrics_address == told
+
+
+@pytest.mark.parametrize("address", ["9464", ":9464", "127.0.0.1:", "127.0.0.1:70000", "::1:9464", "host:-1", "[h:1"])
+def test_an_address_that_is_none_names_its_key(address: str) -> None:
+    with pytest.raises(SettingsError, match=r"^pipeline\.metrics: is not an address"):
+        parsed({"pipeline": {"metrics": address}})

@@ -9,6 +9,7 @@ from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.domain.facts import CHANGES, DAILY, HOURLY, MAINTENANCE, SNAPSHOTS, ChangeFact, MetaTable, SnapshotFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.meta_upkeep import Where
+from limnograph.ports.meter import Meter
 from limnograph.services.housekeeping import Housekeeping, StepReport
 from limnograph.services.housekeeping_journal import Journal
 from limnograph.services.housekeeping_steps import Steps
@@ -44,14 +45,14 @@ class World:
         rollups = Rollups(self.upkeep, self.clock, failpoints, hourly_days)
         return Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=raw_days)
 
-    def housekeeping(self, failpoint: str = "") -> Housekeeping:
+    def housekeeping(self, failpoint: str = "", meter: Meter | None = None) -> Housekeeping:
         """As a process that has just started would have it."""
         failpoints = Failpoints(failpoint)
         journal = Journal(self.store, self.upkeep, lambda rows: arrow_table(MAINTENANCE, rows), failpoints)
         rollups = Rollups(self.upkeep, self.clock, failpoints, 400)
         retention = Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=30)
-        steps = Steps(self.upkeep, journal, rollups, retention, failpoints)
-        return Housekeeping(self.upkeep, journal, steps, self.clock, ("lake", "limnograph"))
+        steps = Steps(self.upkeep, journal, rollups, retention, failpoints, meter=meter)
+        return Housekeeping(self.upkeep, journal, steps, self.clock, ("lake", "limnograph"), meter=meter)
 
     def settle(self, housekeeping: Housekeeping | None = None) -> list[StepReport]:
         """Steps until none is due."""

@@ -22,6 +22,7 @@ CONFIG_ENV = "LIMNOGRAPH_CONFIG"
 DEFAULT_PORT = 8787
 MAX_DEADLINE_SECONDS = 3600
 MIN_RAW_DAYS = 3
+MAX_PORT = 65_535
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -97,6 +98,18 @@ class InboxSettings(Frozen, frozen=True, kw_only=True):
     url: str = ""
 
 
+class PipelineSettings(Frozen, frozen=True, kw_only=True):
+    """`metrics`: host:port where the stream serves its own numbers to Prometheus; default nowhere."""
+
+    metrics: str = ""
+
+    @property
+    def metrics_address(self) -> tuple[str, int] | None:
+        """Host and port, as checked; port 0 is any that is free."""
+        host, _, port = self.metrics.rpartition(":")
+        return (host.strip("[]"), int(port)) if self.metrics else None
+
+
 class CacheSettings(Frozen, frozen=True, kw_only=True):
     """Folder of rebuildable caches; default `.limnograph/cache` beside the settings file."""
 
@@ -143,6 +156,7 @@ class Settings(Frozen, frozen=True, kw_only=True):
     jobs: tuple[JobSettings, ...] = ()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()
+    pipeline: PipelineSettings = PipelineSettings()
     retention: RetentionSettings = RetentionSettings()
     server: ServerSettings = ServerSettings()
     spark: SparkSettings = SparkSettings()
@@ -204,7 +218,7 @@ def _checked(settings: Settings) -> Settings:
         raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
     if not settings.meta.catalog and len(settings.catalogs) > 1:
         raise SettingsError("meta.catalog", f"name one of {', '.join(settings.catalogs)}")
-    if not 0 <= (settings.server.port or 0) <= 65535:
+    if not 0 <= (settings.server.port or 0) <= MAX_PORT:
         raise SettingsError("server.port", "must be between 0 and 65535")
     if not 0 < settings.observe.table_deadline_seconds <= MAX_DEADLINE_SECONDS:
         raise SettingsError("observe.table_deadline_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
@@ -212,6 +226,7 @@ def _checked(settings: Settings) -> Settings:
         raise SettingsError("retention.raw_days", f"must be at least {MIN_RAW_DAYS}")
     if settings.retention.hourly_days < settings.retention.raw_days:
         raise SettingsError("retention.hourly_days", "must be at least retention.raw_days")
+    _check_address("pipeline.metrics", settings.pipeline.metrics)
     for name, prometheus in settings.prometheus.items():
         _check_http(f"prometheus.{name}.url", prometheus.url)
     return settings
@@ -222,6 +237,13 @@ def unused(settings: Settings) -> list[str]:
     found = [key for key in ("alertmanager", "trino") if getattr(settings, key) is not None]
     default = JobSettings(name="").template
     return found + [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]
+
+
+def _check_address(field: str, address: str) -> None:
+    host, _, port = address.rpartition(":")
+    bare = host.startswith("[") == host.endswith("]") and (host.startswith("[") or ":" not in host)
+    if address and not (host.strip("[]") and bare and port.isascii() and port.isdecimal() and int(port) <= MAX_PORT):
+        raise SettingsError(field, "is not an address; write 127.0.0.1:9464")
 
 
 def _check_http(field: str, url: str) -> None:

@@ -103,6 +103,15 @@ def test_a_marked_item_waits_no_more_and_stays_until_it_is_purged(inbox: Any, op
     assert inbox.put([item("a", 5)]) == 1
 
 
+def test_the_backlog_is_what_no_table_has_yet_and_its_oldest_item(inbox: Any) -> None:
+    assert inbox.backlog(ALL) == (0, None)
+    inbox.put([item("b", 7), item("a", 5), item("c", 3, kind="alert"), item("n", 1, "notification", committed_at=1)])
+    assert inbox.backlog(ALL) == (3, 3)
+    assert inbox.backlog(("run",)) == (2, 5)
+    inbox.mark([item("a")], at=100)
+    assert inbox.backlog(("run",)) == (1, 7)
+
+
 def test_what_needs_no_row_never_waits(inbox: Any) -> None:
     inbox.put([item("n", 7, "notification", committed_at=7)])
     assert inbox.waiting(ALL, 10) == []

@@ -15,6 +15,7 @@ import msgspec
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceError
 from limnograph.jobs.housekeeping import keep_house, keep_step
+from limnograph.ports.meter import Meter
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import DrainReport
 from limnograph.services.passes import PassReport
@@ -22,6 +23,7 @@ from limnograph.services.repair import Daily, RepairReport, Repairs
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
 from limnograph.wiring.housekeeping import housekeeping
+from limnograph.wiring.metering import exported, metered_drain, metered_passes
 
 RETRIES = 3
 """Passes after which only the same sources fail before `--once` ends."""
@@ -179,16 +181,21 @@ def stream_repair(daily: Repairing, progress: Progress) -> None:
 
 
 def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
-    """Stream until SIGTERM or SIGINT; a pass that has begun is finished first."""
+    """Stream until SIGTERM or SIGINT; a pass that has begun is finished first. Raises EnvironmentFault."""
+    with exported(settings, progress) as meter:
+        _stream(settings, seconds, progress, meter)
+
+
+def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) -> None:
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
     session = wiring.spark_session(settings)
     busy = threading.Lock()
-    drain = wiring.drain(settings, session, progress=progress)
-    made = wiring.passes(settings, session, progress=progress, backoff=BackOff())
+    drain = metered_drain(settings, session, meter, progress=progress)
+    made = metered_passes(settings, session, meter, progress=progress, backoff=BackOff())
     daily = Daily(wiring.repairs(settings, session, progress=progress), SystemClock())
-    house = housekeeping(settings, session)
+    house = housekeeping(settings, session, meter=meter)
 
     def one_pass() -> None:
         with busy:

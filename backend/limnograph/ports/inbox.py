@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -29,6 +29,13 @@ class InboxItem(msgspec.Struct, frozen=True):
     committed_at: int | None = None
 
 
+class Backlog(NamedTuple):
+    """Items that are not committed. `oldest`: when the oldest of them was accepted; None: there are none."""
+
+    items: int
+    oldest: int | None
+
+
 class Inbox(Protocol):
     """Thread-safe, and shared by processes. All methods raise SourceError."""
 
@@ -44,6 +51,10 @@ class Inbox(Protocol):
 
     def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
         """The oldest items of some kinds that are not committed, oldest first."""
+        ...
+
+    def backlog(self, kinds: Collection[str]) -> Backlog:
+        """How much of some kinds waits."""
         ...
 
     def mark(self, items: Sequence[InboxItem], at: int) -> None:

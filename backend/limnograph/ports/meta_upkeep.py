@@ -32,13 +32,16 @@ class Part(NamedTuple):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """A meta table now. `committed`: when each retained snapshot was made, oldest first (microseconds)."""
+    """A meta table now. `committed`: when each retained snapshot was made, oldest first (microseconds);
+    `metadata_bytes`: size of its metadata file, None where that is not known.
+    """
 
     position: Position | None
     parts: tuple[Part, ...]
     manifests: int
     committed: tuple[int, ...]
     properties: Mapping[str, str]
+    metadata_bytes: int | None = None
 
     @property
     def files(self) -> int:

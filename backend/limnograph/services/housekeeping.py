@@ -13,14 +13,17 @@ from collections import Counter
 
 import msgspec
 
+from limnograph.domain import pipeline_metrics as metrics
 from limnograph.domain.failpoints import FailpointReached
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep, Standing
+from limnograph.ports.meter import Meter, Unmetered
 from limnograph.services import housekeeping_schedule as schedule
 from limnograph.services.housekeeping_journal import Journal, StepKey
 from limnograph.services.housekeeping_steps import Outcome, Step, Steps
+from limnograph.services.metering import tell_step
 
 CHECK_SECONDS = 10
 """After a look that found nothing due, the next one waits so long."""
@@ -42,10 +45,17 @@ class Housekeeping:
     """Keeps one store's meta tables. `place`: catalog and namespace, as the rows of `maintenance` name them."""
 
     def __init__(
-        self, upkeep: MetaUpkeep, journal: Journal, steps: Steps, clock: Clock, place: tuple[str, str]
+        self,
+        upkeep: MetaUpkeep,
+        journal: Journal,
+        steps: Steps,
+        clock: Clock,
+        place: tuple[str, str],
+        *,
+        meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal, self._steps = upkeep, journal, steps
-        self._clock, self._place = clock, place
+        self._clock, self._place, self._meter = clock, place, meter or Unmetered()
         self._failures: Counter[StepKey] = Counter()
         self._idle_until = 0
 
@@ -61,6 +71,7 @@ class Housekeeping:
             if not self._backing_off(step.key, now):
                 return self._run(step, now)
         self._idle_until = now + CHECK_SECONDS * MICROS_PER_SECOND
+        self._meter.put(metrics.LOOKED, now / MICROS_PER_SECOND)
         return None
 
     def _backing_off(self, key: StepKey, now: int) -> bool:
@@ -78,6 +89,7 @@ class Housekeeping:
         report = StepReport(
             *step.key, outcome.did and not problem, round(time.monotonic() - started, 3), problem=problem
         )
+        tell_step(self._meter, step.key.kind, report.seconds, now, ok=problem is None)
         if problem or outcome.did:
             self._record(self._fact(report, outcome, now), step, before)
         return report

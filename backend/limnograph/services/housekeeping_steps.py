@@ -8,12 +8,15 @@ from typing import Any
 
 import msgspec
 
+from limnograph.domain import pipeline_metrics as metrics
 from limnograph.domain.facts import HOURLY, META_TABLES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.meta_upkeep import MetaUpkeep, Part, Standing
+from limnograph.ports.meter import Meter, Unmetered
 from limnograph.services import housekeeping_schedule as schedule
 from limnograph.services.housekeeping_journal import Journal, StepKey
+from limnograph.services.metering import tell_sizes
 from limnograph.services.retention import Retention
 from limnograph.services.rollups_run import ROLLED_AT, Rollups, number
 
@@ -42,15 +45,24 @@ class Steps:
     """Decides over one store."""
 
     def __init__(
-        self, upkeep: MetaUpkeep, journal: Journal, rollups: Rollups, retention: Retention, failpoints: Failpoints
+        self,
+        upkeep: MetaUpkeep,
+        journal: Journal,
+        rollups: Rollups,
+        retention: Retention,
+        failpoints: Failpoints,
+        *,
+        meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
+        self._meter = meter or Unmetered()
 
     def due(self, now: int) -> Iterator[Step]:
         """Steps that are due, most urgent first: what readers wait for, then what makes commits and reads dear."""
         yield from self._rollup(now)
         standing = {table: self._upkeep.standing(table) for table in META_TABLES}
+        tell_sizes(self._meter, standing)
         for steps in (self._expiry, self._open_parts, self._closed_parts, self._manifests):
             for table, stands in standing.items():
                 yield from steps(table, stands, now)
@@ -77,6 +89,7 @@ class Steps:
 
     def _keep(self) -> Outcome:
         done = self._retention.run()
+        self._meter.put(metrics.LATE, done.late_facts)
         return Outcome(rows=done.rows, late_facts=done.late_facts, detail={"months_of_hours": done.months})
 
     def _expiry(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:

@@ -15,6 +15,7 @@ from limnograph.domain.facts import MAINTENANCE
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.clock import Clock
+from limnograph.ports.meter import Meter
 from limnograph.services.housekeeping import Housekeeping
 from limnograph.services.housekeeping_journal import Journal
 from limnograph.services.housekeeping_steps import Steps
@@ -35,13 +36,14 @@ def housekeeping(
     *,
     failpoints: Failpoints | None = None,
     clock: Clock | None = None,
+    meter: Meter | None = None,
 ) -> Housekeeping:
     """Housekeeping of the settings' meta tables. The lake is read only when retention has something to decide."""
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
 
     name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
     failpoints = failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, ""))
-    clock, store = clock or SystemClock(), meta_store(settings, session)
+    clock, store = clock or SystemClock(), meta_store(settings, session, meter)
     upkeep = SparkUpkeep(session, lambda: open_catalog(name, properties), settings.meta.namespace)
     journal = Journal(store, upkeep, _runs, failpoints)
     rollups = Rollups(upkeep, clock, failpoints, settings.retention.hourly_days)
@@ -53,8 +55,8 @@ def housekeeping(
         failpoints=failpoints,
         raw_days=settings.retention.raw_days,
     )
-    steps = Steps(upkeep, journal, rollups, retention, failpoints)
-    return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace))
+    steps = Steps(upkeep, journal, rollups, retention, failpoints, meter=meter)
+    return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace), meter=meter)
 
 
 def _runs(rows: Sequence[MaintenanceFact]) -> pa.Table:

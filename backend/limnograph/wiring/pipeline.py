@@ -15,9 +15,11 @@ from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.facts import CHANGES, ChangeFact
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
+from limnograph.ports.meter import Meter, Unmetered
 from limnograph.services.appending import Appending
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import Drain
+from limnograph.services.metering import MeteredExtraction, MeteredLake, PassMeter
 from limnograph.services.passes import Passes
 from limnograph.services.repair import Repairs
 from limnograph.settings import Settings
@@ -48,14 +50,17 @@ def passes(
     failpoints: Failpoints | None = None,
     progress: Callable[[str], None] = lambda _line: None,
     backoff: BackOff | None = None,
+    meter: Meter | None = None,
+    told: PassMeter | None = None,
 ) -> Passes:
     """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table."""
     from limnograph.adapters.spark.extraction import SparkExtraction
 
+    lake, extraction = SettingsLake(settings), SparkExtraction(session, access_of(settings))
     return Passes(
-        SettingsLake(settings),
-        meta_store(settings, session),
-        SparkExtraction(session, access_of(settings)),
+        MeteredLake(lake, told) if told else lake,
+        meta_store(settings, session, meter),
+        MeteredExtraction(extraction, told) if told else extraction,
         SystemClock(),
         failpoints=failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, "")),
         progress=progress,
@@ -70,11 +75,12 @@ def drain(
     *,
     failpoints: Failpoints | None = None,
     progress: Callable[[str], None] = lambda _line: None,
+    meter: Meter | None = None,
 ) -> Drain:
     """The settings' inbox into the meta tables. Opens no connection yet."""
     return Drain(
         SqlInbox(settings.inbox_url),
-        meta_store(settings, session),
+        meta_store(settings, session, meter),
         SystemClock(),
         arrow_table,
         failpoints=failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, "")),
@@ -93,12 +99,18 @@ def repairs(
     return Repairs(SettingsLake(settings), store, extraction, Appending(store, _changes, progress), progress)
 
 
-def meta_store(settings: Settings, session: SparkSession) -> SparkMetaStore:
+def meta_store(settings: Settings, session: SparkSession, meter: Meter | None = None) -> SparkMetaStore:
     """The meta tables that the settings name."""
-    from limnograph.adapters.spark.store import SparkMetaStore
+    from limnograph.adapters.spark.metered_store import MeteredStore
 
     catalog, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
-    return SparkMetaStore(session, lambda: open_catalog(catalog, properties), settings.meta.namespace)
+    return MeteredStore(
+        session,
+        lambda: open_catalog(catalog, properties),
+        settings.meta.namespace,
+        meter or Unmetered(),
+        SystemClock(),
+    )
 
 
 def _changes(rows: Sequence[ChangeFact]) -> pa.Table:

@@ -42,6 +42,7 @@ class UpkeepReads:
         self._open, self._namespace = open_catalog, namespace
         self._catalog: Catalog | None = None
         self._manifests: dict[str, dict[str, list[_File]]] = {}
+        self._sizes: dict[str, tuple[str, int]] = {}
 
     @property
     def catalog(self) -> Catalog:
@@ -66,6 +67,7 @@ class UpkeepReads:
             manifests=len(self._manifests.get(table.name, {})),
             committed=tuple(sorted(snapshot.timestamp_ms * 1000 for snapshot in found.snapshots())),
             properties=dict(found.properties),
+            metadata_bytes=self._size(found),
         )
 
     def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
@@ -113,6 +115,17 @@ class UpkeepReads:
             current[manifest.manifest_path] = known[manifest.manifest_path]
             yield from current[manifest.manifest_path]
         self._manifests[table.name] = current
+
+    def _size(self, found: Table) -> int | None:
+        """Bytes of the metadata file; asked once a file. A file that is gone by now is no news: the next look tells."""
+        name, location = str(found.name()), found.metadata_location
+        known = self._sizes.get(name)
+        if known is None or known[0] != location:
+            try:
+                known = self._sizes[name] = (location, len(found.io.new_input(location)))
+            except OSError:
+                return None
+        return known[1]
 
     def _load(self, table: MetaTable) -> Table | None:
         try:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from limnograph.adapters.inbox.schema import ITEMS, prepare
 from limnograph.domain.errors import SettingsError, SourceUnavailable
-from limnograph.ports.inbox import InboxItem
+from limnograph.ports.inbox import Backlog, InboxItem
 
 _INSERT: dict[str, Callable[[sa.Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 _T = TypeVar("_T")
@@ -52,6 +52,11 @@ class SqlInbox:
 
     def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
         return self._select(ITEMS.c.kind.in_(kinds), ITEMS.c.committed_at.is_(None), limit=limit)
+
+    def backlog(self, kinds: Collection[str]) -> Backlog:
+        query = sa.select(sa.func.count(), sa.func.min(ITEMS.c.accepted_at))
+        mine = query.where(ITEMS.c.kind.in_(kinds), ITEMS.c.committed_at.is_(None))
+        return self._read(lambda c: Backlog(*c.execute(mine).one()))
 
     def mark(self, items: Sequence[InboxItem], at: int) -> None:
         mine = sa.and_(

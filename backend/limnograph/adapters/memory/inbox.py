@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from limnograph.ports.inbox import InboxItem
+from limnograph.ports.inbox import Backlog, InboxItem
 
 
 class MemoryInbox:
@@ -33,6 +33,11 @@ class MemoryInbox:
     def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
         self._check()
         return _ordered(i for i in self._all() if i.kind in kinds and i.committed_at is None)[:limit]
+
+    def backlog(self, kinds: Collection[str]) -> Backlog:
+        self._check()
+        found = [i.accepted_at for i in self._all() if i.kind in kinds and i.committed_at is None]
+        return Backlog(len(found), min(found, default=None))
 
     def mark(self, items: Sequence[InboxItem], at: int) -> None:
         self._check()

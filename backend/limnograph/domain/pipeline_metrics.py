@@ -1,0 +1,120 @@
+"""The numbers that the pipeline exposes about itself, with their meaning: one table for exporter, docs and alert rules.
+
+A number that is not known has no sample; it is never 0. Counters count since the process began.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+
+class Metric(NamedTuple):
+    """A family. `labels`: never `job` or `namespace`, which Prometheus and Kubernetes overwrite."""
+
+    name: str
+    kind: Literal["gauge", "counter"]
+    help: str
+    labels: tuple[str, ...] = ()
+
+
+PASSES = Metric("limnograph_pipeline_passes_total", "counter", "Passes, by result: ok, failed.", ("result",))
+PASS_ENDED = Metric("limnograph_pipeline_last_pass_timestamp_seconds", "gauge", "When the last good pass ended.")
+PASS_SECONDS = Metric("limnograph_pipeline_last_pass_duration_seconds", "gauge", "How long the last good pass took.")
+PASS_SNAPSHOTS = Metric("limnograph_pipeline_last_pass_snapshots", "gauge", "Snapshots that the last good pass added.")
+PASS_TABLES = Metric(
+    "limnograph_pipeline_last_pass_tables_changed", "gauge", "Tables of which the last good pass wrote something."
+)
+GAPS = Metric("limnograph_pipeline_gaps_total", "counter", "Gaps found: snapshots that left the lake unseen.")
+UNREADABLE = Metric(
+    "limnograph_pipeline_tables_unreadable", "gauge", "Tables whose metadata the last good pass found damaged."
+)
+CATALOG_UP = Metric("limnograph_pipeline_catalog_up", "gauge", "1: the catalog's last listing answered.", ("catalog",))
+TABLES_SEEN = Metric("limnograph_pipeline_tables_seen", "gauge", "Observed tables in the last listing.", ("catalog",))
+TABLES_DUE = Metric(
+    "limnograph_pipeline_tables_due", "gauge", "Tables with new snapshots in the last good pass.", ("catalog",)
+)
+TABLES_FAILING = Metric(
+    "limnograph_pipeline_tables_failing", "gauge", "Tables whose last read failed for now.", ("catalog",)
+)
+TABLES_WAITING = Metric(
+    "limnograph_pipeline_tables_waiting", "gauge", "Failing tables whose next try has not come yet.", ("catalog",)
+)
+NEWEST_COMMIT = Metric(
+    "limnograph_pipeline_newest_commit_timestamp_seconds", "gauge", "committed_at of the newest snapshot appended."
+)
+LAG = Metric(
+    "limnograph_pipeline_extraction_lag_seconds",
+    "gauge",
+    "From the newest commit of the last append to that append.",
+)
+APPENDS = Metric(
+    "limnograph_pipeline_appends_total",
+    "counter",
+    "Attempts to append to a meta table, by result: ok, conflict (another writer was first), failed.",
+    ("table", "result"),
+)
+ROWS = Metric("limnograph_pipeline_rows_appended_total", "counter", "Rows appended to a meta table.", ("table",))
+INBOX_WAITING = Metric("limnograph_pipeline_inbox_items", "gauge", "Items in the inbox that no meta table has yet.")
+INBOX_OLDEST = Metric(
+    "limnograph_pipeline_inbox_oldest_timestamp_seconds", "gauge", "When the oldest of them was accepted."
+)
+INBOX_ASIDE = Metric("limnograph_pipeline_inbox_set_aside_total", "counter", "Items that are no facts; see the log.")
+META_FILES = Metric("limnograph_meta_table_data_files", "gauge", "Live data files of a meta table.", ("table",))
+META_BYTES = Metric("limnograph_meta_table_bytes", "gauge", "Bytes of live data files of a meta table.", ("table",))
+META_SNAPSHOTS = Metric("limnograph_meta_table_snapshots", "gauge", "Retained snapshots of a meta table.", ("table",))
+META_MANIFESTS = Metric("limnograph_meta_table_manifests", "gauge", "Manifests of a meta table's head.", ("table",))
+META_METADATA = Metric(
+    "limnograph_meta_table_metadata_bytes", "gauge", "Bytes of a meta table's metadata file.", ("table",)
+)
+STEPS = Metric(
+    "limnograph_housekeeping_steps_total",
+    "counter",
+    "Steps of housekeeping, by result: ok, failed.",
+    ("kind", "result"),
+)
+STEP_SECONDS = Metric(
+    "limnograph_housekeeping_seconds_total", "counter", "Seconds that steps of housekeeping took.", ("kind",)
+)
+STEP_LAST = Metric(
+    "limnograph_housekeeping_last_success_timestamp_seconds", "gauge", "When a step last succeeded.", ("kind",)
+)
+LOOKED = Metric(
+    "limnograph_housekeeping_looked_timestamp_seconds", "gauge", "When housekeeping last saw that nothing was due."
+)
+LATE = Metric("limnograph_housekeeping_late_facts", "gauge", "Raw rows of closed table-days, at the last retention.")
+FLOOR = Metric(
+    "limnograph_housekeeping_raw_floor_timestamp_seconds", "gauge", "Before this day raw rows may have gone."
+)
+
+PIPELINE_METRICS = (
+    PASSES,
+    PASS_ENDED,
+    PASS_SECONDS,
+    PASS_SNAPSHOTS,
+    PASS_TABLES,
+    GAPS,
+    UNREADABLE,
+    CATALOG_UP,
+    TABLES_SEEN,
+    TABLES_DUE,
+    TABLES_FAILING,
+    TABLES_WAITING,
+    NEWEST_COMMIT,
+    LAG,
+    APPENDS,
+    ROWS,
+    INBOX_WAITING,
+    INBOX_OLDEST,
+    INBOX_ASIDE,
+    META_FILES,
+    META_BYTES,
+    META_SNAPSHOTS,
+    META_MANIFESTS,
+    META_METADATA,
+    STEPS,
+    STEP_SECONDS,
+    STEP_LAST,
+    LOOKED,
+    LATE,
+    FLOOR,
+)

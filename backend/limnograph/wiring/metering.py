@@ -1,0 +1,54 @@
+"""The pipeline's own numbers put together: passes, drains and the exporter of the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.prometheus.exporter import Exporter
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
+from limnograph.ports.meter import Meter, Unmetered
+from limnograph.services.backoff import BackOff
+from limnograph.services.metering import MeteredDrain, MeteredPasses, PassMeter
+from limnograph.settings import Settings
+from limnograph.wiring import pipeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def exported(settings: Settings, progress: Callable[[str], None]) -> Iterator[Meter]:
+    """A meter, served where the settings say. Raises EnvironmentFault when that address cannot be had."""
+    address = settings.pipeline.metrics_address
+    if address is None:
+        yield Unmetered()
+        return
+    exporter = Exporter(PIPELINE_METRICS)
+    host, _ = address
+    port = exporter.listen(*address)
+    progress(f"metrics on http://{f'[{host}]' if ':' in host else host}:{port}/metrics")
+    try:
+        yield exporter
+    finally:
+        exporter.close()
+
+
+def metered_passes(
+    settings: Settings, session: SparkSession, meter: Meter, *, progress: Callable[[str], None], backoff: BackOff
+) -> MeteredPasses:
+    """Passes as `wiring.pipeline` makes them, told."""
+    told = PassMeter(meter, SystemClock(), backoff, settings.catalogs)
+    made = pipeline.passes(settings, session, progress=progress, backoff=backoff, meter=meter, told=told)
+    return MeteredPasses(made, told)
+
+
+def metered_drain(
+    settings: Settings, session: SparkSession, meter: Meter, *, progress: Callable[[str], None]
+) -> MeteredDrain:
+    """Drains as `wiring.pipeline` makes them, told."""
+    made = pipeline.drain(settings, session, progress=progress, meter=meter)
+    return MeteredDrain(made, SqlInbox(settings.inbox_url), meter)
