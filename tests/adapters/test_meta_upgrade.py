@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from pyiceberg.table import Table
 
-from lakes import Lake
-from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables, upgraded_schema
+from lakes import Lake, path_of
+from limnograph.adapters.iceberg.meta_loss import CREATED_IN_ORDER, SIBLINGS_PROPERTY
+from limnograph.adapters.iceberg.meta_tables import create_meta_table, ensure_meta_tables, upgraded_schema
 from limnograph.adapters.iceberg.schema import VERSION_PROPERTY, arrow_schema, iceberg_schema
-from limnograph.domain.facts import DAILY, META_TABLES, SCHEMA_VERSION, SNAPSHOTS
+from limnograph.domain.errors import SourceRejected
+from limnograph.domain.facts import DAILY, META_TABLES, RUNS, SCHEMA_VERSION, SNAPSHOTS
 
 
 def ids(table: Table) -> dict[str, int]:
@@ -94,3 +97,52 @@ def test_every_meta_table_of_the_description_is_created(lake: Lake) -> None:
             ["_".join(table.partition)] if table.partition is not None else []
         )
         assert arrow_schema(table).names == [c.name for c in table.columns]
+
+
+def test_a_creation_that_died_halfway_is_finished(lake: Lake) -> None:
+    for table in CREATED_IN_ORDER[:4]:
+        create_meta_table(lake.catalog, "meta", table)
+    assert len(ensure_meta_tables(lake.catalog, "meta")) == len(META_TABLES) - 4
+    assert ensure_meta_tables(lake.catalog, "meta") == []
+
+
+@pytest.mark.parametrize("name", [table.name for table in CREATED_IN_ORDER[:-1]])
+def test_a_table_that_was_there_and_is_gone_is_named_with_the_remedy(lake: Lake, name: str) -> None:
+    ensure_meta_tables(lake.catalog, "meta")
+    lake.catalog.drop_table(f"meta.{name}")
+    with pytest.raises(SourceRejected, match=rf"meta\.{name} is gone .* `limnograph pipeline --rebuild`"):
+        ensure_meta_tables(lake.catalog, "meta")
+    assert not lake.catalog.table_exists(f"meta.{name}")
+
+
+def test_rows_elsewhere_tell_that_a_table_is_gone_where_no_table_lists_it(lake: Lake) -> None:
+    ensure_meta_tables(lake.catalog, "meta")
+    lake.catalog.drop_table("meta.snapshots")
+    lake.load("meta.snapshots_daily").append(row(1, commits=7))
+    with pytest.raises(SourceRejected, match=r"meta\.snapshots is gone"):
+        ensure_meta_tables(lake.catalog, "meta")
+
+
+def test_a_namespace_that_was_dropped_whole_is_a_fresh_start(lake: Lake) -> None:
+    for _ in range(2):
+        assert len(ensure_meta_tables(lake.catalog, "meta")) == len(META_TABLES)
+        for table in META_TABLES:
+            lake.catalog.drop_table(f"meta.{table.name}")
+        lake.catalog.drop_namespace("meta")
+
+
+def test_a_table_of_a_later_version_is_created_beside_filled_ones_of_an_older(lake: Lake) -> None:
+    daily = made(lake, "snapshots_daily")
+    daily.append(row(1, commits=7))
+    lake.catalog.drop_table("meta.runs")
+    for table in META_TABLES:
+        if table is not RUNS:
+            old = lake.load(f"meta.{table.name}").transaction()
+            old.remove_properties(SIBLINGS_PROPERTY).set_properties({VERSION_PROPERTY: "1"}).commit_transaction()
+    assert ensure_meta_tables(lake.catalog, "meta") == ["runs"]
+
+
+def test_a_metadata_file_that_is_gone_is_named_with_the_remedy(lake: Lake) -> None:
+    path_of(made(lake, "changes").metadata_location).unlink()
+    with pytest.raises(SourceRejected, match=r"meta\.changes at a metadata file that is gone.*--rebuild"):
+        ensure_meta_tables(lake.catalog, "meta")

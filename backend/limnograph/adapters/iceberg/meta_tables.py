@@ -1,15 +1,17 @@
 """Creation and upgrade of the meta tables through a PyIceberg catalog, with the field ids that `facts.py` promises.
 
-An upgrade adds the columns that are missing, in place; a table of a newer version is left as it is.
+An upgrade adds the columns that are missing, in place; a table of a newer version is left as it is. A table that was
+there and is gone is never made again silently: that is `--rebuild`'s (`meta_loss.py` tells the two apart).
 """
 
 from __future__ import annotations
 
 import itertools
 import uuid
+from collections.abc import Mapping
 
 from pyiceberg.catalog import Catalog, MetastoreCatalog
-from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
 from pyiceberg.partitioning import PARTITION_FIELD_ID_START
 from pyiceberg.schema import Schema, assign_fresh_schema_ids, index_by_id
 from pyiceberg.serializers import ToOutputFile
@@ -25,6 +27,13 @@ from pyiceberg.table.update import (
     TableUpdate,
 )
 
+from limnograph.adapters.iceberg.meta_loss import (
+    CREATED_IN_ORDER,
+    lost_error,
+    lost_tables,
+    siblings_of,
+    standing_tables,
+)
 from limnograph.adapters.iceberg.schema import (
     VERSION_PROPERTY,
     iceberg_schema,
@@ -39,16 +48,22 @@ UPGRADE_ATTEMPTS = 5
 
 
 def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
-    """Create tables and add columns that are missing; names of the tables created. Racing others are harmless."""
-    missing: list[MetaTable] = []
+    """Create tables and add columns that are missing; names of the tables created. Racing others are harmless.
+
+    Raises SourceRejected when a table was there and is gone.
+    """
+    standing = standing_tables(catalog, namespace)
+    missing = [table for table in CREATED_IN_ORDER if table.name not in standing]
+    if missing and lost_tables(standing):
+        # Somebody may be creating them just now, in the same order: whoever is listed stands by the time of this look.
+        standing = standing_tables(catalog, namespace)
+        if lost := lost_tables(standing):
+            raise lost_error(namespace, lost, standing)
+    created = {table.name for table in missing if create_meta_table(catalog, namespace, table)}
     for table in META_TABLES:
-        try:
-            _upgrade(catalog, catalog.load_table((namespace, table.name)), table)
-        except NoSuchTableError:
-            missing.append(table)
-    if missing:
-        _create_namespace(catalog, namespace)
-    return [table.name for table in missing if _create(catalog, namespace, table)]
+        if table.name in standing:
+            _upgrade(catalog, standing[table.name], table)
+    return [table.name for table in META_TABLES if table.name in created]
 
 
 def _upgrade(catalog: Catalog, found: Table, table: MetaTable) -> None:
@@ -107,11 +122,15 @@ def _create_namespace(catalog: Catalog, namespace: str) -> None:
             raise
 
 
-def _create(catalog: Catalog, namespace: str, table: MetaTable) -> bool:
-    identifier = (namespace, table.name)
+def create_meta_table(
+    catalog: Catalog, namespace: str, table: MetaTable, properties: Mapping[str, str] | None = None
+) -> bool:
+    """Create one, with `properties` beside those that all have; false when somebody else has."""
+    identifier, properties = (namespace, table.name), {**table_properties(), **siblings_of(table), **(properties or {})}
+    _create_namespace(catalog, namespace)
     try:
         if isinstance(catalog, MetastoreCatalog):
-            catalog.register_table(identifier, _write_metadata(catalog, namespace, table))
+            catalog.register_table(identifier, _write_metadata(catalog, namespace, table, properties))
         else:
             # A REST catalog writes metadata itself, and assigns the field ids itself too.
             catalog.create_table(
@@ -119,14 +138,14 @@ def _create(catalog: Catalog, namespace: str, table: MetaTable) -> bool:
                 iceberg_schema(table),
                 partition_spec=partition_spec(table),
                 sort_order=sort_order(table),
-                properties={**table_properties(), "format-version": "2"},
+                properties={**properties, "format-version": "2"},
             )
     except TableAlreadyExistsError:
         return False
     return True
 
 
-def _write_metadata(catalog: MetastoreCatalog, namespace: str, table: MetaTable) -> str:
+def _write_metadata(catalog: MetastoreCatalog, namespace: str, table: MetaTable, properties: Mapping[str, str]) -> str:
     """First metadata file of a table; `create_table` would renumber the fields, registering does not."""
     location = catalog._resolve_table_location(None, namespace, table.name)  # noqa: SLF001
     schema = iceberg_schema(table)
@@ -143,7 +162,7 @@ def _write_metadata(catalog: MetastoreCatalog, namespace: str, table: MetaTable)
             "last-partition-id": PARTITION_FIELD_ID_START,
             "sort-orders": [sort_order(table)],
             "default-sort-order-id": 1,
-            "properties": table_properties(),
+            "properties": properties,
         }
     )
     target = f"{location}/metadata/00000-{uuid.uuid4()}.metadata.json"

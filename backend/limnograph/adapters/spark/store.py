@@ -21,6 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrameWriterV2, SparkSession
 from pyspark.sql.functions import lit
 
+from limnograph.adapters.iceberg.meta_loss import load_meta_table
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
 from limnograph.adapters.spark.failures import first_line, guarded
 from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
@@ -54,7 +55,11 @@ class SparkMetaStore:
             try:
                 main = self._load(table).metadata.refs.get("main")
             except NoSuchTableError:
+                if not self._exists:
+                    return None
+                # It was there a moment ago: either all are gone, then this is a fresh start, or this is an error.
                 self._exists = False
+                self.ensure()
                 return None
             return main.snapshot_id if main else None
 
@@ -122,7 +127,7 @@ class SparkMetaStore:
         return self._catalog
 
     def _load(self, table: MetaTable) -> Table:
-        return self._pyiceberg().load_table((self._namespace, table.name))
+        return load_meta_table(self._pyiceberg(), self._namespace, table.name)
 
     def _scan(
         self, table: MetaTable, head: int | None, columns: tuple[str, ...], rows: BooleanExpression

@@ -1,0 +1,68 @@
+"""Whether a meta table that is missing was never there, or was there and is gone. Creates and repairs nothing.
+
+Tables are created in one order, and each carries the names of those before it, so a creation that died halfway is told
+from a deletion. Tables of an older program carry none: rows in any of them say that `snapshots` and `changes` stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.table import Table
+
+from limnograph.domain.errors import SourceRejected
+from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, MetaTable
+
+SIBLINGS_PROPERTY = "limnograph.siblings"
+"""Names of the meta tables that stood when this one was created."""
+CREATED_IN_ORDER = (*(table for table in META_TABLES if table is not SNAPSHOTS), SNAPSHOTS)
+"""`snapshots` last: what is created last is listed by none, and where it has rows `changes` has some too."""
+FIRST = {SNAPSHOTS.name, CHANGES.name}
+"""Tables that every version had, and that are created before any table gets a row."""
+REMEDY = "`limnograph pipeline --rebuild` makes it again from what the lake still has"
+
+
+def siblings_of(table: MetaTable) -> dict[str, str]:
+    """The property that a new table carries."""
+    names = [other.name for other in CREATED_IN_ORDER]
+    return {SIBLINGS_PROPERTY: ",".join(names[: names.index(table.name)])}
+
+
+def load_meta_table(catalog: Catalog, namespace: str, name: str) -> Table:
+    """Raises NoSuchTableError, and SourceRejected when the catalog points at a metadata file that is gone."""
+    try:
+        return catalog.load_table((namespace, name))
+    except FileNotFoundError as error:
+        raise SourceRejected(
+            "meta store",
+            f"the catalog points {namespace}.{name} at a metadata file that is gone; restore it, or {REMEDY}",
+        ) from error
+
+
+def standing_tables(catalog: Catalog, namespace: str) -> dict[str, Table]:
+    """Meta tables that are there, by name. Raises SourceRejected."""
+    found: dict[str, Table] = {}
+    for table in META_TABLES:
+        try:
+            found[table.name] = load_meta_table(catalog, namespace, table.name)
+        except NoSuchTableError:
+            continue
+    return found
+
+
+def lost_tables(standing: Mapping[str, Table]) -> list[str]:
+    """Names of tables that stood beside those that stand, and do no more."""
+    listed = {name for table in standing.values() for name in table.properties.get(SIBLINGS_PROPERTY, "").split(",")}
+    if any(table.current_snapshot() for table in standing.values()):
+        listed |= FIRST
+    return [table.name for table in CREATED_IN_ORDER if table.name not in standing and table.name in listed]
+
+
+def lost_error(namespace: str, lost: Collection[str], standing: Collection[str]) -> SourceRejected:
+    """The sentence for a person."""
+    gone = ", ".join(f"{namespace}.{name}" for name in lost)
+    return SourceRejected(
+        "meta store", f"{gone} is gone while {', '.join(sorted(standing))} stand; nothing was written. {REMEDY}"
+    )
