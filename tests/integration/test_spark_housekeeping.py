@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -59,6 +60,8 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     snapshots = shared_lake.load(f"meta_{mark}.snapshots")
     assert len(snapshots.metadata.snapshots) <= 11
     assert len(list(snapshots.scan().plan_files())) == 1
+    lists = list(Path(snapshots.location().removeprefix("file://")).glob("metadata/snap-*.avro"))
+    assert len(lists) == len(snapshots.metadata.snapshots)  # what only expired snapshots had is gone
     assert pinned.scan().to_arrow().num_rows == 15  # the head of a reader that planned before the expiry
     assert len(read("snapshots")) == 15
     hours, days = read(HOURLY.name), read(DAILY.name)

@@ -15,6 +15,7 @@ from limnograph.domain.facts import MAINTENANCE
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.clock import Clock
+from limnograph.ports.meta_upkeep import MetaUpkeep
 from limnograph.ports.meter import Meter
 from limnograph.services.housekeeping import Housekeeping
 from limnograph.services.housekeeping_journal import Journal
@@ -37,6 +38,7 @@ def housekeeping(
     failpoints: Failpoints | None = None,
     clock: Clock | None = None,
     meter: Meter | None = None,
+    upkeep: MetaUpkeep | None = None,
 ) -> Housekeeping:
     """Housekeeping of the settings' meta tables. The lake is read only when retention has something to decide."""
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
@@ -44,7 +46,7 @@ def housekeeping(
     name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
     failpoints = failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, ""))
     clock, store = clock or SystemClock(), meta_store(settings, session, meter)
-    upkeep = SparkUpkeep(session, lambda: open_catalog(name, properties), settings.meta.namespace)
+    upkeep = upkeep or SparkUpkeep(session, lambda: open_catalog(name, properties), settings.meta.namespace)
     journal = Journal(store, upkeep, _runs, failpoints)
     rollups = Rollups(upkeep, clock, failpoints, settings.retention.hourly_days)
     retention = Retention(

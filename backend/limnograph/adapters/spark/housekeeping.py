@@ -1,10 +1,13 @@
-"""Port MetaUpkeep: reads through PyIceberg, writes through Spark SQL and Iceberg's procedures."""
+"""Port MetaUpkeep: reads through PyIceberg, rows through Spark SQL, files through Iceberg's procedures, and what is a
+commit and nothing else through Iceberg's own classes in the driver: a job for that costs ten times the work.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -21,7 +24,21 @@ from limnograph.domain.errors import Conflict, SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS, MetaTable
 from limnograph.ports.meta_upkeep import Part, Position, Standing, Where
 
+_T = TypeVar("_T")
 _LOST = ("ValidationException", "CommitFailedException", "Cannot commit", "CommitStateUnknown")
+
+
+SMALL_ROWS = 20_000
+SMALL_WORK = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.optimizer.runtime.rowLevelOperationGroupFilter.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""For merges of at most SMALL_ROWS rows with many columns: to compile code for them, and to run jobs that find out how
+few they are, costs more than the rows. The bounds of a merge name its files already.
+"""
 
 
 class SparkUpkeep:
@@ -29,6 +46,9 @@ class SparkUpkeep:
 
     def __init__(self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str) -> None:
         self._session = session
+        self._small = session.newSession()
+        for key, value in SMALL_WORK.items():
+            self._small.conf.set(key, value)
         self._reads = UpkeepReads(open_catalog, namespace)
         self._namespace = namespace
 
@@ -43,15 +63,15 @@ class SparkUpkeep:
 
     def merge(self, table: MetaTable, rows: pl.DataFrame) -> None:
         unit = table.key[1]
-        with self._view(_arrow(table, rows)) as view:
-            self._run(
-                table, procedures.merge_rollups(self._names, table, view, rows.columns, _span(rows, unit) or (0, 0))
-            )
+        session = self._small if rows.height <= SMALL_ROWS else self._session
+        with _view(session, _arrow(table, rows)) as view:
+            span = _span(rows, unit) or (0, 0)
+            self._run(table, procedures.merge_rollups(self._names, table, view, rows.columns, span), session)
 
     def delete(self, keys: pl.DataFrame) -> None:
         columns = ("table_uuid", "snapshot_id")
         span = _span(keys, "committed_at")
-        with self._view(keys.select(columns).to_arrow()) as view:
+        with _view(self._session, keys.select(columns).to_arrow()) as view:
             self._run(SNAPSHOTS, procedures.delete_keys(self._names, SNAPSHOTS, view, span))
 
     def delete_before(self, table: MetaTable, instant: int) -> None:
@@ -59,8 +79,13 @@ class SparkUpkeep:
         self._run(table, procedures.delete_before(self._names, table, column, instant))
 
     def set_properties(self, table: MetaTable, properties: Mapping[str, str]) -> None:
-        told = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-        self._run(table, f"alter table {self._names.table(table)} set tblproperties ({told})")
+        def commit(found: Any) -> None:
+            update = found.updateProperties()
+            for key, value in properties.items():
+                update.set(key, value)
+            update.commit()
+
+        self._commit(table, commit)
 
     def compact(self, table: MetaTable, part: Part, *, whole: bool) -> None:
         self._run(table, procedures.compact(self._names, table, part, whole=whole))
@@ -69,7 +94,11 @@ class SparkUpkeep:
         self._run(table, self._names.call("rewrite_manifests", table, "use_caching => false"))
 
     def expire(self, table: MetaTable, older_than: int, keep: int) -> None:
-        self._run(table, procedures.expire(self._names, table, older_than, keep))
+        # Its files are deleted by the driver: what an hour of a meta table leaves behind is no work for a cluster.
+        self._commit(
+            table,
+            lambda found: found.expireSnapshots().expireOlderThan(older_than // 1000).retainLast(keep).commit(),
+        )
 
     def orphans(self, table: MetaTable, older_than: int, *, remove: bool) -> int:
         return self._run(table, procedures.orphans(self._names, table, older_than, remove=remove))
@@ -78,24 +107,39 @@ class SparkUpkeep:
     def _names(self) -> procedures.Names:
         return procedures.Names(self._reads.catalog.name, self._namespace)
 
-    @contextmanager
-    def _view(self, rows: pa.Table) -> Iterator[str]:
-        view = f"limnograph_upkeep_{uuid.uuid4().hex}"
-        self._session.createDataFrame(rows).createOrReplaceTempView(view)
-        try:
-            yield view
-        finally:
-            self._session.catalog.dropTempView(view)
-
-    def _run(self, table: MetaTable, statement: str) -> int:
+    def _run(self, table: MetaTable, statement: str, session: SparkSession | None = None) -> int:
         """Rows that the statement answers."""
-        try:
-            return len(self._session.sql(statement).collect())
-        except (Py4JError, PySparkException) as error:
-            text = str(error)
-            if any(sign in text for sign in _LOST):
-                raise Conflict(f"{table.name}: {first_line(text)}") from error
-            raise SourceUnavailable("meta store", f"{table.name}: {first_line(text)}") from error
+        return _told(table, lambda: len((session or self._session).sql(statement).collect()))
+
+    def _commit(self, table: MetaTable, act: Callable[[Any], None]) -> None:
+        """A commit by Iceberg's own class of a table."""
+
+        def run() -> None:
+            gateway: Any = self._session
+            load = gateway._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable  # noqa: SLF001
+            act(load(gateway._jsparkSession, self._names.table(table)))  # noqa: SLF001
+
+        _told(table, run)
+
+
+@contextmanager
+def _view(session: SparkSession, rows: pa.Table) -> Iterator[str]:
+    view = f"limnograph_upkeep_{uuid.uuid4().hex}"
+    session.createDataFrame(rows).createOrReplaceTempView(view)
+    try:
+        yield view
+    finally:
+        session.catalog.dropTempView(view)
+
+
+def _told(table: MetaTable, act: Callable[[], _T]) -> _T:
+    try:
+        return act()
+    except (Py4JError, PySparkException) as error:
+        text = str(error)
+        if any(sign in text for sign in _LOST):
+            raise Conflict(f"{table.name}: {first_line(text)}") from error
+        raise SourceUnavailable("meta store", f"{table.name}: {first_line(text)}") from error
 
 
 def _arrow(table: MetaTable, rows: pl.DataFrame) -> pa.Table:

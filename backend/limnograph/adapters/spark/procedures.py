@@ -45,17 +45,6 @@ def compact(names: Names, table: MetaTable, part: Part, *, whole: bool) -> str:
     return names.call("rewrite_data_files", table, *arguments, f"options => map({told})")
 
 
-def expire(names: Names, table: MetaTable, older_than: int, keep: int) -> str:
-    """Snapshots older than an instant, but not the newest `keep`."""
-    return names.call(
-        "expire_snapshots",
-        table,
-        f"older_than => {instant(older_than)}",
-        f"retain_last => {keep}",
-        "max_concurrent_deletes => 4",
-    )
-
-
 def orphans(names: Names, table: MetaTable, older_than: int, *, remove: bool) -> str:
     """Files that no snapshot has."""
     dry = "false" if remove else "true"
