@@ -1,4 +1,4 @@
-"""What the launcher derives before a JVM starts: the Java, the jars, Spark's form of every catalog."""
+"""What the launcher derives before a JVM starts: the Java, the jars, who reaches the driver, how work is shared."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from limnograph.adapters.spark.catalogs import spark_catalog
 from limnograph.adapters.spark.java import java_home
-from limnograph.adapters.spark.session import find_jars
+from limnograph.adapters.spark.session import find_jars, on_this_machine
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import EnvironmentFault, SettingsError
+from limnograph.domain.errors import EnvironmentFault
 
 
 def jdk(folder: Path, version: str) -> Path:
@@ -50,42 +49,19 @@ def test_jars_come_from_the_named_folder_and_their_absence_names_the_remedy(tmp_
 
 
 @pytest.mark.parametrize(
-    ("properties", "expected"),
+    ("master", "near"),
     [
-        (
-            {"type": "sql", "uri": "sqlite:////x/c.db", "warehouse": "file:///w"},
-            {"type": "jdbc", "uri": "jdbc:sqlite:file:/x/c.db", "warehouse": "file:///w", "jdbc.schema-version": "V1"},
-        ),
-        (
-            {"type": "sql", "uri": "postgresql+psycopg2://me:p%40ss@db:5544/limno"},
-            {"type": "jdbc", "uri": "jdbc:postgresql://db:5544/limno", "jdbc.user": "me", "jdbc.password": "p@ss"},
-        ),
-        (
-            {"type": "sql", "uri": "postgresql://m%40e@db/limno?sslmode=verify-full&sslrootcert=/a b.pem"},
-            {
-                "uri": "jdbc:postgresql://db:5432/limno?sslmode=verify-full&sslrootcert=%2Fa+b.pem",
-                "jdbc.user": "m@e",
-            },
-        ),
-        (
-            {"type": "rest", "uri": "http://r", "s3.endpoint": "e"},
-            {"type": "rest", "uri": "http://r", "s3.endpoint": "e"},
-        ),
-        ({"uri": "http://r", "warehouse": "w"}, {"type": "rest", "warehouse": "w"}),
-        ({"type": "hive", "uri": "thrift://h"}, {"type": "hive", "uri": "thrift://h"}),
+        ("local[*]", True),
+        ("local-cluster[2,1,1024]", True),
+        ("spark://127.0.0.1:7077", True),
+        ("spark://localhost:7077", True),
+        ("spark://master.example:7077", False),
+        ("yarn", False),
+        ("k8s://https://kubernetes.default.svc", False),
     ],
 )
-def test_sparks_form_of_a_catalog(properties: dict[str, str], expected: dict[str, str]) -> None:
-    found = spark_catalog("lake", properties)
-    assert found["spark.sql.catalog.lake"] == "org.apache.iceberg.spark.SparkCatalog"
-    assert found["spark.sql.catalog.lake.cache-enabled"] == "false"
-    assert {key: found[f"spark.sql.catalog.lake.{key}"] for key in expected} == expected
-
-
-@pytest.mark.parametrize("properties", [{"type": "sql", "uri": "mysql://x"}, {"type": "sql"}, {"type": "dynamodb"}])
-def test_a_catalog_that_spark_cannot_open_names_its_key(properties: dict[str, str]) -> None:
-    with pytest.raises(SettingsError, match=r"catalogs\.lake"):
-        spark_catalog("lake", properties)
+def test_only_executors_of_this_machine_reach_the_driver_by_loopback(master: str, *, near: bool) -> None:
+    assert on_this_machine(master) is near
 
 
 def test_work_is_spread_by_its_size() -> None:

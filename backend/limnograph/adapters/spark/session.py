@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JARS_ENV = "LIMNOGRAPH_JARS"
+SECRETS = "(?i)secret|password|passwd|token|(access|account|api)[.-]?key|credential|authorization|connection-string"
+"""Keys whose values Spark hides in its event log and pages: its own default knows no `credential` and no header."""
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 
@@ -27,25 +29,36 @@ def start_session(
     conf: Mapping[str, str] | None = None,
     app_name: str = "limnograph",
 ) -> SparkSession:
-    """A session with every catalog under its own name. Raises EnvironmentFault: Java, pyspark or jars are missing."""
+    """A session with every catalog under its own name; entries of `conf` win over ours. Raises EnvironmentFault:
+    Java, pyspark or jars are missing.
+    """
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise EnvironmentFault("pyspark is not installed; `pip install 'limnograph[spark]'`") from error
-    prepare_environment()
+    given = dict(conf or {})
+    prepare_environment(master, given.get("spark.pyspark.python", ""))
     builder: Any = SparkSession.builder
-    for key, value in {**_conf(catalogs, master, jars), **(conf or {})}.items():
+    for key, value in {**_conf(catalogs, master, jars, given), **given}.items():
         builder = builder.config(key, value)
     session: SparkSession = builder.master(master).appName(app_name).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
-def prepare_environment() -> None:
-    """What the JVM and the workers read from the environment; must be set before the JVM starts."""
+def prepare_environment(master: str = "local[*]", python: str = "") -> None:
+    """What the JVM and the workers read from the environment; must be set before the JVM starts. `python`: the
+    program of the workers, a path that means the same on every node; default this one.
+    """
     os.environ["JAVA_HOME"] = java_home()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", python or sys.executable)
+    if on_this_machine(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def on_this_machine(master: str) -> bool:
+    """Whether executors reach the driver by loopback; else Spark finds the driver's address itself."""
+    return master.startswith(("local", "spark://127.", "spark://localhost:", "spark://[::1]:"))
 
 
 def find_jars(given: str = "") -> list[Path]:
@@ -60,21 +73,28 @@ def find_jars(given: str = "") -> list[Path]:
     raise EnvironmentFault(f"Spark's Iceberg jars are missing: {place}; run `make setup` or set {JARS_ENV}")
 
 
-def _conf(catalogs: Mapping[str, Mapping[str, str]], master: str, jars: str) -> dict[str, str]:
+def _conf(
+    catalogs: Mapping[str, Mapping[str, str]], master: str, jars: str, given: Mapping[str, str]
+) -> dict[str, str]:
     conf = {
-        "spark.jars": ",".join(map(str, find_jars(jars))),
         "spark.driver.memory": "1g",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.extensions": EXTENSIONS,
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.redaction.regex": SECRETS,
     }
-    if not master.startswith("local"):
-        del conf["spark.driver.host"], conf["spark.driver.bindAddress"]
+    if "spark.jars" not in given:
+        conf["spark.jars"] = ",".join(_reachable(jar, master) for jar in find_jars(jars))
+    if on_this_machine(master):
+        conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for name, properties in catalogs.items():
         conf |= spark_catalog(name, properties)
     return conf
+
+
+def _reachable(jar: Path, master: str) -> str:
+    """On Kubernetes driver and executors are of one image, which has the jars; elsewhere the driver hands them out."""
+    return f"local://{jar}" if master.startswith("k8s://") else str(jar)
