@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import text
 
 from lakes import Lake, fresh_reader
-from limnograph.adapters.iceberg.catalog import IcebergCatalog
+from limnograph.adapters.iceberg.catalog_sql import SqlNames
+from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import Listing
 from limnograph.ports.table_reader import TableReader
 from limnograph.ports.tables import Tables
@@ -69,9 +70,13 @@ class NearLake:
     """
 
     def __init__(self, lake: Lake, reader: TableReader | None = None) -> None:
-        self._catalog = IcebergCatalog(lake.catalog)
+        self._catalog = SqlNames(lake.catalog)
         self.tables: Tables = NearTables(reader or fresh_reader())
 
     def listing(self) -> Listing:
-        pointers = tuple(self._catalog.pointers())
-        return Listing(pointers, frozenset(str(p.name) for p in pointers), frozenset([self._catalog.name]))
+        pointers = tuple(p for p in self._catalog.names().tables.values() if p)
+        catalogs = frozenset([self._catalog.name])
+        return Listing(pointers, frozenset(str(p.name) for p in pointers), catalogs, answered=catalogs)
+
+    def newest(self, pointer: TablePointer) -> TablePointer | None:
+        return self._catalog.probe(pointer.name).pointer

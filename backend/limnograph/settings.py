@@ -9,19 +9,21 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
+from limnograph.domain import secrecy
 from limnograph.domain.errors import SettingsError
 
 CONFIG_ENV = "LIMNOGRAPH_CONFIG"
 DEFAULT_PORT = 8787
 MAX_DEADLINE_SECONDS = 3600
 MIN_RAW_DAYS = 3
+MAX_PROBES, MAX_AT_ONCE = 10_000, 64
 MAX_PORT = 65_535
 
 
@@ -45,17 +47,39 @@ class PathSettings(Frozen, frozen=True, kw_only=True):
     properties: dict[str, str] = {}
 
 
+class WarehouseSettings(Frozen, frozen=True, kw_only=True):
+    """A folder below which tables without a catalog are found: `name.<levels below it>`, patterns apply to them.
+    `format`: only tables of this one; default Delta and Hudi. `properties`: of the store, by PyIceberg's names.
+    """
+
+    name: str
+    location: str
+    format: Literal["", "delta", "hudi", "iceberg"] = ""
+    properties: dict[str, str] = {}
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats that are looked for."""
+        return (self.format,) if self.format else ("delta", "hudi")
+
+
 class ObserveSettings(Frozen, frozen=True, kw_only=True):
     """Which tables are observed: patterns over `catalog.namespace.table`, `*` one level, `**` any number.
 
     `roots`: places, besides its own, that any table's metadata may name. `table_deadline_seconds`: for reading one.
+    `probes_per_second`: budget for each catalog that tells pointers table by table, under standing load;
+    `probes_at_once`: side by side. `catalog_deadline_seconds`: without an answer a catalog is stale.
     """
 
     include: tuple[str, ...] = ("**",)
     exclude: tuple[str, ...] = ()
     paths: tuple[PathSettings, ...] = ()
+    warehouses: tuple[WarehouseSettings, ...] = ()
     roots: tuple[str, ...] = ()
     table_deadline_seconds: float = 60.0
+    probes_per_second: float = 20.0
+    probes_at_once: int = 4
+    catalog_deadline_seconds: float = 10.0
 
 
 class PrometheusSettings(Frozen, frozen=True, kw_only=True):
@@ -145,7 +169,7 @@ class SparkSettings(Frozen, frozen=True, kw_only=True):
 
 
 class Settings(Frozen, frozen=True, kw_only=True):
-    """Everything one process needs to know. `base` is the folder of the settings file."""
+    """Everything one process needs to know. `base` is the folder of the settings file, `file` the file itself."""
 
     catalogs: dict[str, dict[str, str]]
     meta: MetaSettings = MetaSettings()
@@ -162,6 +186,11 @@ class Settings(Frozen, frozen=True, kw_only=True):
     spark: SparkSettings = SparkSettings()
     path_map: dict[str, str] = {}
     base: str = "."
+    file: str = ""
+
+    def with_catalogs(self, catalogs: dict[str, dict[str, str]]) -> Settings:
+        """The same with other properties of the catalogs."""
+        return msgspec.structs.replace(self, catalogs=catalogs)
 
     @property
     def meta_catalog(self) -> str:
@@ -196,19 +225,69 @@ def load(path: str | Path | None, env: Mapping[str, str] = os.environ) -> Settin
         raise SettingsError("--config", f"cannot read {file}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError("--config", f"{file} is not valid TOML: {error}") from error
-    return parse(document, base=file.absolute().parent, env=env)
+    return parse(document, base=file.absolute().parent, env=env, file=file.absolute())
 
 
-def parse(document: dict[str, Any], base: Path, env: Mapping[str, str] = os.environ) -> Settings:
-    """Settings from a parsed TOML document; relative files resolve against `base`. Raises SettingsError."""
-    if "base" in document:
-        raise SettingsError("base", "is not a setting; it is the folder of the settings file")
+def parse(
+    document: dict[str, Any], base: Path, env: Mapping[str, str] = os.environ, file: Path | None = None
+) -> Settings:
+    """Settings from a parsed TOML document; relative files resolve against `base`. Raises SettingsError.
+
+    From then on no text of this process shows the secrets that it holds.
+    """
+    for own in ("base", "file"):
+        if own in document:
+            raise SettingsError(own, "is not a setting; it is where the settings file lies")
     resolved = _resolve(document, "", base, env)
+    _flatten_properties(resolved)
+    _keep_secrets(resolved)
     try:
-        settings = msgspec.convert({**resolved, "base": str(base)}, Settings)
+        settings = msgspec.convert({**resolved, "base": str(base), "file": str(file or "")}, Settings)
     except msgspec.ValidationError as error:
         raise SettingsError(*_locate(str(error), resolved)) from error
     return _checked(settings)
+
+
+def reread_catalogs(settings: Settings, env: Mapping[str, str] = os.environ) -> dict[str, dict[str, str]]:
+    """Properties of the catalogs as the settings file and the files of its secrets say now: passwords and tokens are
+    renewed while a program runs. What cannot be read now stays as it is, and so does which catalogs there are.
+    """
+    if not settings.file:
+        return settings.catalogs
+    try:
+        now = load(settings.file, env).catalogs
+    except SettingsError:
+        return settings.catalogs
+    return {name: now.get(name, properties) for name, properties in settings.catalogs.items()}
+
+
+def _flatten_properties(document: dict[str, Any]) -> None:
+    """`s3.endpoint = "…"` without quotes is a table in TOML; PyIceberg's properties are flat, with dots in names."""
+    catalogs = document.get("catalogs")
+    if not isinstance(catalogs, dict):
+        return
+    for name, properties in catalogs.items():
+        if isinstance(properties, dict):
+            catalogs[name] = dict(_flat(properties, ""))
+
+
+def _flat(properties: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in properties.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _keep_secrets(value: Any) -> None:
+    """Tell secrecy the secrets of a document: by their keys, and inside URLs."""
+    if isinstance(value, dict):
+        secrecy.keep(secrecy.secrets_of({key: item for key, item in value.items() if isinstance(item, str)}))
+        for item in value.values():
+            _keep_secrets(item)
+    elif isinstance(value, list):
+        for item in value:
+            _keep_secrets(item)
 
 
 def _checked(settings: Settings) -> Settings:
@@ -222,6 +301,7 @@ def _checked(settings: Settings) -> Settings:
         raise SettingsError("server.port", "must be between 0 and 65535")
     if not 0 < settings.observe.table_deadline_seconds <= MAX_DEADLINE_SECONDS:
         raise SettingsError("observe.table_deadline_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
+    _check_observe(settings.observe)
     if settings.retention.raw_days < MIN_RAW_DAYS:
         raise SettingsError("retention.raw_days", f"must be at least {MIN_RAW_DAYS}")
     if settings.retention.hourly_days < settings.retention.raw_days:
@@ -230,6 +310,15 @@ def _checked(settings: Settings) -> Settings:
     for name, prometheus in settings.prometheus.items():
         _check_http(f"prometheus.{name}.url", prometheus.url)
     return settings
+
+
+def _check_observe(observe: ObserveSettings) -> None:
+    if not 0 < observe.probes_per_second <= MAX_PROBES:
+        raise SettingsError("observe.probes_per_second", f"must be above 0, and {MAX_PROBES} at most")
+    if not 1 <= observe.probes_at_once <= MAX_AT_ONCE:
+        raise SettingsError("observe.probes_at_once", f"must be from 1 to {MAX_AT_ONCE}")
+    if not 0 < observe.catalog_deadline_seconds <= MAX_DEADLINE_SECONDS:
+        raise SettingsError("observe.catalog_deadline_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
 
 
 def unused(settings: Settings) -> list[str]:
@@ -267,7 +356,9 @@ def _resolve(value: Any, where: str, base: Path, env: Mapping[str, str]) -> Any:
     for key, item in value.items():
         place = f"{where}.{key}" if where else key
         if key.endswith("_file") and isinstance(item, str):
-            found[key.removesuffix("_file")] = _secret(base / _resolve(item, place, base, env), place)
+            secret = _secret(base / _resolve(item, place, base, env), place)
+            secrecy.keep([secret])
+            found[key.removesuffix("_file")] = secret
         else:
             found[key] = _resolve(item, place, base, env)
     return found

@@ -29,7 +29,6 @@ from limnograph.services.inbox import Drain
 from limnograph.services.runs import Runs
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
-from limnograph.wiring.observe import access_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -121,12 +120,10 @@ def test_a_notification_makes_a_pass_due_long_before_its_time(world: World, tmp_
     passes: list[float] = []
     query = pass_stream(
         world.session,
-        access_of(world.settings),
         lambda: passes.append(time.monotonic()),
         checkpoint=tmp_path / "checkpoint",
         trigger="1 seconds",
         seconds=3_600,
-        probe=3_600,
         inbox_url=world.url,
     )
     try:

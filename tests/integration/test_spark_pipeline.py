@@ -23,7 +23,6 @@ from limnograph.domain.ids import TableName
 from limnograph.services.passes import Passes
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
-from limnograph.wiring.observe import access_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -214,8 +213,8 @@ def test_the_stream_picks_up_a_commit_and_a_lost_checkpoint_doubles_nothing(worl
 def _one_life_of_a_stream(world: World, checkpoint: Path, known: int) -> None:
     from limnograph.adapters.spark.stream import pass_stream
 
-    access, run = access_of(world.settings), world.passes().run
-    query = pass_stream(world.session, access, run, checkpoint=checkpoint, trigger="1 seconds", seconds=5)
+    run = world.passes().run
+    query = pass_stream(world.session, run, checkpoint=checkpoint, trigger="1 seconds", seconds=5)
     try:
         wait_until(lambda: len(_ids_or_none(world)) == known, query)
         world.lake.load(f"{world.sales}.orders").append(rows("eu"))

@@ -13,12 +13,14 @@ LimnographError
 └── MetadataError(code)            an observed table is damaged: a fact   metadata-damaged
 
 `problem_type` is the closed set of RFC 9457 types on the wire; `api/problems.py` alone maps it to HTTP.
-Messages say what went wrong and what to do; they never carry credentials.
+Messages say what went wrong and what to do; they never carry credentials: what they quote of others is cleaned of them.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
+
+from limnograph.domain.secrecy import clean
 
 
 class LimnographError(Exception):
@@ -33,6 +35,7 @@ class InvalidInput(LimnographError):
     problem_type = "bad-request"
 
     def __init__(self, field: str, detail: str) -> None:
+        detail = clean(detail)
         super().__init__(f"{field}: {detail}")
         self.field = field
         self.detail = detail
@@ -64,6 +67,7 @@ class SourceError(LimnographError):
     problem_type = "source-failed"
 
     def __init__(self, source: str, detail: str) -> None:
+        detail = clean(detail)
         super().__init__(f"{source}: {detail}")
         self.source = source
         self.detail = detail
@@ -93,6 +97,7 @@ class MetadataError(LimnographError):
     problem_type = "metadata-damaged"
 
     def __init__(self, code: str, detail: str) -> None:
+        detail = clean(detail)
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail

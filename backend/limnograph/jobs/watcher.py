@@ -14,20 +14,45 @@ import sys
 import threading
 import time
 
+import msgspec
+
 from limnograph.domain import watch
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.ids import TableName
 from limnograph.jobs.logs import configure
 from limnograph.services.hot import WINDOW
-from limnograph.settings import Settings, load
+from limnograph.settings import load
 from limnograph.wiring.server import watcher
 
 _PR_SET_PDEATHSIG = 1
-SHORTEST_REST_S = 0.05
+PAUSE_S, SHORTEST_REST_S = 1.0, 0.05
+"""Between the beginnings of two rounds. What a round asks of a catalog is decided by its budget, not by this."""
 _log = logging.getLogger("limnograph.watcher")
 
 
-def interval_s(settings: Settings) -> float:
-    """A second where one query probes all tables of a catalog, else 15."""
-    return 1.0 if all(c.get("type") == "sql" for c in settings.catalogs.values()) else 15.0
+class Asked:
+    """What came on standing input: that somebody is to look at once, and at which tables first."""
+
+    def __init__(self) -> None:
+        self.woken = threading.Event()
+        self._lock, self._tables = threading.Lock(), set[TableName]()
+
+    def read(self, line: bytes) -> None:
+        """A line: empty, or names of tables as JSON. What is neither wakes like an empty one."""
+        try:
+            names = msgspec.json.decode(line, type=list[str]) if line.strip() else []
+            tables = {TableName.parse(name) for name in names}
+        except (msgspec.MsgspecError, UnicodeDecodeError, InvalidInput):
+            tables = set()
+        with self._lock:
+            self._tables |= tables
+        self.woken.set()
+
+    def tables(self) -> set[TableName]:
+        """Those that were named since the last call."""
+        with self._lock:
+            found, self._tables = self._tables, set()
+        return found
 
 
 def main() -> None:
@@ -36,17 +61,16 @@ def main() -> None:
     parser.add_argument("--config", required=True)
     arguments = parser.parse_args()
     configure("plain")
-    woken = threading.Event()
-    _die_with_parent(woken)
-    settings = load(arguments.config)
-    rounds, pause = watcher(settings, WINDOW), interval_s(settings)
+    asked = Asked()
+    _die_with_parent(asked)
+    rounds = watcher(load(arguments.config), WINDOW, asked.tables)
     while True:
         started = time.monotonic()
-        woken.clear()
+        asked.woken.clear()
         for message in rounds.round():
             sys.stdout.buffer.write(watch.encode(message))
             sys.stdout.buffer.flush()
-        rest(pause, time.monotonic() - started, woken)
+        rest(PAUSE_S, time.monotonic() - started, asked.woken)
 
 
 def rest(pause: float, took: float, woken: threading.Event) -> None:
@@ -59,17 +83,17 @@ def rest(pause: float, took: float, woken: threading.Event) -> None:
         time.sleep(max(0.0, least - (time.monotonic() - begin)))
 
 
-def _die_with_parent(woken: threading.Event) -> None:
+def _die_with_parent(asked: Asked) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group: the server decides
-    threading.Thread(target=_follow_input, args=(woken,), daemon=True).start()
+    threading.Thread(target=_follow_input, args=(asked,), daemon=True).start()
 
 
-def _follow_input(woken: threading.Event) -> None:
-    """Anything on standard input wakes; its end is that of the parent."""
-    while os.read(sys.stdin.fileno(), 4096):
-        woken.set()
+def _follow_input(asked: Asked) -> None:
+    """Every line on standard input wakes; its end is that of the parent."""
+    for line in sys.stdin.buffer:
+        asked.read(line)
     os._exit(0)
 
 

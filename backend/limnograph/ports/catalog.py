@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.ids import TableName
@@ -15,11 +16,45 @@ class TablePointer(NamedTuple):
     location: str
 
 
+class Names(NamedTuple):
+    """Tables of a catalog, views left out. The value is the pointer where the listing itself tells it, else None.
+
+    `troubles`: a sentence per part of the catalog that could not be listed; what is not named may still be there.
+    """
+
+    tables: Mapping[TableName, TablePointer | None]
+    troubles: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    """Answer of a probe. `pointer` None: the catalog has no such table, or it is of another format or a view.
+
+    `quiet_s`: seconds since its newest commit; `gap_s`: usual seconds between its newest ones. None: not told.
+    """
+
+    pointer: TablePointer | None
+    quiet_s: float | None = None
+    gap_s: float | None = None
+
+
 class Catalog(Protocol):
-    """Probes are cheap: one query for all tables where the catalog can (SQL), else one call a table."""
+    """Called from several threads. Errors of all methods: SourceRejected is about what was asked for alone,
+    SourceUnavailable and SourceTimeout are about the catalog.
+    """
 
     name: str
 
-    def pointers(self) -> list[TablePointer]:
-        """Every observed table, views left out. Raises SourceError."""
+    @property
+    def at_once(self) -> bool:
+        """Whether `names` is one cheap query that tells all pointers, so that no table is probed by itself."""
+        ...
+
+    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+        """All tables; the same object again when nothing changed, where that is known. `alive` is called whenever a
+        part of a long listing is there.
+        """
+        ...
+
+    def probe(self, name: TableName) -> Found:
+        """One table. Cheap when it has not moved since the last probe."""
         ...

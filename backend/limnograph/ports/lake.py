@@ -9,21 +9,31 @@ from limnograph.ports.tables import Tables
 
 
 class Listing(NamedTuple):
-    """`pointers`: observed tables. `listed`: names of all tables, observed or not, of the catalogs that answered
-    (`complete`). `failed`: one sentence per catalog that did not.
+    """`pointers`: observed tables, as last probed. `listed`: names of all tables, observed or not, that are known;
+    `complete`: catalogs all of whose tables were listed since this listing was asked for, so that what is not `listed`
+    is gone. `failed`: one sentence for each catalog, part of one or table that did not answer; `answered`: catalogs
+    that did. While nothing changes the first two are the same objects again.
     """
 
     pointers: tuple[TablePointer, ...]
     listed: frozenset[str]
     complete: frozenset[str]
     failed: tuple[str, ...] = ()
+    answered: frozenset[str] = frozenset()
 
 
 class Lake(Protocol):
     """Never raises for one catalog: what failed is told in the listing."""
 
     def listing(self) -> Listing:
-        """All catalogs and paths, probed now."""
+        """All catalogs and paths, probed now as far as their budget allows."""
+        ...
+
+    def newest(self, pointer: TablePointer) -> TablePointer | None:
+        """A table probed again by itself, because what its pointer names is not there. None: it is no longer listed.
+
+        Raises SourceError.
+        """
         ...
 
     @property

@@ -41,6 +41,8 @@ class Watcher:
         self._known: dict[str, set[int]] = defaultdict(set)
         self._settled: dict[TableName, str] = {}
         self._backoff = BackOff(FIRST_SECONDS, CAP_SECONDS)
+        self._last: Listing | None = None
+        self._complete: frozenset[str] = frozenset()
 
     def round(self) -> Iterator[Probed]:
         """One round in one or more messages; the last one says whether everything was read."""
@@ -51,8 +53,11 @@ class Watcher:
             yield Probed(at, 0, troubles=[Trouble("meta", str(error))])
             return
         listing = self._lake.listing()
-        self._backoff.forget({pointer.name for pointer in listing.pointers})
         waiting = self._backoff.waiting(at)
+        if self._nothing_new(listing) and len(waiting) == len(self._backoff.failing):
+            yield _ended(at, listing, {name: failure.reason for name, failure in waiting.items()})
+            return
+        self._backoff.forget({pointer.name for pointer in listing.pointers})
         moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location and p.name not in waiting]
         found = survey(self._lake, listing, moved)
         tables = observed_tables(found, self._lake, ledger)
@@ -64,11 +69,19 @@ class Watcher:
                 yield from self._snapshots(table, at, len(listing.pointers))
         self._settled.update({p.name: p.location for p in moved if p.name not in found.failed})
         self._backoff.settle((pointer.name for pointer in moved), found.failed, at)
-        failing = {**{name: failure.reason for name, failure in waiting.items()}, **found.failed}
-        troubles = _troubles(listing, failing)
-        failed = [*map(str, failing), *_unlocated(listing)]
-        read = sorted(listing.complete)
-        yield Probed(at, len(listing.pointers), troubles=troubles, read=read, failed=failed)
+        self._looked_at(listing)
+        yield _ended(at, listing, {**{name: failure.reason for name, failure in waiting.items()}, **found.failed})
+
+    def _nothing_new(self, listing: Listing) -> bool:
+        """Whether pointers and names are those of the last round; they are the same objects then."""
+        last = self._last
+        same = last is not None and listing.pointers is last.pointers and listing.listed is last.listed
+        return same and listing.complete <= self._complete
+
+    def _looked_at(self, listing: Listing) -> None:
+        same = self._last is not None and self._last.listed is listing.listed
+        self._complete = (self._complete if same else frozenset()) | listing.complete
+        self._last = listing
 
     def _start(self, at: int) -> Ledger:
         """What the meta tables hold, read once. Raises SourceError."""
@@ -111,6 +124,13 @@ class Watcher:
     @staticmethod
     def _stamped(rows: list[ChangeFact], at: int) -> list[ChangeFact]:
         return [msgspec.structs.replace(row, observed_at=at, extractor_version=__version__) for row in rows]
+
+
+def _ended(at: int, listing: Listing, failing: dict[TableName, str]) -> Probed:
+    """The last message of a round."""
+    failed = [*map(str, failing), *_unlocated(listing)]
+    troubles, read = _troubles(listing, failing), sorted(listing.answered)
+    return Probed(at, len(listing.pointers), troubles=troubles, read=read, failed=failed)
 
 
 def _troubles(listing: Listing, failing: dict[TableName, str]) -> list[Trouble]:

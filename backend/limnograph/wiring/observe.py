@@ -2,77 +2,128 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import logging
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
 
-from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
+from limnograph.adapters.iceberg.catalog import observed_catalog
 from limnograph.adapters.sandbox.messages import Access
 from limnograph.adapters.sandbox.tables import SandboxTables
-from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.ids import Patterns, TableName
-from limnograph.ports.catalog import TablePointer
+from limnograph.ports.catalog import Catalog, TablePointer
 from limnograph.ports.lake import Listing
 from limnograph.ports.tables import Tables
-from limnograph.settings import PathSettings, Settings
+from limnograph.services.catalog_state import Standing
+from limnograph.services.catalog_watch import CatalogWatch
+from limnograph.settings import PathSettings, Settings, WarehouseSettings, reread_catalogs
+from limnograph.wiring.paths import FILES, PathCatalog
 
-FILES = "files"
-"""Catalog name of tables that have none."""
-PATHS_AT_ONCE = 4
+_log = logging.getLogger("limnograph.observe")
+Mode = Literal["now", "once", "standing"]
+
+
+class _Part(NamedTuple):
+    """What a listing holds of one catalog, kept until the catalog's version changes."""
+
+    standing: Standing
+    pointers: tuple[TablePointer, ...]
+    listed: frozenset[str]
 
 
 class SettingsLake:
-    """Port Lake over all `[catalogs.*]` and `[[observe.paths]]`."""
+    """Port Lake over all `[catalogs.*]`, `[[observe.paths]]` and `[[observe.warehouses]]`.
 
-    def __init__(self, settings: Settings) -> None:
+    `mode`: `now` probes every table for each listing; `once` every table for the first one, then what is due;
+    `standing` never more than the budget of the settings, with threads of its own until `close`. `first`: tables that
+    somebody watches, or of which somebody told meanwhile that they moved.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        mode: Mode = "now",
+        *,
+        progress: Callable[[str], None] = lambda _line: None,
+        first: Callable[[], Iterable[TableName]] = tuple,
+    ) -> None:
         self._settings = settings
-        self._catalogs: dict[str, IcebergCatalog] = {}
         self._tables = SandboxTables(access_of(settings))
         self._observes = Observes(settings)
+        self._watches = {name: self._watch(name, mode, progress) for name in settings.catalogs}
+        if settings.observe.paths or settings.observe.warehouses:
+            self._watches[FILES] = self._watch(FILES, mode, progress)
+        self._first = first
+        self._parts: dict[str, _Part] = {}
+        self._last = Listing((), frozenset(), frozenset())
 
     @property
     def tables(self) -> Tables:
         return self._tables
 
     def listing(self) -> Listing:
-        found: list[TablePointer] = []
-        complete: list[str] = [FILES]
-        failed: list[str] = []
-        for name in self._settings.catalogs:
-            try:
-                found += self._catalog(name).pointers()
-                complete.append(name)
-            except SourceError as error:
-                failed.append(str(error))
-        placed, unplaced = self._paths()
-        about = [self._observes.about(pointer.name) for pointer in found]
-        paths = (str(path_name(path)) for path in self._settings.observe.paths)
-        listed = frozenset((*(text for text, _ in about), *paths))
-        observed = (*(pointer for pointer, (_, let_in) in zip(found, about, strict=True) if let_in), *placed)
-        return Listing(observed, listed, frozenset(complete), (*failed, *unplaced))
+        first = list(self._first())
+        for catalog, watch in self._watches.items():
+            watch.ask([table for table in first if table.catalog == catalog])
+        standing = {name: watch.standing() for name, watch in self._watches.items()}
+        changed = [name for name, found in standing.items() if self._version(name) != found.version]
+        self._parts |= {name: self._part(standing[name]) for name in changed}
+        pointers, listed = self._last.pointers, self._last.listed
+        if changed:
+            pointers = tuple(pointer for part in self._parts.values() for pointer in part.pointers)
+            listed = frozenset[str]().union(*(part.listed for part in self._parts.values()))
+        empty = frozenset({FILES} - self._watches.keys())
+        self._last = Listing(
+            pointers,
+            listed,
+            empty | frozenset(name for name, found in standing.items() if found.fresh),
+            tuple(sentence for found in standing.values() for sentence in found.failed),
+            empty | frozenset(name for name, found in standing.items() if found.answers),
+        )
+        return self._last
 
-    def _catalog(self, name: str) -> IcebergCatalog:
-        if name not in self._catalogs:
-            self._catalogs[name] = IcebergCatalog(open_catalog(name, self._settings.catalogs[name]))
-        return self._catalogs[name]
+    def newest(self, pointer: TablePointer) -> TablePointer | None:
+        return self._watches[pointer.name.catalog].newest(pointer.name)
 
-    def _paths(self) -> tuple[list[TablePointer], list[str]]:
-        """Pointers of tables without a catalog, and a sentence for each that has none now."""
-        paths = self._settings.observe.paths
-        if not paths:
-            return [], []
-        with ThreadPoolExecutor(PATHS_AT_ONCE) as pool:
-            found = list(pool.map(self._placed, paths))
-        return [f for f in found if isinstance(f, TablePointer)], [f for f in found if isinstance(f, str)]
+    def close(self) -> None:
+        """End the threads of a standing lake."""
+        for watch in self._watches.values():
+            watch.close()
 
-    def _placed(self, path: PathSettings) -> TablePointer | str:
-        try:
-            return TablePointer(path_name(path), path.format, self._tables.newest(path.format, path.location))
-        except LimnographError as error:
-            return f"{path.name}: {error}"
+    def _version(self, name: str) -> int:
+        part = self._parts.get(name)
+        return part.standing.version if part else -1
+
+    def _part(self, standing: Standing) -> _Part:
+        return _Part(standing, standing.pointers, frozenset(self._observes.about(name)[0] for name in standing.names))
+
+    def _watch(self, name: str, mode: Mode, progress: Callable[[str], None]) -> CatalogWatch:
+        observe = self._settings.observe
+        return CatalogWatch(
+            name,
+            lambda: self._open(name),
+            lambda table: self._observes.about(table)[1],
+            rate=observe.probes_per_second if mode == "standing" else None,
+            eager=mode == "now",
+            threads=observe.probes_at_once,
+            deadline=observe.catalog_deadline_seconds,
+            progress=progress,
+        )
+
+    def _open(self, name: str) -> Catalog:
+        """Opened with what the settings file and the files of secrets say now."""
+        if name == FILES:
+            return PathCatalog(self._settings.observe, self._tables)
+        fresh = reread_catalogs(self._settings)
+        if fresh != self._settings.catalogs:
+            _log.info("credentials of catalogs changed: they are used from now on")
+            self._settings = self._settings.with_catalogs(fresh)
+            self._tables = SandboxTables(access_of(self._settings))
+        return observed_catalog(name, fresh[name])
 
 
 class Observes:
     """Whether patterns let a table in. The meta namespace is out unless a pattern names it. Answers are kept: a lake
-    is listed every second, and its names hardly change.
+    is listed every second, and its names hardly change. A path is in because the settings name it.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -81,6 +132,7 @@ class Observes:
         self._meta = (settings.meta_catalog, settings.meta.namespace)
         self._include, self._exclude = Patterns(observe.include), Patterns(observe.exclude)
         self._named = Patterns(pattern for pattern in observe.include if pattern.startswith(own))
+        self._paths = frozenset(path.name for path in observe.paths)
         self._known: dict[TableName, tuple[str, bool]] = {}
 
     def about(self, name: TableName) -> tuple[str, bool]:
@@ -89,7 +141,8 @@ class Observes:
         if known is None:
             text = str(name)
             include = self._named if (name.catalog, name.namespace) == self._meta else self._include
-            known = self._known[name] = (text, include.match(text) and not self._exclude.match(text))
+            path = name.catalog == FILES and text.removeprefix(f"{FILES}.") in self._paths
+            known = self._known[name] = (text, path or (include.match(text) and not self._exclude.match(text)))
         return known
 
 
@@ -101,18 +154,13 @@ def own_prefix(settings: Settings) -> str:
 def access_of(settings: Settings) -> Access:
     """How children and workers reach storage."""
     observe = settings.observe
+    places: tuple[PathSettings | WarehouseSettings, ...] = (*observe.paths, *observe.warehouses)
     return Access(
         catalogs=dict(settings.catalogs),
         path_map=dict(settings.path_map),
         meta_prefix=own_prefix(settings),
-        roots=(*observe.roots, *(path.location for path in observe.paths)),
-        stores={path.location: path.properties for path in observe.paths if path.properties},
+        roots=(*observe.roots, *(place.location for place in places)),
+        stores={place.location: place.properties for place in places if place.properties},
         cache_dir=str(settings.cache_dir.absolute()),
         deadline_seconds=observe.table_deadline_seconds,
     )
-
-
-def path_name(path: PathSettings) -> TableName:
-    """`landing.events` -> `files.landing.events`: the namespace is what stands before the last dot."""
-    namespace, _, table = path.name.rpartition(".")
-    return TableName(FILES, namespace, table)

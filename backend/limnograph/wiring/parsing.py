@@ -8,11 +8,12 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.adapters.sandbox.board import Board
-from limnograph.adapters.sandbox.messages import Access, Extract, Inspect, Newest, Outline, Question, Unread
+from limnograph.adapters.sandbox.messages import Access, Extract, Inspect, Newest, Outline, Question, Scan, Unread
 from limnograph.adapters.sandbox.serving import ToldStorage
 from limnograph.adapters.storage.allowed import Roots, TableStorage, table_folder
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.adapters.storage.places import PathMap
+from limnograph.adapters.storage.places import PathMap, place_of
+from limnograph.adapters.storage.scan import Scanned, scan
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.content import Reading, Want
 from limnograph.domain.due import DueTable
@@ -98,6 +99,8 @@ class Parsing:
                 yield self._unread(due, code)
             case Newest(format=table_format, location=location):
                 yield self._format(table_format).newest(location, self._table("", location).storage)
+            case Scan():
+                yield self._scanned(question)
             case Inspect(format=table_format, location=location):
                 yield self._inspected(table_format, location)
 
@@ -113,6 +116,12 @@ class Parsing:
         known = self._reader(due).metadata(due.metadata_location)
         facts = facts_of(known, due, _Unread(known, code), SystemClock())
         return [msgspec.structs.replace(fact, status="unreadable") for fact in facts]
+
+    def _scanned(self, question: Scan) -> Scanned:
+        name, properties = self._properties("", question.location)
+        files = self._files.setdefault(name, FileStorage(properties))
+        root = place_of(self._path_map.resolve(question.location))
+        return scan(files, root, question.formats, question.waiting, question.seconds)
 
     def _inspected(self, table_format: str | None, location: str) -> object:
         folder = table_of(location)
@@ -147,10 +156,11 @@ class Parsing:
         if catalog in self._access.catalogs:
             return catalog, self._access.catalogs[catalog]
         place = normalise_location(folder)
-        for location, properties in self._access.stores.items():
-            if place == normalise_location(location):
-                return location, properties
-        return "", {}
+        stores = [(normalise_location(location), location) for location in self._access.stores]
+        # The longest that holds it: a warehouse's properties are those of the tables below it.
+        over = [(root, location) for root, location in stores if place == root or place.startswith(f"{root}/")]
+        _, location = max(over, default=("", ""))
+        return location, self._access.stores.get(location, {})
 
     def _format(self, name: str) -> Format:
         if name not in self._formats:

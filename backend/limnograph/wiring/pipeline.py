@@ -23,6 +23,7 @@ from limnograph.services.metering import MeteredExtraction, MeteredLake, PassMet
 from limnograph.services.passes import Passes
 from limnograph.services.repair import Repairs
 from limnograph.settings import Settings
+from limnograph.wiring.notified import Notified
 from limnograph.wiring.observe import SettingsLake, access_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ def passes(
     """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table."""
     from limnograph.adapters.spark.extraction import SparkExtraction
 
-    lake, extraction = SettingsLake(settings), SparkExtraction(session, access_of(settings))
+    # `--once` probes every table; a stream has a budget, and what notifications name goes first.
+    first = Notified(SqlInbox(settings.inbox_url))
+    lake = SettingsLake(settings, "standing" if backoff else "once", progress=progress, first=first)
+    extraction = SparkExtraction(session, access_of(settings))
     return Passes(
         MeteredLake(lake, told) if told else lake,
         meta_store(settings, session, meter),
@@ -127,12 +131,10 @@ def start_stream(
 
     return pass_stream(
         session,
-        access_of(settings),
         run_pass,
         checkpoint=checkpoint_of(settings),
         trigger=f"{WAKE_S} seconds" if seconds > WAKE_S else trigger,
         seconds=seconds,
-        probe=seconds,
         inbox_url=settings.inbox_url,
     )
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -44,6 +44,7 @@ from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
 from limnograph.services.watching import Watcher
 from limnograph.settings import Settings
+from limnograph.wiring.notified import Notified
 from limnograph.wiring.observe import SettingsLake
 
 REFRESH_S = 2.0
@@ -194,9 +195,13 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
     )
 
 
-def watcher(settings: Settings, window: int) -> Watcher:
-    """What the watcher's own process runs. `window` microseconds."""
-    return Watcher(SettingsLake(settings), _engine(settings), SystemClock(), window)
+def watcher(settings: Settings, window: int, watched: Callable[[], Iterable[TableName]] = tuple) -> Watcher:
+    """What the watcher's own process runs. `window` microseconds; `watched`: tables to look at before others, beside
+    those that notifications name.
+    """
+    notified = Notified(SqlInbox(settings.inbox_url))
+    lake = SettingsLake(settings, "standing", first=lambda: {*watched(), *notified()})
+    return Watcher(lake, _engine(settings), SystemClock(), window)
 
 
 def _engine(settings: Settings) -> EmbeddedEngine:

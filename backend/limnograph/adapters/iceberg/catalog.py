@@ -1,101 +1,87 @@
-"""Catalogs through PyIceberg: which tables exist and where each one's newest metadata lies."""
+"""Opens the catalogs that PyIceberg has by its property names, each with its own cheap way to names and pointers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from pyiceberg.catalog import Catalog as PyIceberg
 from pyiceberg.catalog import load_catalog
+from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.exceptions import NoSuchPropertyException, NoSuchTableError, NotInstalledError
-from sqlalchemy import Row, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from pyiceberg.exceptions import NoSuchPropertyException, NotInstalledError
+from sqlalchemy.exc import ArgumentError
 
-from limnograph.domain.errors import SettingsError, SourceError, SourceUnavailable
-from limnograph.domain.ids import TableName, escape_level
-from limnograph.ports.catalog import TablePointer
+from limnograph.adapters.iceberg.catalog_errors import first_line, unavailable
+from limnograph.adapters.iceberg.catalog_metastores import AnyNames, GlueNames, HiveNames
+from limnograph.adapters.iceberg.catalog_rest import RestNames
+from limnograph.adapters.iceberg.catalog_sql import SqlNames
+from limnograph.domain.errors import SettingsError
+from limnograph.ports.catalog import Catalog
 
-_POINTERS = (
-    "select table_namespace, table_name, metadata_location from iceberg_tables "
-    "where catalog_name = :catalog and metadata_location is not null"
-)
 _WRONG_SETTINGS = (
     *(ValueError, TypeError, KeyError, ImportError),
     *(NoSuchPropertyException, NotInstalledError, ArgumentError),
 )
 """How PyIceberg and its drivers report properties of a wrong type, a malformed URI or a missing driver."""
-_TABLES_ONLY = " and (iceberg_type = 'TABLE' or iceberg_type is null)"
+_NESTED = ("ssl", "auth")
+"""Properties that PyIceberg wants as tables in tables; settings hold them with dots."""
+_CONNECT_S = "10"
 
 
 def open_catalog(name: str, properties: Mapping[str, str]) -> PyIceberg:
-    """PyIceberg catalog from its settings. Raises SettingsError, SourceUnavailable."""
+    """PyIceberg catalog from its settings. Raises SettingsError, SourceUnavailable, SourceTimeout."""
     try:
-        return load_catalog(name, **properties)
+        with warnings.catch_warnings():
+            # PyIceberg's own deprecations, of settings that its users still need.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return load_catalog(name, **_nested(_bounded(properties)))
+    except NotInstalledError as error:
+        raise SettingsError(f"catalogs.{name}.type", first_line(error)) from error
     except _WRONG_SETTINGS as error:
-        raise SettingsError(f"catalogs.{name}", _first_line(error)) from error
+        raise SettingsError(f"catalogs.{name}", first_line(error)) from error
     except Exception as error:
         # Databases, REST servers and transports raise what they like: all of it is a catalog that does not serve now.
-        raise SourceUnavailable(f"catalog {name}", _first_line(error)) from error
+        raise unavailable(name, error) from error
 
 
-class IcebergCatalog:
-    """Port Catalog over one PyIceberg catalog."""
-
-    def __init__(self, catalog: PyIceberg) -> None:
-        self.name = str(catalog.name)
-        self._catalog = catalog
-        # A catalog is probed every second and hardly changes: the last answer again costs a comparison.
-        self._rows: Sequence[Row[Any]] = ()
-        self._pointers: list[TablePointer] = []
-
-    def pointers(self) -> list[TablePointer]:
-        try:
-            if isinstance(self._catalog, SqlCatalog):
-                return self._by_one_query(self._catalog)
-            return list(self._by_listing())
-        except SourceError:
-            raise
-        except Exception as error:
-            # Catalog clients raise what their transports raise; for a probe all of it means "not now".
-            raise SourceUnavailable(f"catalog {self.name}", _first_line(error)) from error
-
-    def _by_one_query(self, catalog: SqlCatalog) -> list[TablePointer]:
-        with catalog.engine.connect() as connection:
-            try:
-                rows = connection.execute(text(_POINTERS + _TABLES_ONLY), {"catalog": self.name}).all()
-            except SQLAlchemyError:
-                # A catalog of schema V0 has no column iceberg_type, and no views either.
-                connection.rollback()
-                rows = connection.execute(text(_POINTERS), {"catalog": self.name}).all()
-        if rows != self._rows:
-            self._rows = rows
-            self._pointers = sorted(
-                TablePointer(TableName.of(self.name, namespace.split("."), escape_level(table)), "iceberg", location)
-                for namespace, table, location in rows
-            )
-        return self._pointers[:]
-
-    def _by_listing(self) -> Iterator[TablePointer]:
-        for namespace in self._namespaces(()):
-            for identifier in self._catalog.list_tables(namespace):
-                try:
-                    table = self._catalog.load_table(identifier)
-                except NoSuchTableError:
-                    continue  # a view, another format, or dropped meanwhile
-                *levels, name = identifier
-                yield TablePointer(
-                    TableName.of(self.name, levels, escape_level(name)), "iceberg", table.metadata_location
-                )
-
-    def _namespaces(self, parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        for listed in self._catalog.list_namespaces(parent):
-            # Some catalogs answer with the full name, some with the last level only.
-            name = listed if listed[: len(parent)] == parent and len(listed) > len(parent) else (*parent, *listed)
-            yield name
-            if name != parent and getattr(self._catalog, "supports_nested_namespaces", False):
-                yield from self._namespaces(name)
+def observed_catalog(name: str, properties: Mapping[str, str]) -> Catalog:
+    """Port Catalog over the catalog of the settings. Raises as `open_catalog`."""
+    return names_of(open_catalog(name, properties))
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def names_of(catalog: PyIceberg) -> Catalog:
+    """Port Catalog over an open catalog."""
+    if isinstance(catalog, SqlCatalog):
+        return SqlNames(catalog)
+    if isinstance(catalog, RestCatalog):
+        return RestNames(catalog)
+    # By name: their modules need packages that are not installed unless such a catalog is used.
+    kinds = {kind.__name__ for kind in type(catalog).__mro__}
+    if "HiveCatalog" in kinds:
+        return HiveNames(catalog)
+    return GlueNames(catalog) if "GlueCatalog" in kinds else AnyNames(catalog)
+
+
+def _bounded(properties: Mapping[str, str]) -> dict[str, str]:
+    """A PostgreSQL that swallows connections is given up after a while."""
+    found, uri = dict(properties), properties.get("uri", "")
+    if uri.startswith("postgresql+psycopg2:") and "connect_timeout" not in uri and "host=" not in uri:
+        found["uri"] = f"{uri}{'&' if '?' in uri else '?'}connect_timeout={_CONNECT_S}"
+    return found
+
+
+def _nested(properties: Mapping[str, str]) -> dict[str, Any]:
+    """`ssl.client.cert` -> `{"ssl": {"client": {"cert": …}}}`; all other names stay as they are."""
+    found: dict[str, Any] = {}
+    for key, value in properties.items():
+        first, *levels = key.split(".")
+        if first not in _NESTED or not levels:
+            found[key] = value
+            continue
+        inner = found.setdefault(first, {})
+        for level in levels[:-1]:
+            inner = inner.setdefault(level, {})
+        inner[levels[-1]] = value
+    return found

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from limnograph.adapters.storage.scan import Scanned
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import (
     InvalidInput,
@@ -87,6 +88,15 @@ class Newest(msgspec.Struct, frozen=True, tag=True):
     location: str
 
 
+class Scan(msgspec.Struct, frozen=True, tag=True):
+    """Tables below a folder, as far as `seconds` reach. `waiting`: folders of it to look at, by their levels."""
+
+    location: str
+    formats: tuple[str, ...]
+    waiting: list[tuple[str, ...]]
+    seconds: float
+
+
 class Inspect(msgspec.Struct, frozen=True, tag=True):
     """The document of `inspect`. `format` None: by the folder."""
 
@@ -94,7 +104,7 @@ class Inspect(msgspec.Struct, frozen=True, tag=True):
     location: str
 
 
-Question = Outline | Extract | Unread | Newest | Inspect
+Question = Outline | Extract | Unread | Newest | Scan | Inspect
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
@@ -136,6 +146,7 @@ _TOLD: msgspec.json.Decoder[Told] = msgspec.json.Decoder(Told)
 decode_request = msgspec.json.Decoder(Setup | Ask).decode
 decode_outline = msgspec.json.Decoder(TableMetadata).decode
 decode_pointer = msgspec.json.Decoder(str).decode
+decode_scanned = msgspec.json.Decoder(Scanned).decode
 decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from limnograph.adapters.sandbox.messages import (
     Access,
@@ -11,12 +12,15 @@ from limnograph.adapters.sandbox.messages import (
     Newest,
     Outline,
     Question,
+    Scan,
     Unread,
     decode_facts,
     decode_outline,
     decode_pointer,
+    decode_scanned,
 )
 from limnograph.adapters.sandbox.pool import Pool, shared_pool
+from limnograph.adapters.storage.scan import Scanned
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import SnapshotFact
@@ -26,6 +30,8 @@ from limnograph.ports.tables import READER_ENDED
 _log = logging.getLogger("limnograph.sandbox")
 NEWEST_SECONDS = 10.0
 """For the pointer of a table without a catalog: all tables wait for the listing."""
+SCAN_SECONDS, SCAN_PARTS = 3.0, 400
+"""Of one part of a scan, and how many parts it may have."""
 SECOND_LOOK_SECONDS = 4.0
 """For what the metadata alone says, after the deep look failed."""
 
@@ -61,6 +67,19 @@ class SandboxTables:
         """
         (body,) = self._ask(Newest(table_format, location), min(self._access.deadline_seconds, NEWEST_SECONDS))
         return decode_pointer(body)
+
+    def scan(self, location: str, formats: tuple[str, ...], alive: Callable[[], None] = lambda: None) -> Scanned:
+        """All tables below a folder; `alive` is called after every part. Raises SourceError and MetadataError."""
+        found = Scanned([], [()])
+        for _ in range(SCAN_PARTS):
+            (body,) = self._ask(Scan(location, formats, found.waiting, SCAN_SECONDS), self._access.deadline_seconds)
+            part = decode_scanned(body)
+            found = Scanned([*found.tables, *part.tables], part.waiting, [*found.troubles, *part.troubles])
+            alive()
+            if not found.waiting:
+                return found
+        found.troubles.append(f"{len(found.waiting)} folders are left after {SCAN_PARTS * SCAN_SECONDS:.0f} s")
+        return found
 
     def _second_look(self, due: DueTable, error: MetadataError) -> list[bytes]:
         """Rows without what the reader did not survive. Raises `error` when it does not survive the metadata either."""

@@ -5,33 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from limnograph.adapters.sandbox.messages import Access
 from limnograph.adapters.spark.source import NAME, LimnographSource
 
 
 def pass_stream(
     session: SparkSession,
-    access: Access,
     run_pass: Callable[[], object],
     *,
     checkpoint: Path,
     trigger: str,
     seconds: float,
-    probe: float = 0,
     inbox_url: str = "",
 ) -> StreamingQuery:
-    """Started query. `trigger`: how often Spark asks whether a pass is due, `2 seconds`; `seconds`: one is due then
-    even if nothing moved; `probe`: how often pointers are looked at; `inbox_url`: its notifications make one due now.
+    """Started query. `trigger`: how often Spark asks whether a pass is due, `2 seconds`; `seconds`: one is due then;
+    `inbox_url`: its notifications make one due now.
     """
     session.dataSource.register(LimnographSource)
     ticks = session.readStream.format(NAME).option("mode", "ticks").option("seconds", str(seconds))
     # An option whose name says that it is a URL is left out of plans and logs by Spark.
-    ticks = ticks.option("probe", str(probe)).option("inbox_url", inbox_url)
-    frame = ticks.option("access", msgspec.json.encode(access).decode()).load()
+    frame = ticks.option("inbox_url", inbox_url).load()
 
     def batch(_frame: DataFrame, _epoch: int) -> None:
         run_pass()

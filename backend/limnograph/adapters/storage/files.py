@@ -100,6 +100,25 @@ class FileStorage:
     def list(self, location: str, *, deep: bool = False) -> list[Listed]:
         return [*self.list_place(place_of(self.resolve(location)), deep=deep)]
 
+    def folders(self, place: Place) -> Sequence[str]:
+        """Names of the folders in a folder that is already resolved; links are none. Raises as `read`."""
+        try:
+            folders = _local_folders(place.local) if place.local else self._prefixes(place)
+            found = tuple(islice(folders, FILES_LISTED + 1))
+        except Exception as error:
+            raise classified(place, error) from error
+        if len(found) > FILES_LISTED:
+            raise MetadataError("folder_too_large", f"{place} holds more than {FILES_LISTED} folders")
+        return found
+
+    def _prefixes(self, place: Place) -> Iterator[str]:
+        from pyarrow.fs import FileSelector, FileType
+
+        folder = _inside(place).rstrip("/")
+        for info in self._filesystem(place).get_file_info(FileSelector(folder)):
+            if info.type == FileType.Directory:
+                yield info.base_name
+
 
 NEVER_A_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
 """What the system says of paths behind which no file can ever be."""
@@ -155,6 +174,11 @@ def _local_files(folder: Path, *, deep: bool) -> Iterator[Listed]:
                 elif entry.is_file():
                     about = entry.stat()
                     yield Listed(prefix + entry.name, about.st_size, about.st_mtime_ns // 1_000_000)
+
+
+def _local_folders(folder: Path) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        yield from (entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
 
 
 def classified(where: Place, error: Exception) -> Exception:

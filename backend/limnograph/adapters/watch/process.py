@@ -9,19 +9,20 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Literal
 
 import msgspec
 
 from limnograph.domain import watch
+from limnograph.domain.ids import TableName
 from limnograph.domain.watch import WatchState
 
 _FIRST_DELAY_S, _LONGEST_DELAY_S, _STEADY_S = 1.0, 60.0, 30.0
 _LINE_LIMIT = 256 * 1024 * 1024
 _SILENT_S = 60.0
 WAKE = b"\n"
-"""What the child reads on its standard input when it is to look at once."""
+"""A line on the child's standard input has it look at once; the line may name tables, as JSON."""
 _log = logging.getLogger("limnograph.watcher")
 
 
@@ -36,14 +37,16 @@ class WatchProcess:
         self.pid: int | None = None
         self._child: asyncio.subprocess.Process | None = None
 
-    def wake(self) -> None:
-        """Have the child look at once. Never raises: a wake that is lost is made up for by the next round."""
+    def wake(self, tables: Collection[TableName] = ()) -> None:
+        """Have the child look at once, at these tables first. Never raises: a wake that is lost is made up for by the
+        next round.
+        """
         child = self._child
         # What the child does not take would pile up here: one wake that waits is as good as many.
         if child is None or child.stdin is None or child.stdin.transport.get_write_buffer_size() > 0:
             return
         with contextlib.suppress(OSError, RuntimeError):
-            child.stdin.write(WAKE)
+            child.stdin.write(msgspec.json.encode([str(table) for table in tables]) + WAKE if tables else WAKE)
 
     def state(self) -> WatchState:
         """As last seen; a round with troubles is stale, and so is silence for a minute."""

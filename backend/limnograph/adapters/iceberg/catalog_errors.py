@@ -1,0 +1,64 @@
+"""What a catalog's failure means, as one sentence that names the catalog, what it answered and what to do."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
+
+CHARACTERS = 300
+"""Of what a server says about itself."""
+_REMEDIES = {
+    401: "the token or password was refused or has expired; renew the credentials of catalogs.{name}",
+    403: "the credentials of catalogs.{name} are valid but may not do this; grant them read access",
+    404: "it is not there; check uri, prefix and warehouse of catalogs.{name}",
+    419: "the token has expired; renew the credentials of catalogs.{name}",
+    429: "too many requests; lower observe.probes_per_second",
+}
+
+
+def unavailable(name: str, error: BaseException) -> SourceError:
+    """Whatever PyIceberg, a driver or a transport raised, as an error about the whole catalog."""
+    if isinstance(error, SourceError):
+        return error
+    status = _status_of(error)
+    if status is not None:
+        return answered(name, status, first_line(error))
+    kind, text = type(error).__name__, first_line(error)
+    if "timeout" in kind.lower() or "timed out" in text.lower():
+        return SourceTimeout(f"catalog {name}", f"no answer in time ({text[:CHARACTERS]}); it is asked again")
+    if kind == "OAuthError":
+        return SourceUnavailable(f"catalog {name}", f"{_REMEDIES[401].format(name=name)}: {text[:CHARACTERS]}")
+    return SourceUnavailable(f"catalog {name}", text[:CHARACTERS])
+
+
+def answered(name: str, status: int, said: str = "") -> SourceError:
+    """A status of HTTP as an error about the whole catalog."""
+    try:
+        phrase = f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        phrase = f"status {status}"
+    fallback = "the server fails; it is asked again" if status >= 500 else "the server refuses the request"
+    remedy = _REMEDIES.get(status, fallback).format(name=name)
+    told = f" ({said[:CHARACTERS]})" if said else ""
+    return SourceUnavailable(f"catalog {name}", f"{phrase}: {remedy}{told}")
+
+
+def of_one(error: SourceError, what: str) -> SourceRejected:
+    """The same failure, about one table or namespace alone."""
+    return SourceRejected(what, error.detail)
+
+
+def first_line(error: BaseException) -> str:
+    """First line of what an exception says, its type when it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _status_of(error: BaseException | None) -> int | None:
+    """HTTP status behind an exception of PyIceberg, which keeps the response in its cause."""
+    while error is not None:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if isinstance(status, int):
+            return status
+        error = error.__cause__
+    return None

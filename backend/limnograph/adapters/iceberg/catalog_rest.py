@@ -1,0 +1,270 @@
+"""Names and probes of an Iceberg REST catalog, through the session that PyIceberg has set up (auth, TLS, signing).
+
+A probe is one conditional request for the table without its history: `snapshots=refs` and `If-None-Match` of the last
+ETag. A server that knows neither answers in full, and only its pointer is taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import msgspec
+from pyiceberg.catalog.rest import Endpoints, RestCatalog
+from requests import Response
+from requests.exceptions import RequestException
+from requests.exceptions import Timeout as RequestTimeout
+
+from limnograph.adapters.iceberg.catalog_errors import answered, of_one, unavailable
+from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout
+from limnograph.domain.ids import TableName, escape_level, unescape_level
+from limnograph.ports.catalog import Found, Names, TablePointer
+
+CONNECT_S, READ_S, TOTAL_S = 5.0, 20.0, 60.0
+"""For one request: to be let in, between two pieces of the answer, and for all of it."""
+BODY_BYTES = 256 << 20
+PAGES, DEPTH = 100_000, 16
+_EXPIRED = {401, 419}
+_NO_CHILDREN = {400, 404, 405, 501}
+_PIECE = 1 << 20
+_COMMITS = 9
+_HEADERS: dict[str, Any] = {
+    # A pointer needs no credentials of the store: vending them costs the server a call, and some never answer 304 then.
+    "X-Iceberg-Access-Delegation": None,
+    # An ETag is one of a coding: a compressing proxy makes its own, which the catalog behind it does not know.
+    "Accept-Encoding": "identity",
+}
+
+
+class _Log(msgspec.Struct):
+    at: float | None = msgspec.field(name="timestamp-ms", default=None)
+
+
+class _Metadata(msgspec.Struct):
+    updated: float | None = msgspec.field(name="last-updated-ms", default=None)
+    log: list[_Log] = msgspec.field(name="metadata-log", default_factory=list)
+
+
+class _Loaded(msgspec.Struct):
+    location: str | None = msgspec.field(name="metadata-location", default=None)
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Table(msgspec.Struct):
+    name: str
+    namespace: list[str]
+
+
+class _Tables(msgspec.Struct):
+    identifiers: list[_Table]
+    token: str | None = msgspec.field(name="next-page-token", default=None)
+
+
+class _Namespaces(msgspec.Struct):
+    namespaces: list[list[str]]
+    token: str | None = msgspec.field(name="next-page-token", default=None)
+
+
+class _Refused(SourceRejected):
+    """A refusal of one question. `status`: of HTTP, 0 for an answer that is none of the protocol."""
+
+    def __init__(self, error: SourceError, status: int) -> None:
+        super().__init__(error.source, error.detail)
+        self.status = status
+
+
+class _Last(NamedTuple):
+    etag: str
+    found: Found
+    at: float
+
+
+class RestNames:
+    """Port Catalog over a REST catalog. Keeps the last ETag of every table in memory: losing it costs an answer."""
+
+    at_once = False
+
+    def __init__(self, catalog: RestCatalog) -> None:
+        self.name = str(catalog.name)
+        self._catalog = catalog
+        self._last: dict[TableName, _Last] = {}
+        setattr(catalog._session, "request", _Bounded(catalog._session.request))  # noqa: B010, SLF001
+
+    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+        tables: dict[TableName, TablePointer | None] = {}
+        troubles: list[str] = []
+        for levels in self._namespaces(troubles, alive):
+            url = self._catalog.url(Endpoints.list_tables, namespace=self._path(levels))
+            try:
+                pages = [page for page in self._pages(url, {}, _Tables, alive) if isinstance(page, _Tables)]
+            except _Refused as error:
+                if error.status != 404:  # else the namespace was dropped meanwhile
+                    troubles.append(str(of_one(error, ".".join((self.name, *levels)))))
+                continue
+            for table in (table for page in pages for table in page.identifiers):
+                tables[TableName.of(self.name, table.namespace or levels, escape_level(table.name))] = None
+        self._last = {name: last for name, last in self._last.items() if name in tables}
+        return Names(tables, tuple(troubles))
+
+    def probe(self, name: TableName) -> Found:
+        url = self._catalog.url(Endpoints.load_table, namespace=self._path(name.levels), table=_quoted(name.table))
+        last = self._last.get(name)
+        headers = {**_HEADERS, "If-None-Match": last.etag} if last else _HEADERS
+        response, body = self._answer(url, {"snapshots": "refs"}, headers)
+        if response.status_code == 304 and last:
+            since = time.monotonic() - last.at
+            quiet = last.found.quiet_s
+            return last.found._replace(quiet_s=None if quiet is None else quiet + since)
+        if response.status_code == 404 and _is_error(body):
+            self._last.pop(name, None)
+            return Found(None)
+        if response.status_code != 200:
+            raise of_one(answered(self.name, response.status_code, _said(body)), str(name))
+        found = self._loaded(name, body)
+        if etag := response.headers.get("ETag"):
+            self._last[name] = _Last(etag, found, time.monotonic())
+        else:
+            self._last.pop(name, None)
+        return found
+
+    def _loaded(self, name: TableName, body: bytes) -> Found:
+        try:
+            loaded = msgspec.json.decode(body, type=_Loaded)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise SourceRejected(str(name), f"the answer of the catalog is no LoadTableResult: {error}") from error
+        if not loaded.location:
+            raise SourceRejected(str(name), "the catalog tells no metadata-location; its tables cannot be observed")
+        quiet, gap = _pace(loaded.metadata)
+        return Found(TablePointer(name, "iceberg", loaded.location), quiet, gap)
+
+    def _namespaces(self, troubles: list[str], alive: Callable[[], None]) -> Iterator[tuple[str, ...]]:
+        """All of them, parents first. A server that ignores `parent` answers what was seen, and that is the end."""
+        url, seen = self._catalog.url(Endpoints.list_namespaces), set[tuple[str, ...]]()
+        waiting: list[tuple[str, ...]] = [()]
+        while waiting:
+            parent = waiting.pop()
+            params = {"parent": self._path(parent)} if parent else {}
+            try:
+                found = self._pages(url, params, _Namespaces, alive)
+                pages = [page for page in found if isinstance(page, _Namespaces)]
+            except _Refused as error:
+                if not parent:
+                    raise
+                # Servers without nesting refuse the question for children, and a parent may be dropped meanwhile.
+                if error.status not in _NO_CHILDREN:
+                    troubles.append(str(of_one(error, ".".join((self.name, *parent)))))
+                continue
+            listed = (tuple(levels) for page in pages for levels in page.namespaces)
+            new = [levels for levels in dict.fromkeys(listed) if levels and levels not in seen]
+            seen.update(new)
+            yield from new
+            waiting += [levels for levels in new if len(levels) < DEPTH and _below(levels, parent)]
+
+    def _pages(
+        self, url: str, params: dict[str, str], kind: type[_Tables | _Namespaces], alive: Callable[[], None]
+    ) -> Iterator[object]:
+        """Pages of a listing. Raises _Refused too."""
+        size = self._catalog.properties.get("rest-page-size")
+        asked = {**params, "pageSize": str(size)} if size else dict(params)
+        tokens: set[str] = set()
+        for _ in range(PAGES):
+            response, body = self._answer(url, asked, {})
+            if response.status_code != 200:
+                raise _Refused(answered(self.name, response.status_code, _said(body)), response.status_code)
+            try:
+                page = msgspec.json.decode(body, type=kind)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                garbage = SourceRejected(f"catalog {self.name}", f"its listing is not of Iceberg REST: {error}")
+                raise _Refused(garbage, 0) from error
+            alive()
+            yield page
+            if not page.token or page.token in tokens:
+                return
+            tokens.add(page.token)
+            asked["pageToken"] = page.token
+
+    def _answer(self, url: str, params: dict[str, str], headers: dict[str, Any]) -> tuple[Response, bytes]:
+        """Answer and body; after a renewal of the token where the first answer asks for one and PyIceberg has how."""
+        response, body = self._once(url, params, headers)
+        if response.status_code in _EXPIRED:
+            try:
+                self._catalog._refresh_token()  # noqa: SLF001 - what PyIceberg's own calls do at this point
+            except Exception as error:
+                raise unavailable(self.name, error) from error
+            response, body = self._once(url, params, headers)
+        if response.status_code in _EXPIRED or response.status_code == 429 or response.status_code >= 500:
+            raise answered(self.name, response.status_code, _said(body))
+        return response, body
+
+    def _once(self, url: str, params: dict[str, str], headers: dict[str, Any]) -> tuple[Response, bytes]:
+        end = time.monotonic() + TOTAL_S
+        try:
+            with self._catalog._session.get(url, params=params, headers=headers, stream=True) as response:  # noqa: SLF001
+                body = bytearray()
+                for piece in response.iter_content(_PIECE):
+                    body += piece
+                    if len(body) > BODY_BYTES:
+                        raise SourceRejected(f"catalog {self.name}", f"an answer is longer than {BODY_BYTES} bytes")
+                    if time.monotonic() > end:
+                        raise SourceTimeout(f"catalog {self.name}", f"an answer takes longer than {TOTAL_S:.0f} s")
+                return response, bytes(body)
+        except RequestTimeout as error:
+            raise SourceTimeout(f"catalog {self.name}", "no answer in time; it is asked again") from error
+        except RequestException as error:
+            raise unavailable(self.name, error) from error
+
+    def _path(self, levels: tuple[str, ...] | list[str]) -> str:
+        return self._catalog._encode_namespace_path(tuple(levels))  # noqa: SLF001 - its separator is negotiated
+
+
+class _Bounded:
+    """Requests of a session that has no timeouts of its own, with ours."""
+
+    def __init__(self, request: Any) -> None:
+        self._request = request
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._request(*args, **{"timeout": (CONNECT_S, READ_S), **kwargs})
+
+
+def _quoted(escaped: str) -> str:
+    return quote(unescape_level(escaped), safe="")
+
+
+def _below(levels: tuple[str, ...], parent: tuple[str, ...]) -> bool:
+    return len(levels) > len(parent) and levels[: len(parent)] == parent
+
+
+def _pace(raw: msgspec.Raw) -> tuple[float | None, float | None]:
+    """Seconds since the newest commit and usual seconds between the newest ones, as far as metadata tells."""
+    try:
+        metadata = msgspec.json.decode(raw, type=_Metadata)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None, None
+    if metadata.updated is None:
+        return None, None
+    times = sorted([*(entry.at for entry in metadata.log[-_COMMITS:] if entry.at is not None), metadata.updated])
+    gaps = sorted(late - early for early, late in itertools.pairwise(times))
+    quiet = max(0.0, time.time() - metadata.updated / 1000)
+    return quiet, gaps[len(gaps) // 2] / 1000 if gaps else None
+
+
+def _is_error(body: bytes) -> bool:
+    """Whether a body is an error of Iceberg REST: a 404 of a proxy or of a wrong address says nothing about tables."""
+    try:
+        return isinstance(json.loads(body).get("error"), dict)
+    except (ValueError, AttributeError):
+        return False
+
+
+def _said(body: bytes) -> str:
+    """What the server says in its error, when it is one."""
+    try:
+        message = json.loads(body)["error"]["message"]
+    except (ValueError, TypeError, KeyError):
+        return ""
+    return str(message).strip().split("\n", 1)[0]

@@ -1,0 +1,62 @@
+"""Names and pointers of an SQL catalog: one query tells all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyiceberg.catalog.sql import SqlCatalog
+from sqlalchemy import Row, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from limnograph.adapters.iceberg.catalog_errors import unavailable
+from limnograph.domain.ids import TableName, escape_level, unescape_level
+from limnograph.ports.catalog import Found, Names, TablePointer
+
+_POINTERS = (
+    "select table_namespace, table_name, metadata_location from iceberg_tables "
+    "where catalog_name = :catalog and metadata_location is not null"
+)
+_TABLES_ONLY = " and (iceberg_type = 'TABLE' or iceberg_type is null)"
+_ONE = " and table_namespace = :namespace and table_name = :table"
+
+
+class SqlNames:
+    """Port Catalog over PyIceberg's SqlCatalog."""
+
+    at_once = True
+
+    def __init__(self, catalog: SqlCatalog) -> None:
+        self.name = str(catalog.name)
+        self._catalog = catalog
+        # A catalog is probed every second and hardly changes: the last answer again costs a comparison.
+        self._rows: Sequence[Row[Any]] | None = None
+        self._names = Names({})
+
+    def names(self, alive: Callable[[], None] = lambda: None) -> Names:  # noqa: ARG002
+        rows = self._query("", {})
+        if rows != self._rows:
+            found = sorted(self._pointer(row) for row in rows)
+            self._rows, self._names = rows, Names({pointer.name: pointer for pointer in found})
+        return self._names
+
+    def probe(self, name: TableName) -> Found:
+        rows = self._query(_ONE, {"namespace": ".".join(name.levels), "table": unescape_level(name.table)})
+        return Found(self._pointer(rows[0]) if rows else None)
+
+    def _pointer(self, row: Row[Any]) -> TablePointer:
+        namespace, table, location = tuple(row)
+        return TablePointer(TableName.of(self.name, namespace.split("."), escape_level(table)), "iceberg", location)
+
+    def _query(self, more: str, values: dict[str, str]) -> Sequence[Row[Any]]:
+        values = {"catalog": self.name, **values}
+        try:
+            with self._catalog.engine.connect() as connection:
+                try:
+                    return connection.execute(text(_POINTERS + _TABLES_ONLY + more), values).all()
+                except SQLAlchemyError:
+                    # A catalog of schema V0 has no column iceberg_type, and no views either.
+                    connection.rollback()
+                    return connection.execute(text(_POINTERS + more), values).all()
+        except Exception as error:
+            raise unavailable(self.name, error) from error

@@ -1,0 +1,81 @@
+"""Finds tables below a folder by the folder of their log, a part of the tree at a time. Reads no file.
+
+Not entered: tables, hidden folders (`.x`, `_x`), partitions (`key=value`), links. A tree may be of any size: who asks
+goes on where the last part ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+import msgspec
+
+from limnograph.adapters.storage.files import FileStorage
+from limnograph.adapters.storage.places import Place
+from limnograph.domain.errors import MetadataError, SourceError
+
+DEPTH = 8
+"""Levels below the root."""
+_LOGS = {"delta": "_delta_log", "hudi": ".hoodie"}
+_POINTERS = (".metadata.json", ".metadata.json.gz")
+
+Levels = tuple[str, ...]
+
+
+class Scanned(msgspec.Struct, frozen=True):
+    """One part: tables by their levels below the root with their format, folders to go on with, and what was not
+    looked at: a sentence each.
+    """
+
+    tables: list[tuple[Levels, str]]
+    waiting: list[Levels]
+    troubles: list[str] = []
+
+
+def scan(files: FileStorage, root: Place, formats: Collection[str], waiting: list[Levels], seconds: float) -> Scanned:
+    """Look at waiting folders, the root for an empty path, for about so many seconds. Raises SourceError and
+    MetadataError for the root alone.
+    """
+    end = time.monotonic() + seconds
+    found = Scanned([], list(waiting))
+    while found.waiting and time.monotonic() < end:
+        levels = found.waiting.pop()
+        try:
+            _look(files, root, levels, formats, found)
+        except (SourceError, MetadataError) as error:
+            if not levels:
+                raise
+            found.troubles.append(str(error))
+    return found
+
+
+def _look(files: FileStorage, root: Place, levels: Levels, formats: Collection[str], found: Scanned) -> None:
+    """One folder: a table, or more folders to look at."""
+    here = _at(root, levels)
+    folders = files.folders(here)
+    kind = next((kind for kind, log in _LOGS.items() if log in folders), None)
+    if kind is None and "metadata" in folders and _is_iceberg(files, _at(here, ("metadata",))):
+        kind = "iceberg"
+    if kind is not None:
+        # One of a format that is not asked for is a table all the same: nothing below it is another.
+        if kind in formats:
+            found.tables.append((levels, kind))
+        return
+    below = [(*levels, name) for name in sorted(folders, reverse=True) if _entered(name)]
+    if below and len(levels) >= DEPTH:
+        found.troubles.append(f"{here} has folders more than {DEPTH} levels down, which are not looked at")
+    else:
+        found.waiting.extend(below)
+
+
+def _is_iceberg(files: FileStorage, metadata: Place) -> bool:
+    return any(file.name.endswith(_POINTERS) for file in files.list_place(metadata, deep=False))
+
+
+def _entered(name: str) -> bool:
+    return not name.startswith((".", "_")) and "=" not in name
+
+
+def _at(root: Place, levels: Levels) -> Place:
+    return root._replace(path="/".join((root.path.rstrip("/"), *levels)) or "/")

@@ -1,0 +1,74 @@
+"""Keeps credentials out of sentences: values that settings hold as secrets, and what looks like one in any text.
+
+Knows no settings file. Whoever reads settings tells it the secrets of this process; errors and logs are cleaned by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+
+HIDDEN = "***"
+LEAST_CHARACTERS = 6
+"""A shorter secret is not looked for in texts: it would blot out ordinary words."""
+SECRET_KEY = re.compile(
+    r"secret|password|passwd|(^|[._-])pwd|token|credential|authori[sz]ation|access[._-]?key|api[._-]?key"
+    r"|account[._-]?key|sas[._-]|private[._-]?key|(^|[._-])auth[._]|cookie|signature|passphrase",
+    re.IGNORECASE,
+)
+"""Names of properties and of query parameters whose value is a secret."""
+_NOT_SECRET = re.compile(r"(uri|url|endpoint|type|-expires?-?(in|at)?(-ms)?|enabled|region|scope)$", re.IGNORECASE)
+_USERINFO = re.compile(r"(?<=://)[^/@\s'\"]*:[^/\s'\"]*@")
+_QUERY = re.compile(
+    r"(?i)\b([\w.-]*(?:secret|password|passwd|pwd|token|credential|signature|access[._-]?key|api[._-]?key|sig))"
+    r"(\s*=\s*|[\"']\s*:\s*[\"'])((?!\*\*\*)[^&\s\"',;}\])]{4,})"
+)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*\d)[A-Za-z0-9._~+/=-]{8,}")
+
+_kept: set[str] = set()
+_any: list[re.Pattern[str]] = []
+
+
+def is_secret(key: str) -> bool:
+    """Whether a property of that name holds a credential."""
+    return bool(SECRET_KEY.search(key)) and not _NOT_SECRET.search(key)
+
+
+def secrets_of(properties: Mapping[str, str]) -> set[str]:
+    """Secret values among properties of a catalog or a store: by their key, and inside URLs."""
+    found: set[str] = set()
+    for key, value in properties.items():
+        if is_secret(key):
+            found |= {value, *(value.split(":", 1)[1:] if "credential" in key else ())}
+        elif "://" in value:
+            found |= _of_url(value)
+    return {secret for secret in found if secret}
+
+
+def keep(secrets: Iterable[str]) -> None:
+    """From now on these values do not appear in any text that is cleaned."""
+    new = {secret for secret in secrets if len(secret) >= LEAST_CHARACTERS} - _kept
+    if new:
+        _kept.update(new)
+        spelled = {form for secret in _kept for form in (secret, quote(secret, safe=""), quote_plus(secret))}
+        _any[:] = [re.compile("|".join(map(re.escape, sorted(spelled, key=len, reverse=True))))]
+
+
+def clean(text: str) -> str:
+    """The text with kept secrets, user and password of URLs, and values of secret-looking parameters hidden."""
+    for pattern in _any:
+        text = pattern.sub(HIDDEN, text)
+    text = _USERINFO.sub(f"{HIDDEN}@", text)
+    text = _BEARER.sub(rf"\1 {HIDDEN}", text)
+    return _QUERY.sub(rf"\1\2{HIDDEN}", text)
+
+
+def _of_url(url: str) -> set[str]:
+    try:
+        parts = urlsplit(url)
+        password, query = parts.password, parse_qsl(parts.query)
+    except ValueError:
+        return set()
+    found = {value for key, value in query if is_secret(key)}
+    return found | ({password, unquote(password)} if password else set())

@@ -1,0 +1,273 @@
+"""One catalog watched by threads of its own, so that it delays nobody: names listed, tables probed by their schedule.
+
+It is opened again after every failure, with credentials read again. Threads are daemons: one that hangs in a client
+without a timeout is left behind, and others take over.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from limnograph.domain.errors import SettingsError, SourceError, SourceRejected, SourceUnavailable
+from limnograph.domain.ids import TableName
+from limnograph.ports.catalog import Catalog, TablePointer
+from limnograph.services.catalog_state import CatalogState, Standing
+
+NAMES_S = 60.0
+"""Under standing load names are listed again after this, where the listing is not one query anyway."""
+HANGS_S = 60.0
+"""Without any answer: the threads are left behind."""
+LEFT_BEHIND = 8
+"""Hanging threads after which no more are started until one comes back."""
+PROGRESS_S = 5.0
+_LEAST_WAIT_S = 0.005
+_log = logging.getLogger("limnograph.catalogs")
+
+
+class CatalogWatch:
+    """`rate`: probes a second, also while nobody asks. None: all that is due is probed when somebody asks; `eager`:
+    every table is due then.
+
+    `wanted`: of which tables pointers are asked for. `threads`: probes side by side. `deadline` in seconds: who asks
+    waits no longer, without a rate as long as answers come.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        opened: Callable[[], Catalog],
+        wanted: Callable[[TableName], bool],
+        *,
+        rate: float | None = None,
+        eager: bool = False,
+        threads: int = 4,
+        deadline: float = 10.0,
+        progress: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        self.name, self._opened, self._progress = name, opened, progress
+        self._budgeted, self._eager, self._threads, self._deadline = rate is not None, eager, threads, deadline
+        self._state = CatalogState(name, wanted, float("inf") if rate is None else rate)
+        self._changed = threading.Condition()
+        self._catalog: Catalog | None = None
+        self._first: set[TableName] = set()
+        self._background = self._listing = self._closed = self._looked = False
+        self._wrong: SettingsError | None = None
+        self._asked_at = self._alive_at = self._told_at = float("-inf")
+        self._generation = self._workers = self._busy = self._left = self._probed = 0
+
+    def ask(self, hurry: Iterable[TableName] = ()) -> None:
+        """Have it looked at now, at the given tables first. Returns at once; `standing` waits for what is found."""
+        with self._changed:
+            now = self._asked_at = time.monotonic()
+            state = self._state
+            first = list(hurry)
+            state.schedule.hurry(first)
+            stranger = any(not state.knows(name) for name in first)
+            self._first = {name for name in first if state.schedule.knows(name)}
+            if stranger or not self._background or now - state.listed_at >= NAMES_S:
+                state.relist = True
+            if not self._budgeted:
+                state.again_at = now
+            if self._eager:
+                state.schedule.all_due(now)
+            if self._busy and now - self._alive_at > HANGS_S:
+                self._leave_behind(now)
+            if not self._workers and now >= state.again_at and self._left < LEFT_BEHIND * self._threads:
+                self._start(now)
+            self._changed.notify_all()
+
+    def standing(self) -> Standing:
+        """What is known after what was asked for was done, failed or took too long. Raises SettingsError when the
+        catalog was never opened because its settings are wrong.
+        """
+        with self._changed:
+            while not self._done():
+                patience = self._patience(time.monotonic())
+                if patience <= 0:
+                    self._late()
+                    break
+                self._changed.wait(patience)
+            self._looked = True
+            if self._wrong:
+                raise self._wrong
+            return self._state.standing(self._asked_at)
+
+    def newest(self, name: TableName) -> TablePointer | None:
+        """One table asked for again by itself. None: it is no longer there. Raises SourceError."""
+        catalog = self._catalog
+        if catalog is None:
+            raise SourceUnavailable(f"catalog {self.name}", "it does not answer")
+        found = catalog.probe(name)
+        with self._changed:
+            self._state.found(name, found, time.monotonic())
+        return found.pointer
+
+    def close(self) -> None:
+        """Let its threads end."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _done(self) -> bool:
+        if not self._workers:
+            return True
+        if not self._background:
+            return False
+        schedule = self._state.schedule
+        return not (self._state.relist or self._listing or self._first or (schedule.fresh and not self._looked))
+
+    def _patience(self, now: float) -> float:
+        """Seconds that who asked still waits. One that hangs is waited for once, not by everybody who asks."""
+        begin = self._asked_at if self._budgeted else max(self._asked_at, self._alive_at)
+        return (self._alive_at if self._state.reason else begin) + self._deadline - now
+
+    def _late(self) -> None:
+        """Nothing came for as long as we wait. While answers come, if slowly, it is not late."""
+        if self._busy and time.monotonic() - self._alive_at >= self._deadline and not self._state.reason:
+            waited = f"no answer within {self._deadline:.0f} s; what is known of its tables is old"
+            self._state.down(f"catalog {self.name}: {waited}", time.monotonic())
+
+    def _leave_behind(self, now: float) -> None:
+        _log.warning("catalog %s: no answer for %d s; its connections are opened again", self.name, HANGS_S)
+        self._generation += 1
+        self._left += self._workers
+        self._workers = self._busy = 0
+        self._listing, self._catalog = False, None
+        self._state.down(self._state.reason or f"catalog {self.name}: no answer for {HANGS_S:.0f} s", now)
+        self._state.again_at = now
+
+    def _start(self, now: float) -> None:
+        self._workers += 1
+        self._alive_at = max(self._alive_at, now)
+        arguments = (self._generation,)
+        threading.Thread(target=self._work, args=arguments, name=f"catalog-{self.name}", daemon=True).start()
+
+    def _work(self, generation: int) -> None:
+        while True:
+            with self._changed:
+                act = self._next(generation)
+                if act is None:
+                    if generation == self._generation:
+                        self._workers -= 1
+                    else:
+                        self._left -= 1
+                    self._changed.notify_all()
+                    return
+                if not self._busy:
+                    self._alive_at = time.monotonic()
+                self._busy += 1
+            self._do(act, generation)
+
+    def _next(self, generation: int) -> TableName | str | None:
+        """What to do: list names (`""`), probe a table, or end. Called with the lock; waits while nothing is due."""
+        while generation == self._generation and not self._closed:
+            now, state = time.monotonic(), self._state
+            if now < state.again_at:
+                return None
+            if not self._listing and (state.relist or self._catalog is None):
+                self._listing = True
+                return ""
+            if self._catalog is not None and not self._catalog.at_once:
+                at = now if self._background else self._asked_at
+                name = state.schedule.take(at)
+                if name is not None:
+                    if self._workers < self._threads and state.schedule.rest(at) == 0:
+                        self._start(now)
+                    return name
+            if not self._background or self._listing:
+                return None
+            self._changed.wait(max(_LEAST_WAIT_S, state.schedule.rest(now)))
+        return None
+
+    def _do(self, act: TableName | str, generation: int) -> None:
+        try:
+            self._settle(act, generation, self._name_all() if isinstance(act, str) else self._probe(act))
+        except SettingsError as error:
+            self._settle(act, generation, self._refused(error))
+        except SourceError as error:
+            self._settle(act, generation, self._failure(act, error))
+        except Exception as error:  # noqa: BLE001 - what a client did not foresee is no end of the others
+            _log.exception("catalog %s", self.name)
+            what = f"unexpected {type(error).__name__}: {error}"
+            kind = SourceUnavailable(f"catalog {self.name}", what)
+            self._settle(act, generation, self._failure(act, SourceRejected(str(act), what) if act else kind))
+
+    def _name_all(self) -> Callable[[], None]:
+        began = self._asked_at
+        catalog = self._catalog or self._opened()
+        names = catalog.names(self._alive)
+
+        def settle() -> None:
+            self._catalog, self._listing, self._wrong = catalog, False, None
+            self._background = self._budgeted and not catalog.at_once
+            self._state.listed(names, began, probed=not catalog.at_once)
+            if began < self._asked_at and not self._background:
+                self._state.relist = True  # asked for again meanwhile
+
+        return settle
+
+    def _alive(self) -> None:
+        """A part of a long listing is there."""
+        with self._changed:
+            self._alive_at = time.monotonic()
+            self._changed.notify_all()
+
+    def _probe(self, name: TableName) -> Callable[[], None]:
+        catalog = self._catalog
+        if catalog is None:
+            return lambda: self._state.schedule.again(name, time.monotonic())
+        found = catalog.probe(name)
+
+        def settle() -> None:
+            self._state.found(name, found, time.monotonic())
+            self._tell()
+
+        return settle
+
+    def _failure(self, act: TableName | str, error: SourceError) -> Callable[[], None]:
+        def settle() -> None:
+            now = time.monotonic()
+            if isinstance(act, str):
+                self._listing, self._catalog = False, None
+                self._state.down(str(error), now)
+            else:
+                self._state.failed(act, error, now)
+            if self._state.reason:
+                self._catalog = None
+
+        return settle
+
+    def _refused(self, error: SettingsError) -> Callable[[], None]:
+        """Wrong settings end the program when it starts; later they are a reason like others."""
+
+        def settle() -> None:
+            self._listing, self._catalog = False, None
+            if self._state.listed_at == float("-inf"):
+                self._wrong = error
+            self._state.down(str(error), time.monotonic())
+
+        return settle
+
+    def _settle(self, act: TableName | str, generation: int, settle: Callable[[], None]) -> None:
+        with self._changed:
+            if generation == self._generation:
+                settle()
+                self._busy -= 1
+                self._first -= {act} if isinstance(act, TableName) else set()
+                self._alive_at = time.monotonic()
+            self._changed.notify_all()
+
+    def _tell(self) -> None:
+        """Progress of a first look that takes a while."""
+        self._probed += 1
+        now, fresh = time.monotonic(), self._state.schedule.fresh
+        if self._told_at == float("-inf"):
+            self._told_at = now
+        if fresh and now - self._told_at >= PROGRESS_S:
+            self._told_at = now
+            self._progress(
+                f"catalog {self.name}: {len(self._state.schedule) - fresh} of {len(self._state.schedule)} tables probed"
+            )

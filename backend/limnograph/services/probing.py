@@ -1,0 +1,254 @@
+"""When which table of a catalog is probed: often where commits are frequent, ever more seldom where nothing moves, and
+never more of them a second than the catalog's budget. Pure: seconds come from the caller, nothing is read here.
+
+A tick costs what is due, not what there is. All of it is memory: losing it costs probes, never truth.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from limnograph.domain.ids import TableName
+from limnograph.ports.catalog import Found, Names, TablePointer
+
+INTERVALS_S = (1, 2, 4, 8, 15, 30, 60, 120, 240, 480, 900)
+"""A table is probed at one of these, so that all tables of an interval stand in one queue."""
+PER_GAP, PER_QUIET = 8, 16
+"""Probes between two usual commits; and while a table is quiet for as long as it has been."""
+LONGEST_GAP_S = 60
+"""Commits come in bursts: right after one, a table that usually commits once a day is looked at like a busy one."""
+FAILED_S = 30
+LISTED_S = 60
+"""Tables whose interval is not below that of listings are not probed besides, where the listing tells pointers."""
+NEW_S = 60
+"""What a table that was never probed waits for counts like a minute of one that was."""
+BURST_S = 2
+"""Budget that may be saved up, seconds of it."""
+
+
+class Budget:
+    """Token bucket. `rate` per second; infinite: whatever is due is allowed."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate, self._most = rate, max(1.0, rate * BURST_S)
+        self._tokens, self._at = self._most, 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds until a probe is allowed."""
+        self._fill(now)
+        return 0.0 if self._tokens >= 1 else (1 - self._tokens) / self._rate
+
+    def spend(self, now: float) -> None:
+        """Take one."""
+        self._fill(now)
+        self._tokens -= 1
+
+    def _fill(self, now: float) -> None:
+        if self._tokens < self._most:
+            self._tokens = min(self._most, self._tokens + max(0.0, now - self._at) * self._rate)
+        self._at = now
+
+
+class _Table:
+    """`place`: its only valid entry in a queue. `moved_at`: when it was last seen to move, `gap`: usual distance."""
+
+    __slots__ = ("failures", "gap", "moved_at", "name", "place", "pointer", "tried")
+
+    def __init__(self, name: TableName) -> None:
+        self.name = name
+        self.pointer: TablePointer | None = None
+        self.place = self.failures = 0
+        self.moved_at: float | None = None
+        self.gap: float | None = None
+        self.tried = False
+
+
+class _Entry(NamedTuple):
+    table: _Table
+    place: int
+    since: float
+
+
+class Schedule:
+    """Tables of one catalog. `rate`: probes a second. Not for several threads at once."""
+
+    def __init__(self, rate: float) -> None:
+        self._budget = Budget(rate)
+        self._tables: dict[TableName, _Table] = {}
+        self._urgent: dict[TableName, None] = {}
+        self._new: deque[_Entry] = deque()
+        self._queues = tuple(deque[_Entry]() for _ in INTERVALS_S)
+        self._places = 0
+        self.fresh = 0
+        """Tables that were never probed."""
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def pointers(self) -> list[TablePointer]:
+        """Last known pointer of every table that has one."""
+        return [table.pointer for table in self._tables.values() if table.pointer is not None]
+
+    def knows(self, name: TableName) -> bool:
+        """Whether it is a table of this schedule."""
+        return name in self._tables
+
+    def listed(self, names: Names, wanted: Collection[TableName], now: float, *, probed: bool = True) -> bool:
+        """Take over a listing, of which pointers of `wanted` tables are kept and probed. True when one of them came,
+        moved or went.
+        """
+        changed = False
+        gone = () if names.troubles else self._tables.keys() - set(wanted)
+        for name in list(gone):
+            changed |= self.drop(name)
+        for name in wanted:
+            pointer = names.tables[name]
+            if name not in self._tables:
+                self._tables[name] = _Table(name)
+                self.fresh += 1
+                if pointer is None:
+                    self._enter(self._tables[name], self._new, now)
+            if pointer is not None:
+                changed |= self._told(self._tables[name], pointer, now, probed=probed)
+        return changed
+
+    def hurry(self, names: Iterable[TableName]) -> None:
+        """These go first: somebody watches them, or told that they moved."""
+        self._urgent.update((name, None) for name in names if name in self._tables)
+
+    def all_due(self, now: float) -> None:
+        """Every table that is probed at all is due, whatever its interval."""
+        for table in self._tables.values():
+            if table.place:
+                self._enter(table, self._new, now)
+
+    def take(self, now: float) -> TableName | None:
+        """The table to probe now, if one is due and the budget allows. Must be settled by `found` or `failed`."""
+        if self._budget.wait(now) > 0:
+            return None
+        table = self._next(now)
+        if table is None:
+            return None
+        self._budget.spend(now)
+        self._leave(table)
+        return table.name
+
+    def rest(self, now: float) -> float:
+        """Seconds until `take` may have one: 0 when it has one now, a long time when nothing is listed."""
+        heads = [_ready(queue, seconds) for seconds, queue in zip(INTERVALS_S, self._queues, strict=True)]
+        ready = [at for at in heads if at is not None]
+        if self._urgent or _ready(self._new, 0) is not None:
+            ready.append(now)
+        return max(min(ready, default=now + INTERVALS_S[-1]) - now, self._budget.wait(now))
+
+    def found(self, name: TableName, found: Found, now: float) -> bool:
+        """A probe's answer. True when the pointer came, moved or went."""
+        table = self._tables.get(name)
+        if table is None:
+            return False
+        self._tried(table)
+        table.failures = 0
+        before, table.pointer = table.pointer, found.pointer
+        if found.pointer is None:
+            self._again(table, INTERVALS_S[-1], now)
+            return before is not None
+        moved = before is not None and before.location != found.pointer.location
+        if found.quiet_s is not None:
+            table.moved_at, table.gap = now - found.quiet_s, found.gap_s if found.gap_s is not None else table.gap
+        else:
+            _learn(table, now, moved=moved)
+        self._again(table, _interval(table, now), now)
+        return before != found.pointer
+
+    def failed(self, name: TableName, now: float) -> None:
+        """The probe had no answer for this table: it waits, longer each time, and keeps its pointer."""
+        if table := self._tables.get(name):
+            self._tried(table)
+            table.failures += 1
+            self._again(table, FAILED_S * 2 ** min(table.failures - 1, 10), now)
+
+    def again(self, name: TableName, now: float) -> None:
+        """The catalog did not answer: it is no fault of the table, which stays due."""
+        if table := self._tables.get(name):
+            self._enter(table, self._new, now)
+
+    def drop(self, name: TableName) -> bool:
+        """Forget a table. True when it had a pointer."""
+        table = self._tables.pop(name, None)
+        if table is None:
+            return False
+        self._tried(table)
+        self._leave(table)
+        return table.pointer is not None
+
+    def _told(self, table: _Table, pointer: TablePointer, now: float, *, probed: bool) -> bool:
+        """A listing told the pointer. Tables that need no more than the listings are not probed besides."""
+        before, table.pointer = table.pointer, pointer
+        moved = before is not None and before.location != pointer.location
+        first = not table.tried
+        self._tried(table)
+        if moved or first:
+            table.failures = 0
+            _learn(table, now, moved=moved)
+        seconds = _interval(table, now)
+        if not probed or seconds >= LISTED_S:
+            self._leave(table)
+        elif moved or first:
+            self._again(table, seconds, now)
+        return before != pointer
+
+    def _again(self, table: _Table, seconds: float, now: float) -> None:
+        self._enter(table, self._queues[max(0, bisect_right(INTERVALS_S, seconds) - 1)], now)
+
+    def _enter(self, table: _Table, queue: deque[_Entry], now: float) -> None:
+        self._places += 1
+        table.place = self._places
+        queue.append(_Entry(table, table.place, now))
+
+    def _leave(self, table: _Table) -> None:
+        table.place = 0
+        self._urgent.pop(table.name, None)
+
+    def _tried(self, table: _Table) -> None:
+        if not table.tried:
+            table.tried = True
+            self.fresh -= 1
+
+    def _next(self, now: float) -> _Table | None:
+        """The first of those that go first, else the one that has waited longest by its own measure."""
+        if self._urgent:
+            return self._tables[next(iter(self._urgent))]
+        best, late = None, 1.0
+        queues = ((NEW_S, 0, self._new), *((s, s, q) for s, q in zip(INTERVALS_S, self._queues, strict=True)))
+        for measure, least, queue in queues:
+            if _ready(queue, least) is None:
+                continue
+            table, _, since = queue[0]
+            waited = (now - since) / measure + (1 if queue is self._new else 0)
+            if waited >= late:
+                best, late = table, waited
+        return best
+
+
+def _ready(queue: deque[_Entry], seconds: float) -> float | None:
+    """When the head of a queue is due; entries that are void are thrown away."""
+    while queue and queue[0].table.place != queue[0].place:
+        queue.popleft()
+    return queue[0].since + seconds if queue else None
+
+
+def _learn(table: _Table, now: float, *, moved: bool) -> None:
+    """How often a table commits, from when it was seen to move."""
+    if moved and table.moved_at is not None:
+        gap = now - table.moved_at
+        table.gap = gap if table.gap is None else (gap + table.gap) / 2
+    if moved or table.moved_at is None:
+        table.moved_at = now
+
+
+def _interval(table: _Table, now: float) -> float:
+    quiet = now - table.moved_at if table.moved_at is not None else 0.0
+    return max(min(table.gap or 0.0, LONGEST_GAP_S) / PER_GAP, quiet / PER_QUIET)
