@@ -73,7 +73,7 @@ nightly: setup ## The larger sizes: models and mutators with LIMNOGRAPH_STEPS (d
 setup: system-check .venv/.stamp .tools/bin/.stamp .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## All that the other targets need, inside the checkout
 
 .PHONY: stack
-stack: .tools/stack/.stamp ## What test-stack needs beside setup, into .tools (once, 200 MB)
+stack: .tools/stack/.stamp ## What test-stack needs beside setup, into .tools (once, 300 MB)
 
 .PHONY: system
 system: ## Install what only the system has (JDK 17, Chromium, PostgreSQL, Maven); as root or with CI=true
@@ -126,7 +126,8 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 	python deploy/setup/jars.py
 	touch $@
 
-.tools/stack/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stack/*) .tools/jars/.stamp
+.tools/stack/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stack/*) deploy/setup/jars-s3.lock .tools/jars/.stamp
+	python deploy/setup/jars.py --s3
 	python deploy/setup/stack.py
 	touch $@
 

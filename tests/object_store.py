@@ -11,10 +11,31 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 
+class Gate:
+    """Requests for paths with `text` in them wait until the gate is open; `held` says which came to it."""
+
+    def __init__(self) -> None:
+        self.text, self.held, self._open = "", list[str](), threading.Event()
+        self._open.set()
+
+    def close(self, text: str) -> None:
+        self.text, self.held = text, []
+        self._open.clear()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def pass_through(self, path: str) -> None:
+        if not self._open.is_set() and self.text in path:
+            self.held.append(path)
+            self._open.wait()
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     objects: ClassVar[dict[str, bytes]]
     asked: ClassVar[list[tuple[str, str]]]
+    gate: ClassVar[Gate]
 
     def do_HEAD(self) -> None:
         self._object(send=False)
@@ -29,6 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _object(self, *, send: bool) -> None:
         self._note()
+        self.gate.pass_through(self.path)
         body = self.objects.get(unquote(urlsplit(self.path).path).lstrip("/"))
         if body is None:
             self._reply(404, b"<Error><Code>NoSuchKey</Code></Error>" if send else b"", 0)
@@ -83,8 +105,10 @@ class _Handler(BaseHTTPRequestHandler):
 class ObjectStore:
     """`objects`: `bucket/key` -> content; `asked`: `(path, authorization)` of every request."""
 
-    def __init__(self, address: tuple[str, int], objects: dict[str, bytes], asked: list[tuple[str, str]]) -> None:
-        self.objects, self.asked = objects, asked
+    def __init__(
+        self, address: tuple[str, int], objects: dict[str, bytes], asked: list[tuple[str, str]], gate: Gate
+    ) -> None:
+        self.objects, self.asked, self.gate = objects, asked, gate
         self.properties = {
             "s3.endpoint": f"http://{address[0]}:{address[1]}",
             "s3.access-key-id": "READER",
@@ -98,10 +122,12 @@ def object_store() -> Iterator[ObjectStore]:
     """A running store on a free port."""
     objects: dict[str, bytes] = {}
     asked: list[tuple[str, str]] = []
-    handler = type("Handler", (_Handler,), {"objects": objects, "asked": asked})
+    gate = Gate()
+    handler = type("Handler", (_Handler,), {"objects": objects, "asked": asked, "gate": gate})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield ObjectStore(("127.0.0.1", server.server_port), objects, asked)
+        yield ObjectStore(("127.0.0.1", server.server_port), objects, asked, gate)
+        gate.open()
         server.shutdown()
         thread.join()

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping
 
 from pyiceberg.catalog import Catalog, MetastoreCatalog
+from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
 from pyiceberg.partitioning import PARTITION_FIELD_ID_START
 from pyiceberg.schema import Schema, assign_fresh_schema_ids, index_by_id
@@ -41,6 +42,8 @@ from limnograph.adapters.iceberg.schema import (
     sort_order,
     table_properties,
 )
+from limnograph.adapters.iceberg.staged import Layout, create_in_rest
+from limnograph.domain.errors import SettingsError
 from limnograph.domain.facts import META_TABLES, SCHEMA_VERSION, MetaTable
 
 UPGRADE_ATTEMPTS = 5
@@ -97,8 +100,8 @@ def _version(found: Table) -> int:
 def upgraded_schema(found: Schema, last_column_id: int, wanted: Schema) -> Schema | None:
     """`found` with the columns of `wanted` that it lacks; None when it lacks none.
 
-    They keep their promised field ids, unless one of those is taken: a REST catalog numbers columns itself. Fields
-    inside a struct that is there already are not added: readers take them for null.
+    They keep their promised field ids, unless one of those is taken: a REST server that cannot stage numbers columns
+    itself. Fields inside a struct that is there already are not added: readers take them for null.
     """
     missing = [field for field in wanted.fields if field.name not in found.column_names]
     if not missing:
@@ -131,15 +134,11 @@ def create_meta_table(
     try:
         if isinstance(catalog, MetastoreCatalog):
             catalog.register_table(identifier, _write_metadata(catalog, namespace, table, properties))
+        elif isinstance(catalog, RestCatalog):
+            layout = Layout(iceberg_schema(table), partition_spec(table), sort_order(table), table_properties())
+            create_in_rest(catalog, identifier, layout)
         else:
-            # A REST catalog writes metadata itself, and assigns the field ids itself too.
-            catalog.create_table(
-                identifier,
-                iceberg_schema(table),
-                partition_spec=partition_spec(table),
-                sort_order=sort_order(table),
-                properties={**properties, "format-version": "2"},
-            )
+            raise SettingsError("meta.catalog", f"meta tables cannot be made in a {type(catalog).__name__}")
     except TableAlreadyExistsError:
         return False
     return True
