@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
-TASK_SECONDS = 1_800
+TASK_SECONDS = 3_600
 
 
 class Row(NamedTuple):

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import extraction
 import housekeeping
+import strategies
 from rows import Bench, Measure, Row
 
-MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES}
+MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES, **strategies.MEASURES}
 HOURS = {"append_age"}
 """Measures whose law shows only at full size: not part of `--ci`."""
 RESULTS = Path(__file__).parent / "results.json"
@@ -39,7 +40,10 @@ def main() -> int:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     held = json.loads(asked.results.read_text()) if asked.only and asked.results.exists() else {}
-    asked.results.write_text(json.dumps({**held, **{row.name: _result(row) for row in rows}}, indent=2) + "\n")
+    results = {**held, **{row.name: _result(row) for row in rows}}
+    asked.results.write_text(json.dumps(results, indent=2) + "\n")
+    if asked.results == RESULTS:
+        strategies.PAGE.write_text(strategies.document(results))
     broken = [row.name for row in rows if not row.holds]
     if broken:
         print(f"below half of the goal: {', '.join(broken)}", file=sys.stderr)

@@ -1,131 +1,183 @@
 """Tasks of `housekeeping.py`: the meta tables of a pipeline that commits every minute, kept in order or left alone.
 
-Commits of age are made through PyIceberg with real files, by a clock that runs ahead a minute a commit; what is
-measured (appends by Spark, scans by the server's engine, housekeeping itself) is the product's own code.
+What is measured (appends by Spark, scans by the server's engine, housekeeping itself) is the product's own code; the
+commits that make a table old are those of `aging.py`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import strategy_tasks
+from aging import MINUTE, Aged, Warp
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MINUTE = 60_000_000
 HOUR_COMMITS = 60
 PENDING = 40
 """Commits since the last housekeeping when an append is measured: the same at every age."""
 FACTS = 500
-APPENDS = 7
-FILES_A_COMMIT = 48
-"""Files of the day that nobody compacts enter by few commits: a scan costs by files."""
+AGING_FACTS = 5
+APPENDS = 15
 Clock = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 class Aging:
-    """Meta tables in a folder, and a clock that runs ahead with their commits."""
+    """Lake, Spark session and clock of one run; `tables`: namespaces with meta tables."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *namespaces: str) -> None:
         from lakes import Lake
-        from limnograph.domain.facts import SNAPSHOTS
         from limnograph.wiring import pipeline
-        from limnograph.wiring.housekeeping import housekeeping
 
         folder.mkdir(parents=True, exist_ok=True)
         self.lake = Lake(folder)
-        settings = self.lake.settings(meta={"namespace": "meta"}, spark={"master": "local[2]"})
-        self.session = pipeline.spark_session(settings)
-        self.store = pipeline.meta_store(settings, self.session)
-        self.store.ensure()
-        self.micros = (time.time_ns() // 1000 // (1440 * MINUTE) + 1) * 1440 * MINUTE  # ahead of real commit times
-        self.house = housekeeping(settings, self.session, clock=self)
-        self.commits, self.table = 0, SNAPSHOTS
+        self.warp = Warp((time.time_ns() // 1000 // (1440 * MINUTE) - 30) * 1440 * MINUTE)
+        self.session = pipeline.spark_session(self._settings(namespaces[0]))
+        self.stores = {name: pipeline.meta_store(self._settings(name), self.session) for name in namespaces}
+        for store in self.stores.values():
+            store.ensure()
+        self.commits = 0
 
-    def now(self) -> int:
-        return self.micros
-
-    def age(self, commits: int, *, files: int = 1) -> None:
-        """Commits more, each of some files with five rows; housekeeping after every hour."""
-        from limnograph.jobs.housekeeping import keep_house
-
-        for _ in range(commits):
-            self._commit(files)
-            if self.commits % HOUR_COMMITS == 0:
-                keep_house(self.house, lambda _line: None)
+    def _settings(self, namespace: str) -> Any:
+        return self.lake.settings(meta={"namespace": namespace}, spark={"master": "local[2]"})
 
     def facts(self, count: int) -> pa.Table:
+        """Rows of one minute."""
         from limnograph.adapters.iceberg.schema import arrow_table
-        from limnograph.domain.facts import SnapshotFact
+        from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
 
-        return arrow_table(
-            self.table,
-            [
-                SnapshotFact(
-                    table_uuid=f"u{number % 100:03d}",
-                    snapshot_id=self.commits * 10_000 + number,
-                    committed_at=self.micros,
-                    operation="append",
-                    total_data_files=number,
-                    added_data_files=1,
-                    observed_at=self.micros,
-                    status="ok",
-                )
-                for number in range(count)
-            ],
-        )
+        self.commits += 1
+        rows = [
+            SnapshotFact(
+                table_uuid=f"u{number % 100:03d}",
+                snapshot_id=self.commits * 10_000 + number,
+                committed_at=self.warp.now(),
+                operation="append",
+                total_data_files=number,
+                added_data_files=1,
+                observed_at=self.warp.now(),
+                status="ok",
+            )
+            for number in range(count)
+        ]
+        return arrow_table(SNAPSHOTS, rows)
 
-    def _commit(self, files: int) -> None:
-        from golden_tables import data_file
+    def age(self, namespace: str, commits: int, *, kept: bool = True) -> None:
+        """Commits more, one a minute, with housekeeping after every full hour."""
+        from limnograph.jobs.housekeeping import keep_house
 
-        table = self.lake.load("meta.snapshots")
-        with table.transaction() as transaction, transaction.update_snapshot().fast_append() as update:
-            for _ in range(files):
-                self.commits += 1
-                self.micros += MINUTE
-                location = f"{table.location()}/data/aged-{self.commits:06d}.parquet"
-                update.append_data_file(data_file(table, self.table, self.facts(5), location))
+        table, house = Aged(self.lake, f"{namespace}.snapshots"), self.house(namespace)
+        for number in range(commits):
+            self.warp.tick(MINUTE)
+            table.commit([self.facts(AGING_FACTS)])
+            if kept and (number + 1) % HOUR_COMMITS == 0:
+                failed = [report for report in keep_house(house, lambda _line: None) if report.problem]
+                if failed:
+                    raise SystemExit(f"housekeeping failed: {failed}")
 
-    def append(self, clock: Clock) -> None:
-        """As a pass does it."""
-        for _ in range(APPENDS + 1):
-            self.commits += 1
-            rows, head = self.facts(FACTS), self.store.head(self.table)
-            with clock() if _ else contextlib.nullcontext():  # the first one warms Spark up
-                self.store.append(self.table, rows, head, "bench")
+    def house(self, namespace: str) -> Any:
+        """Housekeeping as the pipeline has it, by the clock that runs ahead. Without roll-ups: they write other tables,
+        so no append to `snapshots` is dearer or cheaper for them.
+        """
+        from limnograph.domain.facts import HOURLY
+        from limnograph.services.rollups_run import ROLLED_AT
+        from limnograph.wiring.housekeeping import housekeeping
+
+        upkeep = warped_upkeep(self.session, self.lake, namespace, self.warp)
+        upkeep.set_properties(HOURLY, {ROLLED_AT: str(self.warp.now() + 400 * 1440 * MINUTE)})
+        return housekeeping(self._settings(namespace), self.session, clock=self.warp, upkeep=upkeep)
+
+    def append(self, namespace: str) -> float:
+        """Seconds of one append, as a pass does it."""
+        from limnograph.domain.facts import SNAPSHOTS
+
+        store, rows = self.stores[namespace], self.facts(FACTS)
+        head = store.head(SNAPSHOTS)
+        started = time.perf_counter()
+        store.append(SNAPSHOTS, rows, head, "bench")
+        return time.perf_counter() - started
 
 
-def append_at_age(clock: Clock, folder: str, commits: str) -> int:
-    """Appends of 500 facts at an age of the meta table."""
-    aging = Aging(Path(folder))
+def warped_upkeep(session: Any, lake: Any, namespace: str, warp: Warp) -> Any:
+    """SparkUpkeep that speaks the time of the clock that runs ahead: Iceberg's snapshots carry the real one. Orphans
+    are looked for as ever, and there are none: no file is that old.
+    """
+    import msgspec
+
+    from limnograph.adapters.spark.housekeeping import SparkUpkeep
+    from limnograph.domain.facts import MetaTable
+    from limnograph.ports.meta_upkeep import Standing
+
+    class Warped(SparkUpkeep):
+        def standing(self, table: MetaTable) -> Standing:
+            found = super().standing(table)
+            return msgspec.structs.replace(found, committed=tuple(map(warp.shown, found.committed)))
+
+        def expire(self, table: MetaTable, older_than: int, keep: int) -> None:
+            super().expire(table, warp.real(older_than), keep)
+
+    return Warped(session, lambda: lake.catalog, namespace)
+
+
+def append_at_age(clock: Clock, folder: str, young: str, old: str) -> dict[str, Any]:
+    """Appends of 500 facts to a young table, an old one, and an old one that nobody kept; by turns in one session, so
+    that a busy machine slows all of them.
+    """
+    aging = Aging(Path(folder), "young", "old", "left")
     try:
-        aging.age(int(commits) // HOUR_COMMITS * HOUR_COMMITS)
-        aging.age(PENDING)
-        aging.append(clock)
+        started = time.perf_counter()
+        for namespace, commits in (("old", int(old)), ("young", int(young))):
+            aging.age(namespace, (commits - PENDING) // HOUR_COMMITS * HOUR_COMMITS)
+            aging.age(namespace, PENDING, kept=False)
+        aged = time.perf_counter() - started
+        rows = aging.facts(AGING_FACTS)
+        Aged(aging.lake, "left.snapshots").commit([rows] * int(old), repeat=int(old))
+        taken: dict[str, list[float]] = {name: [] for name in aging.stores}
+        with clock():
+            for turn in range(APPENDS + 3):  # the first ones warm Spark up
+                for namespace, times in taken.items():
+                    seconds = aging.append(namespace)
+                    if turn > 2:
+                        times.append(seconds)
+        stands = {name: _stands(aging, name) for name in taken}
     finally:
         aging.session.stop()
-    return FACTS
+    medians = {name: statistics.median(times) for name, times in taken.items()}
+    return {"seconds": medians, "stands": stands, "aged_seconds": aged}
+
+
+def _stands(aging: Aging, namespace: str) -> str:
+    table = aging.lake.load(f"{namespace}.snapshots")
+    head = table.current_snapshot()
+    manifests = len(head.manifests(table.io)) if head else 0
+    return f"{len(table.snapshots())} snapshots, {manifests} manifests"
 
 
 def make_day(clock: Clock, folder: str, commits: str, compacted: str) -> int:
     """A day of the meta table, compacted or as it came."""
-    from limnograph.adapters.spark.housekeeping import SparkUpkeep
+    from limnograph.domain.facts import SNAPSHOTS
 
-    aging = Aging(Path(folder))
-    upkeep = SparkUpkeep(aging.session, lambda: aging.lake.catalog, "meta")
+    aging = Aging(Path(folder), "meta")
+    upkeep = warped_upkeep(aging.session, aging.lake, "meta", aging.warp)
     try:
-        for _ in range(int(commits) // FILES_A_COMMIT):
-            aging._commit(FILES_A_COMMIT)  # noqa: SLF001 - without the hourly housekeeping of `age`
+        rows = []
+        for _ in range(int(commits)):
+            rows.append(aging.facts(AGING_FACTS))
+            aging.warp.tick(MINUTE)
+        Aged(aging.lake, "meta.snapshots").commit(rows)
         with clock():
             if compacted == "yes":
-                for part in upkeep.standing(aging.table).parts:
-                    upkeep.compact(aging.table, part, whole=True)
+                for part in upkeep.standing(SNAPSHOTS).parts:
+                    upkeep.compact(SNAPSHOTS, part, whole=True)
     finally:
         aging.session.stop()
-    return sum(part.files for part in upkeep.standing(aging.table).parts)
+    return sum(part.files for part in upkeep.standing(SNAPSHOTS).parts)
 
 
 def scan_day(clock: Clock, folder: str) -> int:
@@ -142,4 +194,7 @@ def scan_day(clock: Clock, folder: str) -> int:
     return found
 
 
-TASKS: dict[str, Callable[..., Any]] = {task.__name__: task for task in (append_at_age, make_day, scan_day)}
+TASKS: dict[str, Callable[..., Any]] = {
+    **{task.__name__: task for task in (append_at_age, make_day, scan_day)},
+    **strategy_tasks.TASKS,
+}

@@ -1,0 +1,97 @@
+"""Rows `strategies.*`: what it costs to keep an index beside the facts, in six ways, and what questions cost then.
+
+`python bench/strategies.py` prints the table of docs/rollup-strategies.md out of results.json.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rows import Bench, Measure, Row, taken
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "rollup-strategies.md"
+BATCHES = 1_440
+QUARTER = 4
+ORIGIN_MEMORY_MB = 2_000
+ALONE = "none"
+NAMES = {
+    "none": ("facts alone", "no index: every question reads all facts"),
+    "master": ("master each batch", "the hourly index is rewritten with every batch"),
+    "hierarchical": ("hierarchical", "a micro index with every batch, folded into the hourly one when the hour ends"),
+    "dual": ("dual", "the day's facts in memory answer for the last hours; an hour enters the index when it ends"),
+    "decoupled": ("decoupled", "facts are appended; a timer rolls up what is new every 10 minutes"),
+    "probabilistic": ("probabilistic", "rolled up with probability (files that wait)/1000, and when an hour ends"),
+}
+INTRODUCTION = """# Strategies of roll-ups, measured
+
+Generated from `bench/results.json` by `python bench/strategies.py`; `make bench` writes both. Chosen in
+[ADR 14](adr/0014-rollups-and-housekeeping.md).
+
+A virtual day of batches, one a minute, each 500 facts of 100 tables with all columns of `snapshots`, in an SQL catalog
+on local disk. The index is one row per table and hour. All strategies get the same facts by the same writer
+(`bench/aging.py`: plain Iceberg metadata, the least that a commit can cost) and must give the same answers. *Write
+impact* is what the index takes from the rate of ingest, by CPU seconds; an engine adds its own cost to every commit,
+so the number of commits tells what becomes of it there. *Hot* asks for the last two hours, *cold* for the hours
+before: what every table added and its most files; best of 15. *Memory* is what the strategy itself keeps in memory in
+the end.
+
+| strategy | commits | write impact | hot | cold | memory |
+|---|---:|---:|---:|---:|---:|
+"""
+
+
+def strategies(bench: Bench) -> list[Row]:
+    """All strategies over the same batches."""
+    batches = BATCHES if bench.full else BATCHES // QUARTER
+    found: dict[str, dict[str, Any]] = {
+        name: taken("day_of_batches", bench.scratch / name, name, batches).value for name in NAMES
+    }
+    alone = found[ALONE]
+    rows: list[Row] = []
+    for name, one in found.items():
+        if one["answers"] != alone["answers"]:
+            raise SystemExit(f"{name} gives another answer than the facts alone")
+        impact = 100 * (alone["seconds"] / one["seconds"] - 1)
+        told = f"{one['commits']} commits for {batches} batches; write impact {impact:+.1f} %; CPU"
+        goal = 0.9 if name == "decoupled" else 0.0
+        rows += [
+            Row(f"strategies.{name}.write", one["seconds"], alone["seconds"], "s", goal, told),
+            Row(f"strategies.{name}.hot", one["hot_ms"], alone["hot_ms"], "ms", 0.0, "last two hours; best of 15"),
+            Row(f"strategies.{name}.cold", one["cold_ms"], alone["cold_ms"], "ms", 0.0, "hours before; best of 15"),
+        ]
+        if one["held_mb"]:
+            note = f"kept in memory after {batches} batches; the origin's figure"
+            rows.append(Row(f"strategies.{name}.memory", one["held_mb"], ORIGIN_MEMORY_MB, "MB", 1.0, note))
+    return rows
+
+
+def document(results: dict[str, dict[str, Any]]) -> str:
+    """The page as Markdown."""
+    lines = [_line(name, results) for name in NAMES if f"strategies.{name}.write" in results]
+    legend = [f"* **{short}**: {text}." for short, text in NAMES.values()]
+    return INTRODUCTION + "\n".join((*lines, "", *legend)) + "\n"
+
+
+def _line(name: str, results: dict[str, dict[str, Any]]) -> str:
+    write, hot, cold = (results[f"strategies.{name}.{what}"] for what in ("write", "hot", "cold"))
+    memory = results.get(f"strategies.{name}.memory", {"ours": 0})
+    impact = 100 * (write["peer"] / write["ours"] - 1)
+    cells = (
+        NAMES[name][0],
+        write["note"].split(" ")[0],
+        "0 %" if name == ALONE else f"{impact:+.1f} %",
+        f"{hot['ours']:.1f} ms",
+        f"{cold['ours']:.1f} ms",
+        f"{memory['ours']:.0f} MB",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+MEASURES: dict[str, Measure] = {"strategies": strategies}
+
+if __name__ == "__main__":
+    sys.stdout.write(document(json.loads((HERE / "results.json").read_text())))
