@@ -1,6 +1,6 @@
 """Port MetaUpkeep over the store in memory; it passes the same contract suite as Spark's.
 
-A file stands for one append to one partition; sequence numbers are the store's versions.
+A file stands for one append to one partition; sequence numbers count a table's versions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class MemoryUpkeep:
     def standing(self, table: MetaTable) -> Standing:
         head = self.store.head(table)
         return Standing(
-            position=None if head is None else Position(head, head),
+            position=None if head is None else Position(head, len(self.store.versions[table.name])),
             parts=tuple(
                 Part(start, _end(table, start), count, count * BYTES)
                 for start, count in sorted(self.files[table.name].items(), key=repr)
@@ -62,8 +62,8 @@ class MemoryUpkeep:
         )
 
     def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
-        older = [version for version, _ in self.store.versions[table.name] if version <= since]
-        before = {repr(row) for row in self.store.rows(table, older[-1]).to_pylist()} if older else set()
+        older = self.store.versions[table.name][:since]
+        before = {repr(row) for row in older[-1][1].to_pylist()} if older else set()
         rows = [row for row in self.store.rows(table, at.snapshot_id).to_pylist() if repr(row) not in before]
         return _frame(pa.Table.from_pylist(rows, arrow_schema(table))).select(columns)
 
@@ -134,6 +134,15 @@ class MemoryUpkeep:
         if remove:
             self.orphaned[table.name] = 0
         return found
+
+    def forget(self, table: MetaTable, properties: dict[str, str]) -> None:
+        """The table was dropped, and made again with these properties."""
+        self.properties[table.name], self.committed[table.name] = properties, []
+        self.files[table.name], self._rows[table.name] = Counter(), 0
+
+    def put(self, table: MetaTable, rows: list[dict[str, Any]]) -> None:
+        """Rows in the place of all."""
+        self._put(table, rows)
 
     def _put(self, table: MetaTable, rows: list[dict[str, Any]]) -> None:
         self.store.overwrite(table, pa.Table.from_pylist(rows, _schema(table)).cast(arrow_schema(table)))

@@ -45,13 +45,13 @@ class World:
         rollups = Rollups(self.upkeep, self.clock, failpoints, hourly_days)
         return Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=raw_days)
 
-    def housekeeping(self, failpoint: str = "", meter: Meter | None = None) -> Housekeeping:
+    def housekeeping(self, failpoint: str = "", meter: Meter | None = None, repairs: Any = None) -> Housekeeping:
         """As a process that has just started would have it."""
         failpoints = Failpoints(failpoint)
         journal = Journal(self.store, self.upkeep, lambda rows: arrow_table(MAINTENANCE, rows), failpoints)
         rollups = Rollups(self.upkeep, self.clock, failpoints, 400)
         retention = Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=30)
-        steps = Steps(self.upkeep, journal, rollups, retention, failpoints, meter=meter)
+        steps = Steps(self.upkeep, journal, rollups, retention, failpoints, repairs=repairs, meter=meter)
         return Housekeeping(self.upkeep, journal, steps, self.clock, ("lake", "limnograph"), meter=meter)
 
     def settle(self, housekeeping: Housekeeping | None = None) -> list[StepReport]:

@@ -52,8 +52,14 @@ def test_a_missing_settings_file_names_the_option() -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--once", "--retry-damaged"], "--once, --retry-damaged, --reextract"),
-        (["--reextract", "a.b.c", "--once"], "--once, --retry-damaged, --reextract"),
+        (["--once", "--retry-damaged"], "--once, --retry-damaged, --reextract, --rebuild"),
+        (["--reextract", "a.b.c", "--once"], "--once, --retry-damaged, --reextract, --rebuild"),
+        (["--rebuild", "--once"], "--once, --retry-damaged, --reextract, --rebuild"),
+        (["snapshots"], "TABLES"),
+        (["--once", "snapshots"], "TABLES"),
+        (["--rebuild", "--yes"], "--yes"),
+        (["--rebuild", "orders", "--yes"], "--rebuild"),
+        (["--rebuild", "runs"], "--rebuild"),
         (["--since", "48h"], "--since"),
         (["--reextract", "orders"], "--reextract"),
         (["--reextract", "lake.sales.orders", "--since", "yesterday"], "--since"),

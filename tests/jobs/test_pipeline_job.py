@@ -11,13 +11,11 @@ from limnograph.jobs.pipeline import (
     drain_inbox,
     stream_drain,
     stream_pass,
-    stream_repair,
     total_of,
     until_settled,
 )
 from limnograph.services.inbox import DrainReport
 from limnograph.services.passes import PassReport
-from limnograph.services.repair import RepairReport
 
 
 class Scripted:
@@ -89,32 +87,6 @@ def test_a_pass_that_fails_in_whatever_way_leaves_the_stream_running() -> None:
     assert "meta: down" in said[1]
     assert len(said) == 3
     assert '"snapshots_appended":2' in said[2]
-
-
-class Doctor:
-    """A daily repair that reports, or raises, what the test says."""
-
-    def __init__(self, answers: Iterable[RepairReport | Exception | None]) -> None:
-        self.answers = iter(answers)
-
-    def maybe(self) -> RepairReport | None:
-        answer = next(self.answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-def test_a_repair_that_fails_in_whatever_way_leaves_the_stream_running() -> None:
-    said: list[str] = []
-    numbers = {"tables_seen": 1, "tables_changed": 1, "unreadable": 0, "seconds": 0.1}
-    idle, busy = (RepairReport(run_id="r", snapshots_replaced=n, **numbers) for n in (0, 3))
-    doctor = Doctor([KeyError("surprise"), SourceUnavailable("meta", "down"), None, idle, busy])
-    for _ in range(5):
-        stream_repair(doctor, said.append)
-    assert "KeyError" in said[0]
-    assert "meta: down" in said[1]
-    assert len(said) == 3
-    assert '"snapshots_replaced":3' in said[2]
 
 
 class Inbox:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from limnograph.domain.errors import Conflict
+from limnograph.domain.errors import Conflict, SourceUnavailable
 from limnograph.domain.facts import CHANGES, HOURLY, MAINTENANCE, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached, around
 from limnograph.ports.meta_upkeep import Part, Standing
 from limnograph.services import housekeeping_schedule as schedule
+from limnograph.services.repair import RepairReport
 from limnograph.services.rollups import DAY, HOUR
 from upkeep_world import NOW, World
 
@@ -177,3 +178,45 @@ def test_large_partitions_have_more_than_one_file_by_right_and_batches_are_bound
     batch = schedule.closed_batch(standing, None, 50 * DAY)
     assert batch == Part(45 * DAY, 50 * DAY, 45, 5 * (gib // 5))
     assert schedule.closed_batch(standing, None, 0) is None
+
+
+class Doctor:
+    """Repairs that count, and fail when they are told to."""
+
+    def __init__(self, damaged: int) -> None:
+        self.hurt, self.made, self.down = damaged, 0, False
+
+    def damaged(self) -> int:
+        return self.hurt
+
+    def retry_damaged(self) -> RepairReport:
+        self.made += 1
+        if self.down:
+            raise SourceUnavailable("meta store", "down")
+        numbers = {"tables_seen": 1, "tables_changed": 1, "unreadable": 0, "seconds": 0.1}
+        return RepairReport(run_id="r", snapshots_replaced=self.hurt, **numbers)
+
+
+def test_damaged_rows_are_tried_again_once_a_day_whoever_runs() -> None:
+    world, doctor = World(), Doctor(2)
+    for _ in range(3):
+        world.settle(world.housekeeping(repairs=doctor))
+    assert doctor.made == 1
+    (run,) = [row for row in world.read(MAINTENANCE, "kind", "rows", "status") if row["kind"] == "repair"]
+    assert (run["rows"], run["status"]) == (2, "ok")
+    world.clock.micros += DAY
+    world.settle(world.housekeeping(repairs=doctor))
+    assert doctor.made == 2
+
+
+def test_a_repair_that_fails_is_tried_again_sooner_and_one_with_nothing_to_do_writes_nothing() -> None:
+    world, doctor = World(), Doctor(1)
+    doctor.down = True
+    kept = world.housekeeping(repairs=doctor)
+    assert [report.problem for report in world.settle(kept)] == ["SourceUnavailable: meta store: down"]
+    doctor.down = False
+    world.clock.micros += DAY + HOUR
+    assert ("repair", None) in [(report.kind, report.problem) for report in world.settle(kept)]
+    healthy = World()
+    healthy.settle(healthy.housekeeping(repairs=Doctor(0)))
+    assert healthy.read(MAINTENANCE, "kind") == []

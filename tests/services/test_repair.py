@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lakes import FixedClock, path_of
+from lakes import path_of
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS, MetaTable
 from limnograph.domain.ids import TableName
-from limnograph.services.repair import Daily, RepairReport, Repairs
+from limnograph.services.repair import Repairs
 from memory_meta import LocalExtraction, MemoryMetaStore, local_passes, local_repairs, run_all
 from metadata_writer import MetadataTable
 from pointed_lake import NearLake, PointedLake
@@ -216,28 +216,3 @@ def test_a_copy_and_its_original_are_repaired_each_for_itself(clinic: Clinic) ->
     assert clinic.state() == HURT
     assert clinic.rows()[theirs]["table_uuid"].startswith(f"{clinic.table.table_uuid}@")
     assert clinic.repairs().retry_damaged().snapshots_replaced == 4
-
-
-class Counting:
-    """A repair that counts."""
-
-    def __init__(self) -> None:
-        self.made = 0
-
-    def retry_damaged(self) -> RepairReport:
-        self.made += 1
-        raise SourceUnavailable("meta store", "down")
-
-
-def test_a_running_pipeline_repairs_once_a_day_also_when_a_repair_fails() -> None:
-    counting: Any = Counting()
-    clock = FixedClock()
-    daily = Daily(counting, clock)
-    for _hour in range(49):
-        due = counting.made
-        try:
-            assert daily.maybe() is None
-        except SourceUnavailable:
-            assert counting.made == due + 1
-        clock.micros += 3_600_000_000
-    assert counting.made == 3

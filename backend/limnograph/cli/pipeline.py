@@ -12,11 +12,13 @@ import msgspec
 
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import InvalidInput
+from limnograph.domain.facts import META_TABLES, MetaTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.settings import load
 
 if TYPE_CHECKING:
+    from limnograph.jobs.pipeline import RebuildTotal
     from limnograph.services.repair import RepairReport
 
 _TRIGGER = re.compile(r"(\d+)\s*(s|m)")
@@ -25,8 +27,13 @@ _AGO = re.compile(r"(\d{1,6})\s*(m|h|d)")
 
 _EXAMPLES = (
     "\b\nExamples:\n  limnograph pipeline --config limnograph.toml --once\n  limnograph pipeline --trigger 10s\n"
-    "  limnograph pipeline --reextract lake.sales.orders --since 48h"
+    "  limnograph pipeline --reextract lake.sales.orders --since 48h\n"
+    "  limnograph pipeline --rebuild                  # what was deleted by hand\n"
+    "  limnograph pipeline --rebuild snapshots --yes  # although it stands"
 )
+_NAMES = {table.name: table for table in META_TABLES}
+_UNREPEATABLE = {"runs", "alerts", "reports", "labels", "maintenance"}
+"""Meta tables whose rows the lake cannot give again."""
 
 
 @click.command("pipeline", epilog=_EXAMPLES)
@@ -37,6 +44,9 @@ _EXAMPLES = (
 @click.option("--retry-damaged", is_flag=True, help="Read rows again that are partial or unreadable, then end.")
 @click.option("--reextract", metavar="TABLE", help="Read all rows of catalog.namespace.table again, then end.")
 @click.option("--since", metavar="TIME", help="With --reextract: commits since 2026-11-20, 2026-11-20T03:05Z or 48h.")
+@click.option("--rebuild", is_flag=True, help="Make meta tables again that were deleted by hand (or TABLES), then end.")
+@click.option("--yes", is_flag=True, help="With --rebuild TABLES: drop them although they stand.")
+@click.argument("tables", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines only on stdout (they are always the last ones).")
 @click.option("--trigger", default="60s", show_default=True, help="Time between two passes of the stream: 10s, 5m.")
 def command(
@@ -46,19 +56,23 @@ def command(
     retry_damaged: bool,
     reextract: str | None,
     since: str | None,
+    rebuild: bool,
+    yes: bool,
+    tables: tuple[str, ...],
     as_json: bool,
     trigger: str,
 ) -> None:
     """Extract the history of every observed table into the meta tables."""
-    if once + retry_damaged + (reextract is not None) > 1:
-        raise InvalidInput("--once, --retry-damaged, --reextract", "are three things to do; choose one of them")
+    if once + retry_damaged + (reextract is not None) + rebuild > 1:
+        raise InvalidInput("--once, --retry-damaged, --reextract, --rebuild", "are four things to do; choose one")
+    named = _named(tables, rebuild=rebuild, yes=yes)
     if since is not None and reextract is None:
         raise InvalidInput("--since", "belongs to --reextract")
     name = TableName.parse(reextract, "--reextract") if reextract is not None else None
     begin = instant(since) if since is not None else None
     settings = load(config)
     interval = _seconds(trigger)
-    from limnograph.jobs.pipeline import repair_once, run_once, run_stream
+    from limnograph.jobs.pipeline import rebuild_once, repair_once, run_once, run_stream
 
     if retry_damaged:
         _tell_repair(repair_once(settings, lambda repairs: repairs.retry_damaged(), _progress), as_json=as_json)
@@ -71,7 +85,39 @@ def command(
             _progress(f"{total.snapshots_appended} snapshots appended in {total.seconds} s")
         click.echo(msgspec.json.encode(total.document()).decode())
         raise SystemExit(1 if total.failed else 0)
+    if rebuild:
+        _tell_rebuild(rebuild_once(settings, named, _progress), as_json=as_json)
     run_stream(settings, interval, _progress)
+
+
+def _named(tables: tuple[str, ...], *, rebuild: bool, yes: bool) -> list[MetaTable]:
+    """Meta tables to drop and make again. Raises InvalidInput."""
+    if tables and not rebuild:
+        raise InvalidInput("TABLES", f"{' '.join(tables)}: belong to --rebuild")
+    if yes and not tables:
+        raise InvalidInput("--yes", "belongs to --rebuild with names of tables")
+    for name in tables:
+        if name not in _NAMES:
+            raise InvalidInput("--rebuild", f"{name!r} is no meta table; there are {', '.join(sorted(_NAMES))}")
+    if tables and not yes:
+        lost = [name for name in tables if name in _UNREPEATABLE]
+        more = f"; rows of {', '.join(lost)} cannot be read again" if lost else ""
+        raise InvalidInput("--rebuild", f"drops {', '.join(tables)} with all rows{more}. Say --yes when you mean it")
+    return [_NAMES[name] for name in tables]
+
+
+def _tell_rebuild(done: RebuildTotal, *, as_json: bool) -> NoReturn:
+    """Print what a rebuild did and end; exit 1 when something could not be read now."""
+    if not as_json:
+        _progress(f"made again: {', '.join(done.rebuilt.tables) or 'nothing was lost'}")
+        if done.rebuilt.emptied:
+            _progress(f"empty, for nothing can give their rows again: {', '.join(done.rebuilt.emptied)}")
+        if done.rebuilt.gaps:
+            _progress(
+                f"{done.rebuilt.forgotten} snapshots of {done.rebuilt.gaps} tables are forgotten by the lake: gaps"
+            )
+    click.echo(msgspec.json.encode(done.document()).decode())
+    raise SystemExit(1 if done.total.failed else 0)
 
 
 def _tell_repair(report: RepairReport, *, as_json: bool) -> NoReturn:

@@ -14,6 +14,7 @@ from limnograph.domain.errors import LimnographError, SettingsError
 FAILPOINT_ENV = "LIMNOGRAPH_FAILPOINT"
 PASS_STEPS = ("create_tables", "append_first_seen", "append_snapshots", "append_changes", "finish_pass")
 INBOX_STEPS = ("append_inbox", "mark_inbox", "purge_inbox")
+REPAIR_STEPS = ("replace_rows",)
 UPKEEP_STEPS = (
     "merge_hours",
     "merge_days",
@@ -27,7 +28,7 @@ UPKEEP_STEPS = (
     "delete_hours",
     "append_maintenance",
 )
-STEPS = (*PASS_STEPS, *INBOX_STEPS, *UPKEEP_STEPS)
+STEPS = (*PASS_STEPS, *INBOX_STEPS, *REPAIR_STEPS, *UPKEEP_STEPS)
 
 
 def around(steps: tuple[str, ...]) -> tuple[str, ...]:

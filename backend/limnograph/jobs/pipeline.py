@@ -8,22 +8,26 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceError
+from limnograph.domain.facts import MetaTable
 from limnograph.jobs.housekeeping import keep_house, keep_step
 from limnograph.ports.meter import Meter
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import DrainReport
 from limnograph.services.passes import PassReport
-from limnograph.services.repair import Daily, RepairReport, Repairs
+from limnograph.services.rebuild import Rebuilt
+from limnograph.services.repair import RepairReport, Repairs
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
 from limnograph.wiring.housekeeping import housekeeping
 from limnograph.wiring.metering import exported, metered_drain, metered_passes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 RETRIES = 3
 """Passes after which only the same sources fail before `--once` ends."""
@@ -63,13 +67,17 @@ def run_once(settings: Settings, progress: Progress) -> Total:
     started = time.monotonic()
     session = wiring.spark_session(settings)
     try:
-        undrained = drain_inbox(wiring.drain(settings, session, progress=progress), progress)
-        made = wiring.passes(settings, session, progress=progress)
-        reports = until_settled(made, progress)
-        keep_house(housekeeping(settings, session), progress)
+        total = _passes_and_house(settings, session, progress)
     finally:
         session.stop()
-    total = total_of(reports, round(time.monotonic() - started, 3))
+    return msgspec.structs.replace(total, seconds=round(time.monotonic() - started, 3))
+
+
+def _passes_and_house(settings: Settings, session: SparkSession, progress: Progress) -> Total:
+    undrained = drain_inbox(wiring.drain(settings, session, progress=progress), progress)
+    reports = until_settled(wiring.passes(settings, session, progress=progress), progress)
+    keep_house(housekeeping(settings, session), progress)
+    total = total_of(reports, 0.0)
     return msgspec.structs.replace(total, failed=(*undrained, *total.failed))
 
 
@@ -156,6 +164,31 @@ def stream_pass(made: Runs, progress: Progress) -> None:
         progress(msgspec.json.encode(told).decode())
 
 
+class RebuildTotal(msgspec.Struct, frozen=True):
+    """A rebuild and the passes that filled it."""
+
+    rebuilt: Rebuilt
+    total: Total
+
+    def document(self) -> dict[str, object]:
+        """The fields of a pass, and what was made again, is empty and was forgotten."""
+        told = {name: getattr(self.rebuilt, name) for name in ("tables", "emptied", "forgotten")}
+        return self.total.document() | told | {"gaps": self.total.gaps + self.rebuilt.gaps}
+
+
+def rebuild_once(settings: Settings, named: Sequence[MetaTable], progress: Progress) -> RebuildTotal:
+    """Make lost meta tables again, and those `named`; then all that `--once` does."""
+    started = time.monotonic()
+    session = wiring.spark_session(settings)
+    try:
+        rebuilt = wiring.rebuild(settings, session, progress=progress).run(named)
+        total = _passes_and_house(settings, session, progress)
+    finally:
+        session.stop()
+    seconds = round(time.monotonic() - started, 3)
+    return RebuildTotal(rebuilt, msgspec.structs.replace(total, seconds=seconds))
+
+
 def repair_once(settings: Settings, act: Callable[[Repairs], RepairReport], progress: Progress) -> RepairReport:
     """One repair with a session of its own."""
     session = wiring.spark_session(settings)
@@ -163,21 +196,6 @@ def repair_once(settings: Settings, act: Callable[[Repairs], RepairReport], prog
         return act(wiring.repairs(settings, session, progress=progress))
     finally:
         session.stop()
-
-
-class Repairing(Protocol):
-    """What repairs when its time has come: `services.repair.Daily`."""
-
-    def maybe(self) -> RepairReport | None:
-        """The report of a repair; None when none is due."""
-        ...
-
-
-def stream_repair(daily: Repairing, progress: Progress) -> None:
-    """The repair of the day, when it is due. Like a pass of the stream it never raises."""
-    report = outlived("repair failed, tomorrow's tries again", daily.maybe, progress)
-    if report is not None and (report.snapshots_replaced or report.failed):
-        progress(msgspec.json.encode(report).decode())
 
 
 def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
@@ -194,7 +212,6 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
     busy = threading.Lock()
     drain = metered_drain(settings, session, meter, progress=progress)
     made = metered_passes(settings, session, meter, progress=progress, backoff=BackOff())
-    daily = Daily(wiring.repairs(settings, session, progress=progress), SystemClock())
     house = housekeeping(settings, session, meter=meter)
 
     def one_pass() -> None:
@@ -203,7 +220,6 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
                 return
             stream_drain(drain, progress)
             stream_pass(made, progress)
-            stream_repair(daily, progress)
             keep_step(house, progress)
 
     query = wiring.start_stream(settings, session, one_pass, trigger=f"{seconds} seconds", seconds=float(seconds))

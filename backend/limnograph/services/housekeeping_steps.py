@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from limnograph.ports.meter import Meter, Unmetered
 from limnograph.services import housekeeping_schedule as schedule
 from limnograph.services.housekeeping_journal import Journal, StepKey
 from limnograph.services.metering import tell_sizes
+from limnograph.services.repair import Repairs
 from limnograph.services.retention import Retention
 from limnograph.services.rollups_run import ROLLED_AT, Rollups, number
 
@@ -52,11 +54,12 @@ class Steps:
         retention: Retention,
         failpoints: Failpoints,
         *,
+        repairs: Repairs | None = None,
         meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
-        self._meter = meter or Unmetered()
+        self._repairs, self._meter = repairs, meter or Unmetered()
 
     def due(self, now: int) -> Iterator[Step]:
         """Steps that are due, most urgent first: what readers wait for, then what makes commits and reads dear."""
@@ -67,6 +70,7 @@ class Steps:
             for table, stands in standing.items():
                 yield from steps(table, stands, now)
         yield from self._retain(now)
+        yield from self._repair(now)
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
 
@@ -91,6 +95,20 @@ class Steps:
         done = self._retention.run()
         self._meter.put(metrics.LATE, done.late_facts)
         return Outcome(rows=done.rows, late_facts=done.late_facts, detail={"months_of_hours": done.months})
+
+    def _repair(self, now: int) -> Iterator[Step]:
+        key = StepKey("repair", SNAPSHOTS.name)
+        if self._repairs is not None and schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS):
+            yield Step(key, SNAPSHOTS, partial(self._mend, self._repairs))
+
+    @staticmethod
+    def _mend(repairs: Repairs) -> Outcome:
+        """Where nothing is damaged no row is written, and the next process looks again."""
+        damaged = repairs.damaged()
+        if not damaged:
+            return Outcome(did=False)
+        done = repairs.retry_damaged()
+        return Outcome(rows=done.snapshots_replaced, detail={"damaged": damaged, "failed": len(done.failed)})
 
     def _expiry(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
         key = StepKey("expire", table.name)

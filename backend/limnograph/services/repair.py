@@ -18,10 +18,9 @@ import pyarrow as pa
 
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS
+from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.catalog import TablePointer
-from limnograph.ports.clock import Clock
 from limnograph.ports.extraction import Extraction
 from limnograph.ports.lake import Lake, Listing
 from limnograph.ports.meta_store import Candidates, Known, KnownRow, MetaStore
@@ -33,7 +32,6 @@ from limnograph.services.passes import shortfall
 from limnograph.services.survey import Survey, due_of, observed_tables, one_name_each, survey
 
 TABLES_AT_ONCE = 200
-DAY_SECONDS = 86_400
 
 
 class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,9 +71,16 @@ class Repairs:
         extraction: Extraction,
         appending: Appending,
         progress: Callable[[str], None] = lambda _line: None,
+        *,
+        failpoints: Failpoints | None = None,
     ) -> None:
         self._lake, self._store, self._extraction = lake, store, extraction
         self._appending, self._progress = appending, progress
+        self._failpoints = failpoints or Failpoints()
+
+    def damaged(self) -> int:
+        """Rows that are `partial` or `unreadable` now. Raises SourceError."""
+        return sum(map(len, self._damaged().values()))
 
     def retry_damaged(self) -> RepairReport:
         """Read rows again that are `partial` or `unreadable`, and replace those that come out better.
@@ -130,11 +135,17 @@ class Repairs:
             rows = self._extraction.run(due)
             done.failed |= shortfall(due, rows)
             rows = _worth_it(rows, stand, only_better=only_better)
-            self._appending.repair(rows)
+            self._replace(rows)
             done.changed |= set(rows.column("table_uuid").to_pylist())
             done.replaced += rows.num_rows
             self._progress(f"{done.replaced} rows replaced")
         return _report(done, found, started)
+
+    def _replace(self, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self._failpoints.reach("before_replace_rows")
+            self._appending.repair(rows)
+            self._failpoints.reach("after_replace_rows")
 
     def _standing(self, part: Sequence[_Wanted]) -> Known:
         """Rows of the tables as they stand now."""
@@ -163,24 +174,6 @@ def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
         seconds=round(time.monotonic() - started, 3),
         failed=(*(found.listing.failed if found else ()), *sentences),
     )
-
-
-class Daily:
-    """Retries damaged rows once a day beside the passes, by the injected clock: first when a pipeline starts, so that
-    one which is restarted every day repairs too.
-    """
-
-    def __init__(self, repairs: Repairs, clock: Clock, seconds: int = DAY_SECONDS) -> None:
-        self._repairs, self._clock, self._every = repairs, clock, seconds * MICROS_PER_SECOND
-        self._next: int | None = None
-
-    def maybe(self) -> RepairReport | None:
-        """The report of a retry, None when none is due. Raises SourceError; then too the next one is a day away."""
-        now = self._clock.now()
-        if self._next is not None and now < self._next:
-            return None
-        self._next = now + self._every
-        return self._repairs.retry_damaged()
 
 
 def _since(table: Observed, since: int | None) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.facts import MAINTENANCE
-from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
+from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep
@@ -25,7 +24,7 @@ from limnograph.services.retention import Retention
 from limnograph.services.rollups_run import Rollups
 from limnograph.settings import Settings
 from limnograph.wiring.observe import SettingsLake
-from limnograph.wiring.pipeline import meta_store
+from limnograph.wiring.pipeline import meta_store, process_failpoints, repairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +43,7 @@ def housekeeping(
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
 
     name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
-    failpoints = failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, ""))
+    failpoints = failpoints or process_failpoints()
     clock, store = clock or SystemClock(), meta_store(settings, session, meter)
     upkeep = upkeep or SparkUpkeep(session, lambda: open_catalog(name, properties), settings.meta.namespace)
     journal = Journal(store, upkeep, _runs, failpoints)
@@ -57,7 +56,8 @@ def housekeeping(
         failpoints=failpoints,
         raw_days=settings.retention.raw_days,
     )
-    steps = Steps(upkeep, journal, rollups, retention, failpoints, meter=meter)
+    mending = repairs(settings, session, failpoints=failpoints)
+    steps = Steps(upkeep, journal, rollups, retention, failpoints, repairs=mending, meter=meter)
     return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace), meter=meter)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import Drain
 from limnograph.services.metering import MeteredExtraction, MeteredLake, PassMeter
 from limnograph.services.passes import Passes
+from limnograph.services.rebuild import Rebuild
 from limnograph.services.repair import Repairs
 from limnograph.settings import Settings
 from limnograph.wiring.notified import Notified
@@ -34,6 +36,16 @@ if TYPE_CHECKING:
 
 WAKE_S = 2
 """How often the stream asks the inbox for notifications, seconds."""
+
+
+def process_failpoints() -> Failpoints:
+    """The one that the environment names. All parts of a process share it: it counts how often a name is passed."""
+    return _armed(os.environ.get(FAILPOINT_ENV, ""))
+
+
+@cache
+def _armed(setting: str) -> Failpoints:
+    return Failpoints(setting)
 
 
 def spark_session(settings: Settings, app_name: str = "limnograph") -> SparkSession:
@@ -66,7 +78,7 @@ def passes(
         meta_store(settings, session, meter),
         MeteredExtraction(extraction, told) if told else extraction,
         SystemClock(),
-        failpoints=failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, "")),
+        failpoints=failpoints or process_failpoints(),
         progress=progress,
         to_arrow=_changes,
         backoff=backoff,
@@ -87,20 +99,52 @@ def drain(
         meta_store(settings, session, meter),
         SystemClock(),
         arrow_table,
-        failpoints=failpoints or Failpoints(os.environ.get(FAILPOINT_ENV, "")),
+        failpoints=failpoints or process_failpoints(),
         progress=progress,
     )
 
 
 def repairs(
-    settings: Settings, session: SparkSession, *, progress: Callable[[str], None] = lambda _line: None
+    settings: Settings,
+    session: SparkSession,
+    *,
+    failpoints: Failpoints | None = None,
+    progress: Callable[[str], None] = lambda _line: None,
 ) -> Repairs:
     """Repairs of the settings' meta tables from their lake."""
     from limnograph.adapters.spark.extraction import SparkExtraction
 
     store = meta_store(settings, session)
     extraction = SparkExtraction(session, access_of(settings))
-    return Repairs(SettingsLake(settings), store, extraction, Appending(store, _changes, progress), progress)
+    appending = Appending(store, _changes, progress)
+    lake, failpoints = SettingsLake(settings), failpoints or process_failpoints()
+    return Repairs(lake, store, extraction, appending, progress, failpoints=failpoints)
+
+
+def rebuild(
+    settings: Settings,
+    session: SparkSession,
+    *,
+    failpoints: Failpoints | None = None,
+    progress: Callable[[str], None] = lambda _line: None,
+) -> Rebuild:
+    """Rebuild of the settings' meta tables."""
+    from limnograph.adapters.spark.housekeeping import SparkUpkeep
+    from limnograph.adapters.spark.rebuild import SparkMetaTables
+
+    name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
+    place = (session, lambda: open_catalog(name, properties), settings.meta.namespace)
+    store = meta_store(settings, session)
+    return Rebuild(
+        SparkMetaTables(*place),
+        store,
+        SparkUpkeep(*place),
+        SettingsLake(settings),
+        Appending(store, _changes, progress),
+        clock=SystemClock(),
+        failpoints=failpoints or process_failpoints(),
+        progress=progress,
+    )
 
 
 def meta_store(settings: Settings, session: SparkSession, meter: Meter | None = None) -> SparkMetaStore:

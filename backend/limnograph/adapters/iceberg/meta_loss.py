@@ -19,6 +19,8 @@ SIBLINGS_PROPERTY = "limnograph.siblings"
 """Names of the meta tables that stood when this one was created."""
 CREATED_IN_ORDER = (*(table for table in META_TABLES if table is not SNAPSHOTS), SNAPSHOTS)
 """`snapshots` last: what is created last is listed by none, and where it has rows `changes` has some too."""
+REBUILDING = "limnograph.rebuilding"
+"""Property of a table that a rebuild has made and not yet given what the other tables know: still lost."""
 FIRST = {SNAPSHOTS.name, CHANGES.name}
 """Tables that every version had, and that are created before any table gets a row."""
 REMEDY = "`limnograph pipeline --rebuild` makes it again from what the lake still has"
@@ -57,12 +59,30 @@ def lost_tables(standing: Mapping[str, Table]) -> list[str]:
     listed = {name for table in standing.values() for name in table.properties.get(SIBLINGS_PROPERTY, "").split(",")}
     if any(table.current_snapshot() for table in standing.values()):
         listed |= FIRST
-    return [table.name for table in CREATED_IN_ORDER if table.name not in standing and table.name in listed]
+    gone = {name for name in listed if name and name not in standing}
+    half_made = {name for name, table in standing.items() if REBUILDING in table.properties}
+    return [table.name for table in CREATED_IN_ORDER if table.name in gone | half_made]
+
+
+def lost_now(catalog: Catalog, namespace: str) -> list[str]:
+    """Names of lost tables, those whose metadata file is gone among them."""
+    standing: dict[str, Table] = {}
+    torn: list[str] = []
+    for table in META_TABLES:
+        try:
+            standing[table.name] = load_meta_table(catalog, namespace, table.name)
+        except NoSuchTableError:
+            continue
+        except SourceRejected:
+            torn.append(table.name)
+    gone = [table.name for table in META_TABLES if torn and table.name not in standing]
+    return sorted({*torn, *gone, *lost_tables(standing)})
 
 
 def lost_error(namespace: str, lost: Collection[str], standing: Collection[str]) -> SourceRejected:
     """The sentence for a person."""
     gone = ", ".join(f"{namespace}.{name}" for name in lost)
-    return SourceRejected(
-        "meta store", f"{gone} is gone while {', '.join(sorted(standing))} stand; nothing was written. {REMEDY}"
-    )
+    if all(name in standing for name in lost):
+        return SourceRejected("meta store", f"the rebuild of {gone} did not end; nothing was written. {REMEDY}")
+    others = ", ".join(sorted(set(standing) - set(lost)))
+    return SourceRejected("meta store", f"{gone} is gone while {others} stand; nothing was written. {REMEDY}")

@@ -57,7 +57,7 @@ def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
     """
     standing = standing_tables(catalog, namespace)
     missing = [table for table in CREATED_IN_ORDER if table.name not in standing]
-    if missing and lost_tables(standing):
+    if lost_tables(standing):
         # Somebody may be creating them just now, in the same order: whoever is listed stands by the time of this look.
         standing = standing_tables(catalog, namespace)
         if lost := lost_tables(standing):

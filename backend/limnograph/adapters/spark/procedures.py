@@ -81,3 +81,9 @@ def delete_keys(names: Names, table: MetaTable, view: str, span: tuple[int, int]
         f"merge into {names.table(table)} t using {view} s "
         f"on t.table_uuid = s.table_uuid and t.snapshot_id = s.snapshot_id{bounds} when matched then delete"
     )
+
+
+def reopen(names: Names, table: MetaTable, since: int) -> str:
+    """Roll-ups from an instant on, as if made from heads older than any."""
+    zero = "source_sequence = 0, changes_sequence = 0"
+    return " ".join(("update", names.table(table), f"set {zero} where {table.key[1]} >= {instant(since)}"))

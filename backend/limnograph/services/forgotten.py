@@ -1,0 +1,127 @@
+"""What a rebuild tells of history that it cannot read again: gaps that the lake has forgotten, series known by rows.
+
+Pure but for the lake that is asked. Decides nothing about what is rebuilt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName, normalise_location
+from limnograph.domain.metadata import MAIN, Snapshot
+from limnograph.ports.lake import Lake
+from limnograph.services.changes import Observed
+from limnograph.services.ledger import Ledger
+from limnograph.services.survey import observed_tables, survey
+
+_METADATA = re.compile(r"(.+)/metadata/[^/]+$")
+
+
+def forgotten_gaps(lake: Lake, told: Sequence[ChangeFact], now: int) -> list[ChangeFact]:
+    """A `gap` for every series of which the lake has fewer snapshots than it once had. Raises SourceError."""
+    listing = lake.listing()
+    found = survey(lake, listing, listing.pointers)
+    ledger = Ledger(told)
+    moves: dict[str | None, set[str | None]] = {}
+    for row in told:
+        if row.kind == "ref" and row.subject == MAIN:
+            moves.setdefault(row.table_uuid, set()).add(row.to_value)
+    rows = (_gap(table, ledger, moves.get(table.uuid, set()), now) for table in observed_tables(found, lake, ledger))
+    return [row for row in rows if row is not None]
+
+
+def missed(row: ChangeFact) -> int:
+    """Snapshots that a `gap` tells of; 0 when nobody can count them."""
+    return int(msgspec.json.decode(row.detail or "{}").get("missed_snapshots") or 0)
+
+
+def _gap(table: Observed, ledger: Ledger, moves: set[str | None], now: int) -> ChangeFact | None:
+    first = ledger.first_seen(table.uuid)
+    oldest = next(iter(table.metadata.ordered), None)
+    if first is None or oldest is None:
+        return None
+    count = max(_by_number(table, first), len(moves - {str(i) for i in table.metadata.snapshots}))
+    if not count:
+        return None
+    bounds = {"missed_snapshots": count, "first_new": _place(oldest), "reason": "rebuild"}
+    return ChangeFact(
+        table_uuid=table.uuid,
+        catalog=table.name.catalog,
+        namespace=table.name.namespace,
+        table=table.name.table,
+        kind="gap",
+        subject=f"rebuild:{oldest.snapshot_id}",
+        to_value=str(oldest.snapshot_id),
+        not_before=first.at,
+        at=now if oldest.committed_at is None else oldest.committed_at,
+        detail=msgspec.json.encode(bounds).decode(),
+        metadata_location=table.metadata.metadata_location,
+    )
+
+
+def _by_number(table: Observed, first: ChangeFact) -> int:
+    """Sequence numbers since the floor of our history that no snapshot has. Only Iceberg gives one to every commit."""
+    numbers = {s.sequence_number for s in table.metadata.snapshots.values() if s.sequence_number}
+    numbered = msgspec.json.decode(first.detail or "{}").get("floor") == "sequence_number"
+    if table.metadata.format != "iceberg" or not numbered or not numbers or not (first.to_value or "").isdecimal():
+        return 0
+    floor = max(1, int(first.to_value or 0))
+    return max(0, max(numbers) - floor + 1 - sum(number >= floor for number in numbers))
+
+
+def _place(snapshot: Snapshot) -> dict[str, Any]:
+    return {"snapshot_id": str(snapshot.snapshot_id), "committed_at": snapshot.committed_at}
+
+
+def known_series(rows: pl.DataFrame) -> Iterator[ChangeFact]:
+    """Rows `first_seen` and `named` of the series that `snapshots` holds, so that they keep their ids and floors."""
+    rows = rows.sort("observed_at", "committed_at", "snapshot_id", nulls_last=False)
+    for (series,), mine in rows.group_by("table_uuid", maintain_order=True):
+        names = mine.group_by("catalog", "namespace", "table", maintain_order=True).agg(
+            pl.col("committed_at").min(), pl.col("metadata_location").last()
+        )
+        yield _first_seen(str(series), mine)
+        for name in names.iter_rows(named=True):
+            yield _row(str(series), name, "named", name["committed_at"] or 0)
+
+
+def _first_seen(series: str, rows: pl.DataFrame) -> ChangeFact:
+    newest = rows.row(-1, named=True)
+    numbered = newest["format"] != "iceberg" or newest["format_version"] != 1
+    kind = "sequence_number" if numbered else "committed_at"
+    detail: dict[str, Any] = {"floor": kind}
+    if place := _METADATA.match(newest["metadata_location"] or ""):
+        detail["location"] = normalise_location(place[1])
+    at = rows["observed_at"].drop_nulls().to_list()
+    floor = min(rows[kind].drop_nulls().to_list(), default=0)
+    return _row(series, newest, "first_seen", min(at, default=0), value=str(floor), detail=detail)
+
+
+def _row(
+    series: str,
+    name: dict[str, Any],
+    kind: str,
+    at: int,
+    *,
+    value: str | None = None,
+    detail: dict[str, Any] | None = None,
+) -> ChangeFact:
+    text = str(TableName(name["catalog"] or "", name["namespace"] or "", name["table"] or ""))
+    return ChangeFact(
+        table_uuid=series,
+        catalog=name["catalog"],
+        namespace=name["namespace"],
+        table=name["table"],
+        kind=kind,
+        subject=text,
+        to_value=value or text,
+        at=at,
+        detail=None if detail is None else msgspec.json.encode(detail).decode(),
+        metadata_location=name["metadata_location"],
+    )

@@ -1,0 +1,209 @@
+"""A lake in which `pipeline --once` has work for any of its steps, made due again before each run of a chain of deaths.
+
+Time does not pass in a test: what waits for hours or days is made older in the meta tables' own metadata.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+import pyarrow as pa
+from pyiceberg.table import Table
+
+from exactness import Exactness
+from golden_tables import data_file
+from lakes import Lake, path_of, placeholders, rewrite_metadata, rows
+from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
+from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
+from limnograph.domain.facts import ALERTS, HOURLY, LABELS, MAINTENANCE, REPORTS, MetaTable
+from limnograph.domain.failpoints import FAILPOINT_ENV
+from limnograph.ports.inbox import InboxItem, item_key
+from limnograph.services.rollups import DAY, HOUR
+
+RAW_DAYS, HOURLY_DAYS = 3, 40
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""A driver that lives for seconds is not worth its optimising compiler."""
+OLD_COMMITS = 6
+
+
+class CrashLake:
+    """Tables `sales.orders`, `sales.old` (commits of successive days, long ago) and those that `work_for` adds."""
+
+    def __init__(self, folder: Path, **sections: Any) -> None:
+        self.folder, self.lake = folder, Lake(folder)
+        self.config = folder / "limnograph.toml"
+        self.names, self.runs = ["sales.orders", "sales.old"], 0
+        self.inbox = SqlInbox(f"sqlite:///{folder}/.limnograph/inbox.db")
+        self.exact = Exactness(self.lake, hourly_days=HOURLY_DAYS)
+        self.config.write_text(self._settings(sections))
+        self.lake.table("sales.orders").append(rows("eu"))
+        self._old_table()
+        self.forgotten: set[int] = set()
+
+    def _settings(self, sections: dict[str, Any]) -> str:
+        catalog = "\n".join(f'{key} = "{value}"' for key, value in self.lake.properties.items())
+        spark = f'[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.driver.extraJavaOptions" = "{QUICK_JVM}"\n'
+        keep = f"[retention]\nraw_days = {RAW_DAYS}\nhourly_days = {HOURLY_DAYS}\n"
+        return f"[catalogs.lake]\n{catalog}\n{spark}{keep}"
+
+    def run(self, failpoint: str = "", *options: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
+        """A driver of its own; with `NAME:NTH:ACTION` one that dies there."""
+        command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(self.config), "--json"]
+        env = {**os.environ, FAILPOINT_ENV: failpoint}
+        arguments = [*command, *(options or ("--once",))]
+        return subprocess.run(arguments, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+
+    def work_for(self, name: str) -> None:
+        """Make sure that the next `--once` passes the failpoint `name`. Every run finds a commit and an item too."""
+        self.runs += 1
+        self.lake.load("sales.orders").append(rows("eu", "us"))
+        self.inbox.put([run_item(f"r{self.runs}")])
+        step = name.removeprefix("before_").removeprefix("after_")
+        prepare: Callable[[], None] | None = getattr(self, f"_for_{step}", None)
+        if prepare is not None:
+            prepare()
+
+    def accepted(self) -> list[tuple[str, str]]:
+        """Keys of all items that were put."""
+        return sorted((f"r{number + 1}", "ok") for number in range(self.runs))
+
+    def _for_append_first_seen(self) -> None:
+        name = f"sales.new{self.runs}"
+        self.lake.table(name).append(rows("eu"))
+        self.names.append(name)
+
+    def _for_merge_hours(self) -> None:
+        """A roll-up is made every 10 minutes; the last one was before that."""
+        if (table := self._meta(HOURLY.name)) is not None and "limnograph.rolled-at" in table.properties:
+            long_ago = str(now() - HOUR)
+            table.transaction().set_properties({"limnograph.rolled-at": long_ago}).commit_transaction()
+        self._age_journal()
+
+    _for_merge_days = _for_mark_rolled = _for_merge_hours
+
+    def _for_expire(self) -> None:
+        for number in range(12):
+            fact = ReportFact(event_id=f"e{self.runs}-{number}", kind="scan", at=now())
+            self._commit(REPORTS, arrow_table(REPORTS, [fact]))
+        self._age(REPORTS.name, 2 * HOUR)
+        self._age_journal()
+
+    _for_append_maintenance = _for_expire
+
+    def _for_compact(self) -> None:
+        for number in range(7):
+            fact = AlertFact(fingerprint=f"a{self.runs}-{number}", starts_at=now(), status="firing")
+            self._commit(ALERTS, arrow_table(ALERTS, [fact]))
+        self._age_journal()
+
+    def _for_rewrite_manifests(self) -> None:
+        """A hundred files of a hundred months: each a manifest, and none worth a rewrite of itself."""
+        months = (now() - (month + 2) * 31 * DAY for month in range(101))
+        facts = [LabelFact(event_id=f"l{self.runs}-{at}", kind="confirmed", at=at) for at in months]
+        self._commit(LABELS, *(arrow_table(LABELS, [fact]) for fact in facts))
+        self._age_journal()
+
+    def _for_raise_floor(self) -> None:
+        """The lake forgets its oldest commit; the one that is told from it is of another day."""
+        table = self.lake.load("sales.old")
+        oldest = min(table.metadata.snapshots, key=lambda s: s.timestamp_ms)
+        self.forgotten.add(oldest.snapshot_id)
+
+        def forget(document: dict[str, Any]) -> None:
+            for key in ("snapshots", "snapshot-log"):
+                document[key] = [e for e in document[key] if e["snapshot-id"] != oldest.snapshot_id]
+
+        self.lake.move("sales.old", rewrite_metadata(table, forget))
+        self._age_journal()
+
+    def _for_delete_hours(self) -> None:
+        hour = now() // HOUR * HOUR - 300 * DAY - self.runs * HOUR
+        row = {"table_uuid": "gone", "hour": hour, "commits": 1, "source_sequence": 0, "changes_sequence": 0}
+        self._commit(HOURLY, pa.Table.from_pylist([row], schema=arrow_schema(HOURLY)))
+        self._age_journal()
+
+    def _for_remove_orphans(self) -> None:
+        table = self._meta("snapshots")
+        assert table is not None
+        stray = path_of(table.location()) / "data" / f"stray-{self.runs}.parquet"
+        stray.parent.mkdir(parents=True, exist_ok=True)
+        stray.write_bytes(b"left by a writer that died")
+        long_ago = time.time() - 5 * 86_400
+        os.utime(stray, (long_ago, long_ago))
+        self._age_journal()
+
+    def _for_delete_raw(self) -> None:
+        self._age_journal()
+
+    def _old_table(self) -> None:
+        table = self.lake.table("sales.old")
+        for number in range(OLD_COMMITS):
+            placeholders(table, 1, tag=f"old{number}")
+
+        def shift(document: dict[str, Any]) -> None:
+            snapshots = sorted(document["snapshots"], key=lambda s: s["sequence-number"])
+            times = {s["snapshot-id"]: now() // 1000 - (30 - i) * DAY // 1000 for i, s in enumerate(snapshots)}
+            for snapshot in snapshots:
+                snapshot["timestamp-ms"] = times[snapshot["snapshot-id"]]
+            for entry in document["snapshot-log"]:
+                entry["timestamp-ms"] = times[entry["snapshot-id"]]
+            document["metadata-log"], document["last-updated-ms"] = [], max(times.values())
+
+        self.lake.move("sales.old", rewrite_metadata(self.lake.load("sales.old"), shift))
+
+    def _meta(self, name: str) -> Table | None:
+        identifier = ("limnograph", name)
+        return self.lake.catalog.load_table(identifier) if self.lake.catalog.table_exists(identifier) else None
+
+    def _age(self, name: str, by: int) -> None:
+        """Every commit of a meta table was made `by` microseconds earlier."""
+
+        def older(document: dict[str, Any]) -> None:
+            for key in ("snapshots", "snapshot-log", "metadata-log"):
+                for entry in document.get(key, []):
+                    entry["timestamp-ms"] -= by // 1000
+            document["last-updated-ms"] -= by // 1000
+
+        self.lake.move(f"limnograph.{name}", rewrite_metadata(self.lake.load(f"limnograph.{name}"), older))
+
+    def _age_journal(self) -> None:
+        """Every step was last run two days ago, and one stands for those that were never run."""
+        table = self._meta(MAINTENANCE.name)
+        if table is None:
+            return
+        started = now() - 2 * DAY
+        found = [row | {"started_at": started} for row in table.scan().to_arrow().to_pylist()]
+        if not found:
+            found = [{"run_id": "seed", "status": "ok", "kind": "compact", "table": "none", "started_at": started}]
+        table.delete()
+        self._commit(MAINTENANCE, pa.Table.from_pylist(found, schema=arrow_schema(MAINTENANCE)))
+
+    def _commit(self, meta: MetaTable, *parts: pa.Table) -> None:
+        """A commit for every part, which is a file of one partition."""
+        table = self.lake.load(f"limnograph.{meta.name}")
+        with table.transaction() as transaction:
+            for part in parts:
+                file = data_file(table, meta, part, f"{table.location()}/data/{uuid4()}.parquet")
+                with transaction.update_snapshot().fast_append() as update:
+                    update.append_data_file(file)
+
+
+def run_item(name: str) -> InboxItem:
+    """The end of a job's run, as the server accepts it."""
+    fact = RunFact(run_id=name, status="ok", started_at=now() - HOUR, ended_at=now())
+    return InboxItem("run", item_key(name, "ok"), msgspec.json.encode(fact), now())
+
+
+def now() -> int:
+    """Epoch microseconds."""
+    return SystemClock().now()
