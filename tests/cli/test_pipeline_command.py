@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.cli import failpoints, pipeline
-from limnograph.domain.errors import InvalidInput, SettingsError
+from limnograph.domain.errors import EnvironmentFault, InvalidInput, SettingsError
 from limnograph.domain.failpoints import FAILPOINTS, FailpointReached, Failpoints
 
 
@@ -89,3 +90,18 @@ def test_since_is_a_date_or_a_time_in_utc_where_it_names_no_zone(text: str, micr
 def test_since_is_a_while_before_now(text: str, seconds: int) -> None:
     before = SystemClock().now()
     assert before <= pipeline.instant(text) + seconds * 1_000_000 <= SystemClock().now()
+
+
+def test_a_port_for_the_streams_numbers_that_is_taken_ends_it_before_spark_starts(tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        config.write_text(
+            '[catalogs.lake]\ntype = "sql"\nuri = "sqlite:////nowhere/c.db"\n'
+            f'[pipeline]\nmetrics = "127.0.0.1:{port}"\n[spark]\njars = "/no/jars"\n'
+        )
+        # Without the jars Spark could not start: the port is what is told.
+        with pytest.raises(EnvironmentFault, match=rf"127\.0\.0\.1:{port} for pipeline\.metrics"):
+            CliRunner().invoke(pipeline.command, ["--config", str(config)], catch_exceptions=False)

@@ -63,6 +63,12 @@ def test_the_settings_file_needs_the_variables_that_compose_gives() -> None:
     assert settings.prometheus["main"].url == "http://prometheus:9090"
 
 
+def test_prometheus_scrapes_the_pipeline_where_its_settings_say() -> None:
+    address = load(SETTINGS, ENVIRONMENT).pipeline.metrics_address
+    assert address is not None
+    assert f'targets: ["pipeline:{address[1]}"]' in (ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text()
+
+
 @pytest.mark.parametrize("name", ENVIRONMENT)
 def test_a_missing_variable_is_named(name: str) -> None:
     with pytest.raises(SettingsError, match=name):

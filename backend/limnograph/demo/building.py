@@ -43,7 +43,7 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
     """Everything, from nothing; the marker comes last."""
     promtool = tool("promtool")
     # Children get their own ports later; Spark only needs the catalog.
-    folder.config.write_text(limnograph_toml(folder.place, 9090, 8787, signals.schedules()))
+    folder.config.write_text(limnograph_toml(folder.place, 9090, 8787, signals.schedules(), pipeline_port=9464))
     plans = tables(calendar)
     progress.say(f"building the lake of {calendar.day}: {sum(len(plan.steps) for plan in plans):,} steps")
     conf = {"spark.driver.memory": "1g"}

@@ -9,7 +9,9 @@ from limnograph.demo.commits import Place
 from limnograph.demo.signals import Schedule
 
 
-def limnograph_toml(place: Place, prometheus_port: int, server_port: int, jobs: Sequence[Schedule]) -> str:
+def limnograph_toml(
+    place: Place, prometheus_port: int, server_port: int, jobs: Sequence[Schedule], *, pipeline_port: int
+) -> str:
     """Settings as a team would write them (`settings.py` documents every key)."""
     linked = "".join(
         f"\n[[jobs]]\nname = {json.dumps(job.job_name)}\n"
@@ -32,6 +34,9 @@ include = ["lake.**"]
 [prometheus.main]
 url = "http://127.0.0.1:{prometheus_port}"
 
+[pipeline]
+metrics = "127.0.0.1:{pipeline_port}"
+
 [server]
 host = "127.0.0.1"
 port = {server_port}
@@ -49,8 +54,8 @@ def _names(job: Schedule, role: str) -> str:
     return json.dumps([f"lake.{use.table}" for use in job.uses if use.role == role])
 
 
-def prometheus_yml(server_port: int, live_port: int) -> str:
-    """What is scraped from now on: the server and the live job."""
+def prometheus_yml(server_port: int, live_port: int, pipeline_port: int) -> str:
+    """What is scraped from now on: the server, the pipeline and the live job."""
     return f"""# Written by `limnograph demo` at every start.
 global:
   scrape_interval: 15s
@@ -58,6 +63,9 @@ scrape_configs:
   - job_name: limnograph
     static_configs:
       - targets: ["127.0.0.1:{server_port}"]
+  - job_name: limnograph-pipeline
+    static_configs:
+      - targets: ["127.0.0.1:{pipeline_port}"]
   - job_name: live
     scrape_interval: 5s
     static_configs:

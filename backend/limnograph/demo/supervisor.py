@@ -31,11 +31,12 @@ class Ports(NamedTuple):
     server: int
     prometheus: int
     live: int
+    pipeline: int
 
     @classmethod
     def choose(cls, server: int) -> Ports:
         """Free ones beside the server's."""
-        return cls(server, free_port(), free_port())
+        return cls(server, free_port(), free_port(), free_port())
 
     @property
     def addresses(self) -> dict[str, Any]:
@@ -45,6 +46,7 @@ class Ports(NamedTuple):
             "server": f"{host}:{self.server}",
             "prometheus": f"{host}:{self.prometheus}",
             "live": f"{host}:{self.live}",
+            "pipeline": f"{host}:{self.pipeline}",
         }
 
 
@@ -53,8 +55,11 @@ def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) ->
     """All parts up and ready inside the block, ended after it."""
     prometheus = tool("prometheus")
     name_jars()
-    folder.config.write_text(limnograph_toml(folder.place, ports.prometheus, ports.server, signals.schedules()))
-    folder.prometheus_config.write_text(prometheus_yml(ports.server, ports.live))
+    settings = limnograph_toml(
+        folder.place, ports.prometheus, ports.server, signals.schedules(), pipeline_port=ports.pipeline
+    )
+    folder.config.write_text(settings)
+    folder.prometheus_config.write_text(prometheus_yml(ports.server, ports.live, ports.pipeline))
     with Children(folder.logs, progress) as children:
         child = children.start(_prometheus(str(prometheus), folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
