@@ -132,6 +132,8 @@ class RestServer:
             return _said({"defaults": {}, "overrides": {}})
         if steps == ["namespaces"]:
             return self._namespaces(request.params)
+        if len(steps) not in {3, 4} or steps[0] != "namespaces":
+            return Answer(404, b"<html>nothing here</html>")
         levels = tuple(map(unquote, unquote(steps[1]).split(SEPARATOR)))
         if len(steps) == 3:
             return self._tables(levels, request.params)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 
 import click
 
 from limnograph import __version__
 from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError
+from limnograph.domain.secrecy import clean
+from limnograph.jobs.logs import configure
 
 VERBS = {
     "demo": "Start the demo lake, its Prometheus, the pipeline and the server.",
@@ -54,9 +57,13 @@ def _program() -> None:
 
 
 def main() -> None:
-    """Run the program; an error we raise on purpose is one sentence, not a stack trace."""
+    """Run the program; an error we raise on purpose is one sentence, not a stack trace. Neither holds credentials."""
+    configure("plain")
     try:
         _program()
     except LimnographError as error:
         click.echo(f"limnograph: {error}", err=True)
         sys.exit(2 if isinstance(error, InvalidInput | EnvironmentFault) else 1)
+    except Exception:  # noqa: BLE001 - the interpreter would print it as it is
+        click.echo(clean(traceback.format_exc()), err=True)
+        sys.exit(1)

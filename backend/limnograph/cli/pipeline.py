@@ -14,6 +14,7 @@ from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.facts import META_TABLES, MetaTable
 from limnograph.domain.ids import TableName
+from limnograph.domain.secrecy import clean
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.settings import load
 
@@ -150,4 +151,4 @@ def _seconds(trigger: str) -> int:
 
 
 def _progress(line: str) -> None:
-    click.echo(line, err=True)
+    click.echo(clean(line), err=True)

@@ -15,6 +15,7 @@ import msgspec
 
 from limnograph.domain import pipeline_metrics as metrics
 from limnograph.domain.failpoints import FailpointReached
+from limnograph.domain.secrecy import clean
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.clock import Clock
@@ -101,7 +102,7 @@ class Housekeeping:
             raise
         except Exception as error:  # noqa: BLE001 - one step fails, the others go on
             _log.exception("%s of %s failed", step.key.kind, step.key.table)
-            return Outcome(), f"{type(error).__name__}: {error}"
+            return Outcome(), clean(f"{type(error).__name__}: {error}")
 
     def _fact(self, report: StepReport, outcome: Outcome, now: int) -> MaintenanceFact:
         return MaintenanceFact(

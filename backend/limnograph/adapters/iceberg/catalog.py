@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from json import JSONDecodeError
 from typing import Any
 
+from pydantic import ValidationError
 from pyiceberg.catalog import Catalog as PyIceberg
 from pyiceberg.catalog import load_catalog
 from pyiceberg.catalog.rest import RestCatalog
@@ -17,7 +19,7 @@ from limnograph.adapters.iceberg.catalog_errors import first_line, unavailable
 from limnograph.adapters.iceberg.catalog_metastores import AnyNames, GlueNames, HiveNames
 from limnograph.adapters.iceberg.catalog_rest import RestNames
 from limnograph.adapters.iceberg.catalog_sql import SqlNames
-from limnograph.domain.errors import SettingsError
+from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.ports.catalog import Catalog
 
 _WRONG_SETTINGS = (
@@ -39,6 +41,9 @@ def open_catalog(name: str, properties: Mapping[str, str]) -> PyIceberg:
             return load_catalog(name, **_nested(_bounded(properties)))
     except NotInstalledError as error:
         raise SettingsError(f"catalogs.{name}.type", first_line(error)) from error
+    except (ValidationError, JSONDecodeError) as error:
+        said = f"its server answers what is not of the protocol; check catalogs.{name}.uri ({first_line(error)})"
+        raise SourceUnavailable(f"catalog {name}", said) from error
     except _WRONG_SETTINGS as error:
         raise SettingsError(f"catalogs.{name}", first_line(error)) from error
     except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,13 +12,22 @@ from typing import TYPE_CHECKING, Any
 from limnograph.adapters.spark.catalogs import spark_catalog
 from limnograph.adapters.spark.java import java_home
 from limnograph.domain.errors import EnvironmentFault
+from limnograph.domain.secrecy import is_secret
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JARS_ENV = "LIMNOGRAPH_JARS"
-SECRETS = "(?i)secret|password|passwd|token|(access|account|api)[.-]?key|credential|authorization|connection-string"
-"""Keys whose values Spark hides in its event log and pages: its own default knows no `credential` and no header."""
+SECRETS = (
+    "(?i)secret|password|passwd|token|(access|account|api)[.-]?key|credential|authorization|connection-string"
+    "|[.]header[.]|sas[._-]|://[^/@ ]*:[^/ ]*@"
+)
+"""Keys, and values, that Spark hides in its event log and pages: its own default knows no `credential`, no header and
+no password inside a URL.
+"""
+CATALOGS = "spark.sql.catalog."
+JARS_GIVEN = {"spark.jars", "spark.jars.packages"}
+GATEWAY_ENV = "PYSPARK_GATEWAY_PORT"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 
@@ -29,21 +39,53 @@ def start_session(
     conf: Mapping[str, str] | None = None,
     app_name: str = "limnograph",
 ) -> SparkSession:
-    """A session with every catalog under its own name; entries of `conf` win over ours. Raises EnvironmentFault:
-    Java, pyspark or jars are missing.
+    """A session with every catalog under its own name. Entries of `conf` win over those of spark-submit, which win
+    over ours and over `master`. Raises EnvironmentFault: Java, pyspark or jars are missing.
     """
     try:
+        from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise EnvironmentFault("pyspark is not installed; `pip install 'limnograph[spark]'`") from error
     given = dict(conf or {})
-    prepare_environment(master, given.get("spark.pyspark.python", ""))
+    submitted = _submitted()
+    if submitted is None:
+        prepare_environment(master, given.get("spark.pyspark.python", ""))
+    else:
+        master = submitted.get("spark.master", master)
+    shown, hidden = parted({**_conf(catalogs, master, jars, {**(submitted or {}), **given}), **given})
+    conf_of_spark = SparkConf().setAll(list(shown.items())).setMaster(master).setAppName(app_name)
+    context = SparkContext.getOrCreate(conf_of_spark)
+    running: Any = context._jsc.sc().conf()  # noqa: SLF001 - what starts a JVM stands in its command line for all to see
+    for key, value in hidden.items():
+        running.set(key, value)
     builder: Any = SparkSession.builder
-    for key, value in {**_conf(catalogs, master, jars, given), **given}.items():
+    for key, value in {**shown, **hidden}.items():
         builder = builder.config(key, value)
-    session: SparkSession = builder.master(master).appName(app_name).getOrCreate()
+    session: SparkSession = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def parted(conf: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What may be shown, and the credentials of catalogs, which a running session takes."""
+    secret = re.compile(SECRETS)
+    hidden = {
+        key: value
+        for key, value in conf.items()
+        if key.startswith(CATALOGS) and (is_secret(key) or secret.search(key) or secret.search(value))
+    }
+    return {key: value for key, value in conf.items() if key not in hidden}, hidden
+
+
+def _submitted() -> dict[str, str] | None:
+    """What spark-submit, or a notebook's server, has told the JVM that it started for us; None when there is none."""
+    if GATEWAY_ENV not in os.environ:
+        return None
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()  # noqa: SLF001 - PySpark's only way to that JVM
+    return dict(SparkConf().getAll())
 
 
 def prepare_environment(master: str = "local[*]", python: str = "") -> None:
@@ -86,13 +128,13 @@ def _conf(
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.redaction.regex": SECRETS,
     }
-    if "spark.jars" not in given:
+    if not given.keys() & JARS_GIVEN:
         conf["spark.jars"] = ",".join(_reachable(jar, master) for jar in find_jars(jars))
     if on_this_machine(master):
         conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for name, properties in catalogs.items():
         conf |= spark_catalog(name, properties)
-    return conf
+    return {key: value for key, value in conf.items() if key not in given}
 
 
 def _reachable(jar: Path, master: str) -> str:
