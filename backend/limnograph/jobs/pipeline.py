@@ -8,13 +8,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts import MetaTable
+from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.housekeeping import keep_house, keep_step
+from limnograph.jobs.supervising import Query, supervise
 from limnograph.ports.meter import Meter
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import DrainReport
@@ -67,16 +69,20 @@ def run_once(settings: Settings, progress: Progress) -> Total:
     started = time.monotonic()
     session = wiring.spark_session(settings)
     try:
-        total = _passes_and_house(settings, session, progress)
+        total = passes_and_house(settings, session, progress)
     finally:
         session.stop()
     return msgspec.structs.replace(total, seconds=round(time.monotonic() - started, 3))
 
 
-def _passes_and_house(settings: Settings, session: SparkSession, progress: Progress) -> Total:
-    undrained = drain_inbox(wiring.drain(settings, session, progress=progress), progress)
-    reports = until_settled(wiring.passes(settings, session, progress=progress), progress)
-    keep_house(housekeeping(settings, session), progress)
+def passes_and_house(
+    settings: Settings, session: SparkSession, progress: Progress, failpoints: Failpoints | None = None
+) -> Total:
+    """All that `--once` does, in a session that stands: the inbox, passes, housekeeping."""
+    undrained = drain_inbox(wiring.drain(settings, session, failpoints=failpoints, progress=progress), progress)
+    made = wiring.passes(settings, session, failpoints=failpoints, progress=progress)
+    reports = until_settled(made, progress)
+    keep_house(housekeeping(settings, session, failpoints=failpoints), progress)
     total = total_of(reports, 0.0)
     return msgspec.structs.replace(total, failed=(*undrained, *total.failed))
 
@@ -182,7 +188,7 @@ def rebuild_once(settings: Settings, named: Sequence[MetaTable], progress: Progr
     session = wiring.spark_session(settings)
     try:
         rebuilt = wiring.rebuild(settings, session, progress=progress).run(named)
-        total = _passes_and_house(settings, session, progress)
+        total = passes_and_house(settings, session, progress)
     finally:
         session.stop()
     seconds = round(time.monotonic() - started, 3)
@@ -222,13 +228,18 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
             stream_pass(made, progress)
             keep_step(house, progress)
 
-    query = wiring.start_stream(settings, session, one_pass, trigger=f"{seconds} seconds", seconds=float(seconds))
-    progress(f"pipeline runs every {seconds} s")
-    while query.isActive and not stop.wait(0.5):
-        pass
-    failure = query.exception() if not query.isActive else None
-    with busy:
-        query.stop()
-    session.stop()
-    if failure is not None:
-        raise failure
+    def start() -> Query:
+        found: Query = wiring.start_stream(
+            settings, session, one_pass, trigger=f"{seconds} seconds", seconds=float(seconds), progress=progress
+        )
+        progress(f"pipeline runs every {seconds} s")
+        return found
+
+    def end(query: Any) -> None:
+        with busy:
+            query.stop()
+
+    try:
+        supervise(start, end, stop, progress)
+    finally:
+        session.stop()

@@ -166,17 +166,25 @@ def _changes(rows: Sequence[ChangeFact]) -> pa.Table:
 
 
 def start_stream(
-    settings: Settings, session: SparkSession, run_pass: Callable[[], object], *, trigger: str, seconds: float
+    settings: Settings,
+    session: SparkSession,
+    run_pass: Callable[[], object],
+    *,
+    trigger: str,
+    seconds: float,
+    progress: Callable[[str], None] = lambda _line: None,
 ) -> Any:
     """Streaming query that makes a pass whenever the source says that one is due: every `seconds`, and at once when the
-    inbox has a newer notification. `trigger` is Spark's interval for that. The checkpoint decides nothing.
+    inbox has a newer notification. `trigger` is Spark's interval for that. The checkpoint is a new one each time: it
+    decides nothing.
     """
+    from limnograph.adapters.spark.checkpoint import fresh_checkpoint
     from limnograph.adapters.spark.stream import pass_stream
 
     return pass_stream(
         session,
         run_pass,
-        checkpoint=checkpoint_of(settings),
+        checkpoint=fresh_checkpoint(checkpoint_of(settings), progress),
         trigger=f"{WAKE_S} seconds" if seconds > WAKE_S else trigger,
         seconds=seconds,
         inbox_url=settings.inbox_url,
@@ -184,5 +192,5 @@ def start_stream(
 
 
 def checkpoint_of(settings: Settings) -> Path:
-    """Folder of the stream's checkpoint; deleting it loses and doubles nothing."""
+    """Folder of the streams' checkpoints; deleting it loses and doubles nothing."""
     return settings.state_dir / "checkpoint"

@@ -1,0 +1,60 @@
+"""Where a stream keeps its checkpoint: an empty folder for every query, because it decides nothing here.
+
+A checkpoint that was deleted, restored, taken from elsewhere or damaged is therefore never read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+_NAMED = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-\d+")
+_COUNT = itertools.count(1)
+
+
+def fresh_checkpoint(folder: Path, say: Callable[[str], None]) -> Path:
+    """An empty folder of this process below `folder`; what dead processes left there goes. Where `folder` cannot be
+    written (read-only, full) it lies among the machine's temporary files. Raises OSError when that is full too.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for entry in folder.iterdir():
+            if not _in_use(entry.name):
+                _remove(entry)
+        made = folder / f"{socket.gethostname()}-{os.getpid()}-{next(_COUNT)}"
+        _remove(made)
+        made.mkdir()
+        (made / ".writable").write_bytes(b"1")
+    except OSError as error:
+        made = Path(tempfile.mkdtemp(prefix="limnograph-checkpoint-"))
+        say(f"{folder} cannot be written ({error.strerror}); the stream's checkpoint, which decides nothing, is {made}")
+    return made
+
+
+def _in_use(name: str) -> bool:
+    """Whether another living process has it; of other machines nothing is known."""
+    found = _NAMED.fullmatch(name)
+    if found is None:
+        return False
+    if found["host"] != socket.gethostname():
+        return True
+    try:
+        os.kill(int(found["pid"]), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # it lives, and is somebody else's
+    return int(found["pid"]) != os.getpid()
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink(missing_ok=True)
