@@ -12,19 +12,29 @@ import pyarrow.compute as pc
 
 from lakes import FixedClock, Lake, fresh_reader
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
-from limnograph.adapters.spark.store import KNOWN_COLUMNS, change_facts, known_rows
+from limnograph.adapters.spark.changes_reads import change_facts
+from limnograph.adapters.spark.store import KNOWN_COLUMNS, known_rows
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import Conflict
 from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
-from limnograph.ports.extraction import Extraction
+from limnograph.ports.extraction import Extracted, Extraction
 from limnograph.ports.lake import Lake as LakePort
-from limnograph.ports.meta_store import Candidates, Key, Known, KnownRow, keys_of
+from limnograph.ports.meta_store import (
+    NAME_COLUMNS,
+    NAME_KINDS,
+    STATE_COLUMNS,
+    Candidates,
+    Key,
+    Known,
+    KnownRow,
+    keys_of,
+)
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.appending import Appending
 from limnograph.services.backoff import BackOff
 from limnograph.services.extract import extract
-from limnograph.services.passes import Passes
+from limnograph.services.passes import BACKFILL_SECONDS, Passes
 from limnograph.services.repair import Repairs
 from limnograph.wiring.observe import SettingsLake
 
@@ -37,6 +47,7 @@ class MemoryMetaStore:
         self.before_append: Callable[[MetaTable], None] = lambda _table: None
         self.after_append: Callable[[MetaTable], None] = lambda _table: None
         self._ids = itertools.count(1)
+        self._foreign: set[int] = set()
         self._swap = threading.Lock()
 
     def ensure(self) -> list[str]:
@@ -66,6 +77,18 @@ class MemoryMetaStore:
     def changes(self, head: int | None) -> list[ChangeFact]:
         return [] if head is None else change_facts(self.rows(CHANGES, head))
 
+    def names(self, head: int | None) -> list[ChangeFact]:
+        return [slim(row, NAME_COLUMNS) for row in self.changes(head) if row.kind in NAME_KINDS]
+
+    def states(self, head: int | None, series: Collection[str]) -> list[ChangeFact]:
+        rows = self.changes(head)
+        return [slim(row, STATE_COLUMNS) for row in rows if row.kind not in NAME_KINDS and row.table_uuid in series]
+
+    def only_added(self, old: int | None, new: int | None, table: MetaTable) -> bool:
+        heads = [head for head, _ in self.versions.get(table.name, [])]
+        after = heads[heads.index(old) + 1 :] if old in heads else heads
+        return (old is None or old in heads) and not self._foreign.intersection(after)
+
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
         return set() if head is None else set(keys).intersection(keys_of(table, self.rows(table, head)))
 
@@ -90,6 +113,12 @@ class MemoryMetaStore:
     def overwrite(self, table: MetaTable, rows: pa.Table) -> None:
         """A commit of somebody else."""
         self.versions[table.name].append((next(self._ids), rows))
+        self._foreign.add(self.versions[table.name][-1][0])
+
+
+def slim(row: ChangeFact, columns: Collection[str]) -> ChangeFact:
+    """A row with some of its columns."""
+    return ChangeFact(**{name: getattr(row, name) for name in columns})
 
 
 def _key(row: dict[str, Any]) -> tuple[str, int]:
@@ -108,14 +137,14 @@ class LocalExtraction:
     def __init__(self, reader: TableReader | None = None) -> None:
         self._reader = reader
 
-    def run(self, due: Sequence[DueTable]) -> pa.Table:
+    def run(self, due: Sequence[DueTable]) -> Extracted:
         found = []
         for table in due:
             try:
                 found += extract(table, self._reader or fresh_reader(), FixedClock())
             except Exception:  # noqa: BLE001 - as in Spark's workers: the driver misses the rows
                 continue
-        return arrow_table(SNAPSHOTS, found)
+        return Extracted(arrow_table(SNAPSHOTS, found))
 
 
 def local_passes(
@@ -129,6 +158,8 @@ def local_passes(
     clock: FixedClock | None = None,
     backoff: BackOff | None = None,
     progress: Callable[[str], None] = lambda _line: None,
+    stop: Callable[[], bool] = lambda: False,
+    backfill_seconds: float = BACKFILL_SECONDS,
     **sections: object,
 ) -> Passes:
     """Passes without Spark. `observed` and `extraction` (or just its `reader`) take the place of the real ones."""
@@ -141,6 +172,8 @@ def local_passes(
         progress=progress,
         backoff=backoff,
         to_arrow=lambda rows: arrow_table(CHANGES, rows),
+        stop=stop,
+        backfill_seconds=backfill_seconds,
     )
 
 

@@ -9,13 +9,13 @@ import msgspec
 import pyarrow as pa
 
 from lakes import Lake, rows
-from limnograph.adapters.iceberg.schema import arrow_schema
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.sandbox.messages import Access
-from limnograph.adapters.spark.source import SnapshotsReader
+from limnograph.adapters.spark.extraction import extracted
+from limnograph.adapters.spark.source import SCHEMA, SnapshotsReader
 from limnograph.adapters.spark.ticks import SPACING_S, Notices, TicksReader
 from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SNAPSHOTS
+from limnograph.ports.extraction import Extracted
 from limnograph.ports.inbox import InboxItem
 
 
@@ -31,18 +31,18 @@ def due(lake: Lake, name: str = "sales.orders") -> DueTable:
     )
 
 
-def read(lake: Lake, *tables: DueTable) -> pa.Table:
+def read(lake: Lake, *tables: DueTable, **bounds: str) -> Extracted:
     access = msgspec.json.encode(Access({"lake": lake.properties})).decode()
-    options = {"access": access, "due": msgspec.json.encode(list(tables)).decode(), "tasks": "4"}
+    options = {"access": access, "due": msgspec.json.encode(list(tables)).decode(), "tasks": "4"} | bounds
     reader = SnapshotsReader(options)
     batches = [batch for partition in reader.partitions() for batch in reader.read(partition)]
-    return pa.Table.from_batches(batches, arrow_schema(SNAPSHOTS))
+    return extracted(pa.Table.from_batches(batches, SCHEMA))
 
 
 def test_tasks_yield_the_rows_of_their_tables(lake: Lake) -> None:
     lake.table().append(rows("eu"))
     lake.table("sales.items").append(rows("eu"))
-    found = read(lake, due(lake), due(lake, "sales.items"))
+    found = read(lake, due(lake), due(lake, "sales.items")).rows
     assert found.num_rows == 2
     assert set(found.column("total_data_files").to_pylist()) == {1}
 
@@ -51,33 +51,37 @@ def test_a_table_that_cannot_be_read_now_yields_nothing_and_stops_no_other(lake:
     lake.table().append(rows("eu"))
     gone = msgspec.structs.replace(due(lake), metadata_location="s3://nobody/none.metadata.json")
     cut = msgspec.structs.replace(due(lake), metadata_location=f"file://{lake.folder}/catalog.db")
-    assert read(lake, cut, gone, due(lake)).num_rows == 1
+    found = read(lake, cut, gone, due(lake))
+    assert (found.rows.num_rows, set(found.missed), found.unreached) == (1, {0, 1}, frozenset())
 
 
-def test_the_stream_ticks_when_a_pointer_moves_and_not_when_only_our_own_tables_do(lake: Lake) -> None:
+def test_a_task_without_time_or_room_left_says_what_it_did_not_come_to(lake: Lake) -> None:
     lake.table().append(rows("eu"))
-    lake.table("limnograph.changes").append(rows("eu"))
-    access = Access({"lake": lake.properties}, {}, "lake.limnograph.")
-    reader = TicksReader({"access": msgspec.json.encode(access).decode(), "seconds": "1000"})
+    three = [due(lake)] * 3
+    for bounds in ({"task_seconds": "0"}, {"task_bytes": "1"}):
+        found = read(lake, *three, tasks="1", **bounds)
+        assert (found.rows.num_rows, found.missed, found.unreached) == (1, {}, {1, 2})
+    assert read(lake, *three, tasks="1").rows.num_rows == 3
+
+
+def test_the_stream_ticks_when_its_time_has_come_and_not_before() -> None:
+    reader = TicksReader({"seconds": "1000"})
     assert reader.initialOffset() == {"tick": 0}
     first = reader.latestOffset()
     assert first["tick"] > 0
-    lake.load("limnograph.changes").append(rows("us"))
     assert reader.latestOffset() == first
-    lake.load().append(rows("us"))
+    reader._last -= 1000
     assert reader.latestOffset()["tick"] > first["tick"]
 
 
-def test_the_stream_ticks_after_a_while_even_when_nothing_moved(lake: Lake) -> None:
-    options = {"access": msgspec.json.encode(Access({"lake": lake.properties})).decode(), "seconds": "0"}
-    reader = TicksReader(options)
+def test_the_stream_ticks_after_a_while_even_when_nothing_moved() -> None:
+    reader = TicksReader({"seconds": "0"})
     assert reader.latestOffset()["tick"] < reader.latestOffset()["tick"]
 
 
-def test_the_stream_ticks_when_the_inbox_has_a_newer_notification(lake: Lake, tmp_path: Path) -> None:
+def test_the_stream_ticks_when_the_inbox_has_a_newer_notification(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/inbox.db"
-    access = msgspec.json.encode(Access({"lake": lake.properties})).decode()
-    reader = TicksReader({"access": access, "seconds": "1000", "probe": "1000", "inbox_url": url})
+    reader = TicksReader({"seconds": "1000", "inbox_url": url})
     inbox = SqlInbox(url)
     inbox.put([InboxItem("notification", "before", b"{}", 5, 5)])
     ticks = [reader.latestOffset()["tick"]]
@@ -91,7 +95,7 @@ def test_the_stream_ticks_when_the_inbox_has_a_newer_notification(lake: Lake, tm
     assert ticks[0] < ticks[1] == ticks[2]
 
 
-def test_an_inbox_that_does_not_answer_leaves_the_stream_to_the_clock(lake: Lake, tmp_path: Path) -> None:
+def test_an_inbox_that_does_not_answer_leaves_the_stream_to_the_clock(tmp_path: Path) -> None:
     (tmp_path / "inbox.db").write_bytes(b"this is no database, and long enough to be taken for one" * 20)
     notices = Notices(f"sqlite:///{tmp_path}/inbox.db")
     assert not notices.newer()

@@ -79,9 +79,9 @@ def test_a_catalog_that_does_not_answer_is_down_and_has_no_number_of_tables() ->
     found = exporter()
     told = PassMeter(found, FixedClock(NOW), BackOff(), ("lake", "other"))
     pointers = tuple(TablePointer(name, "iceberg", "/m") for name in (ORDERS, CLICKS))
-    told.listed(Listing(pointers, frozenset(), frozenset({"lake", "other"})))
+    told.listed(Listing(pointers, frozenset(), frozenset(), answered=frozenset({"lake", "other"})))
     assert value(found, "pipeline_tables_seen", catalog="other") == 1
-    told.listed(Listing(pointers[:1], frozenset(), frozenset({"lake"}), ("other: down",)))
+    told.listed(Listing(pointers[:1], frozenset(), frozenset(), ("other: down",), frozenset({"lake"})))
     assert value(found, "pipeline_tables_seen", catalog="lake") == 1
     assert value(found, "pipeline_tables_seen", catalog="other") is None
     assert value(found, "pipeline_catalog_up", catalog="other") == 0

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from delta_log import DeltaLog, add
 from hudi_timeline import HudiFolder, Stat
 from lakes import Lake, path_of, rows
@@ -16,6 +14,7 @@ from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.ids import TableName
+from limnograph.ports.extraction import Extracted
 from limnograph.services.passes import PassReport
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes
@@ -27,8 +26,8 @@ class ThroughChildren:
     def __init__(self, lake: SettingsLake) -> None:
         self._lake = lake
 
-    def run(self, due: Sequence[DueTable]) -> pa.Table:
-        return arrow_table(SNAPSHOTS, [fact for table in due for fact in self._lake.tables.extract(table)])
+    def run(self, due: Sequence[DueTable]) -> Extracted:
+        return Extracted(arrow_table(SNAPSHOTS, [fact for table in due for fact in self._lake.tables.extract(table)]))
 
 
 def passed(lake: Lake, **sections: Any) -> tuple[PassReport, list[dict[str, Any]]]:
@@ -70,7 +69,7 @@ def test_paths_of_every_format_are_tables(lake: Lake, tmp_path: Path) -> None:
         ("hudi", "hudi", "ok", 1),
         ("iceberg", "iceberg", "ok", 1),
     ]
-    assert [sentence.split(":")[0] for sentence in report.failed] == ["landing.none"]
+    assert [sentence.split(":")[0] for sentence in report.failed] == ["files.landing.none"]
 
 
 def _order(row: dict[str, Any]) -> tuple[str, int]:

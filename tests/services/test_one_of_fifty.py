@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-import pyarrow as pa
 import pytest
 
 from hostile_parser import COMMAND
@@ -20,6 +19,8 @@ from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.due import DueTable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS
+from limnograph.ports.catalog import TablePointer
+from limnograph.ports.extraction import Extracted
 from limnograph.ports.lake import Listing
 from limnograph.ports.tables import Tables
 from limnograph.services.hot import WINDOW
@@ -56,13 +57,16 @@ class Hostile:
     def listing(self) -> Listing:
         return self._lake.listing()
 
+    def newest(self, pointer: TablePointer) -> TablePointer | None:
+        return self._lake.newest(pointer)
+
     @property
     def tables(self) -> Tables:
         return self._tables
 
-    def run(self, due: Sequence[DueTable]) -> pa.Table:
+    def run(self, due: Sequence[DueTable]) -> Extracted:
         """Port Extraction."""
-        return arrow_table(SNAPSHOTS, [fact for table in due for fact in self._tables.extract(table)])
+        return Extracted(arrow_table(SNAPSHOTS, [fact for table in due for fact in self._tables.extract(table)]))
 
 
 @pytest.mark.parametrize(

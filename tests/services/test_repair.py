@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from lakes import path_of
@@ -13,6 +12,7 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS, MetaTable
 from limnograph.domain.ids import TableName
+from limnograph.ports.extraction import Extracted
 from limnograph.services.repair import Repairs
 from memory_meta import LocalExtraction, MemoryMetaStore, local_passes, local_repairs, run_all
 from metadata_writer import MetadataTable
@@ -128,7 +128,7 @@ def test_storage_that_is_down_now_replaces_nothing(clinic: Clinic) -> None:
     whole = clinic.rows()
 
     class Down(LocalExtraction):
-        def run(self, due: list[DueTable]) -> pa.Table:
+        def run(self, due: list[DueTable]) -> Extracted:
             return super().run([])
 
     report = clinic.repairs(extraction=Down()).reextract(ORDERS, None)

@@ -28,3 +28,7 @@ class DueTable(msgspec.Struct, frozen=True, kw_only=True):
     def name(self) -> TableName:
         """The table's name when it was observed."""
         return TableName(self.catalog, self.namespace, self.table)
+
+    def only(self, snapshot_ids: list[int]) -> DueTable:
+        """The same for some of the snapshots."""
+        return msgspec.structs.replace(self, snapshot_ids=snapshot_ids)

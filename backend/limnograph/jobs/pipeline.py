@@ -205,7 +205,7 @@ def repair_once(settings: Settings, act: Callable[[Repairs], RepairReport], prog
 
 
 def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
-    """Stream until SIGTERM or SIGINT; a pass that has begun is finished first. Raises EnvironmentFault."""
+    """Stream until SIGTERM or SIGINT; a portion that has begun is finished first. Raises EnvironmentFault."""
     with exported(settings, progress) as meter:
         _stream(settings, seconds, progress, meter)
 
@@ -217,7 +217,7 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
     session = wiring.spark_session(settings)
     busy = threading.Lock()
     drain = metered_drain(settings, session, meter, progress=progress)
-    made = metered_passes(settings, session, meter, progress=progress, backoff=BackOff())
+    made = metered_passes(settings, session, meter, progress=progress, backoff=BackOff(), stop=stop.is_set)
     house = housekeeping(settings, session, meter=meter)
 
     def one_pass() -> None:
@@ -226,7 +226,8 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
                 return
             stream_drain(drain, progress)
             stream_pass(made, progress)
-            keep_step(house, progress)
+            if not stop.is_set():
+                keep_step(house, progress)
 
     def start() -> Query:
         found: Query = wiring.start_stream(

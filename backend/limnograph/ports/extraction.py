@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
 from limnograph.domain.due import DueTable
 
 
+class Extracted(NamedTuple):
+    """`rows` of `snapshots`. The others by their place among what was asked for: `missed`, why one could not be read
+    now, where that is known; `unreached`: not tried, because the others took the time or the memory of this round.
+    """
+
+    rows: pa.Table
+    missed: Mapping[int, str] = {}
+    unreached: frozenset[int] = frozenset()
+
+
 class Extraction(Protocol):
     """Rows of `snapshots` for the tables that are due."""
 
-    def run(self, due: Sequence[DueTable]) -> pa.Table:
-        """One row per wanted snapshot. A table whose storage does not answer now gives no row and stays due."""
+    def run(self, due: Sequence[DueTable]) -> Extracted:
+        """One row per wanted snapshot. A table whose storage does not answer now gives no row and stays due. A table
+        may be asked for several times, for other snapshots. At least one is tried, and of each that is tried all.
+        """
         ...

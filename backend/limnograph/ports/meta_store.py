@@ -62,6 +62,12 @@ def keys_of(table: MetaTable, rows: pa.Table) -> list[Key]:
     return list(zip(*(column.to_pylist() for column in plain), strict=True))
 
 
+NAME_KINDS = ("first_seen", "named", "dropped", "unreadable")
+"""Kinds of `changes` that a pass needs of all tables: a few rows of each."""
+STATE_COLUMNS = ("table_uuid", "catalog", "namespace", "table", "kind", "subject", "to_value", "at", "observed_at")
+NAME_COLUMNS = (*STATE_COLUMNS, "detail")
+
+
 class MetaStore(Protocol):
     """All methods raise SourceError when the store does not answer. A head is a snapshot id of the table's main."""
 
@@ -83,6 +89,20 @@ class MetaStore(Protocol):
 
     def changes(self, head: int | None) -> list[ChangeFact]:
         """Every row of `changes` at `head`, in no order."""
+        ...
+
+    def names(self, head: int | None) -> list[ChangeFact]:
+        """Rows of `changes` at `head` about names and health (NAME_KINDS) of all series, in no order, with the columns
+        of NAME_COLUMNS alone. A row may come twice.
+        """
+        ...
+
+    def states(self, head: int | None, series: Collection[str]) -> list[ChangeFact]:
+        """The other rows of `changes` at `head` that these series have, with the columns of STATE_COLUMNS alone."""
+        ...
+
+    def only_added(self, old: int | None, new: int | None, table: MetaTable) -> bool:
+        """Whether every row that stood at head `old` stands at head `new`; False where that is not known."""
         ...
 
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:

@@ -16,7 +16,7 @@ from limnograph import __version__
 from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.ports.meta_store import Candidates, MetaStore, keys_of
-from limnograph.services.ledger import Ledger
+from limnograph.services.ledger import Ledger, ledger_at
 
 ATTEMPTS = 20
 """Compare-and-set attempts before a pass gives up; the next pass finds the same rows new again."""
@@ -81,7 +81,7 @@ class Appending:
             except (Conflict, SourceError) as error:
                 self._wait(attempt, error)
                 head = self._store.head(CHANGES)
-                rows = still_new(rows, Ledger(self._store.changes(head)))
+                rows = still_new(rows, ledger_at(self._store, head))
             else:
                 return
         raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to changes lost against other writers")
@@ -107,6 +107,7 @@ class Appending:
 def still_new(rows: Sequence[ChangeFact], ledger: Ledger) -> list[ChangeFact]:
     """Rows that the ledger does not hold: events and main's log by key, states by value and time."""
     kept: list[ChangeFact] = []
+    ledger.need(row.table_uuid for row in rows if row.table_uuid)
     for row in rows:
         if ledger.holds(row):
             continue

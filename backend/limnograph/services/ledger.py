@@ -1,56 +1,89 @@
 """What `changes` already says, indexed: newest value of every state, main's log, first sights, owners of names.
 
-A value that grows while a pass adds rows to it, so that nothing is written twice in one pass either.
+A value that grows while a pass adds rows to it, so that nothing is written twice in one pass either. Names and health
+of all tables are there from the start; the states of a series come when it is asked for, because a lake has many tables
+and a pass looks at few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Collection, Iterable
 
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata import MAIN
+from limnograph.ports.meta_store import MetaStore
 
 EVENTS = ("first_seen", "gap")
-StateKey = tuple[str, str, str | None]
-"""`(series or name, kind, subject)`: a name stands in where a table was never readable."""
+States = Callable[[Collection[str]], Iterable[ChangeFact]]
+"""Rows of some series that are neither names nor health."""
+
+
+def ledger_at(store: MetaStore, head: int | None) -> Ledger:
+    """What stands at a head of `changes`. Raises SourceError, also later, when states are asked for."""
+    return Ledger(store.names(head), lambda series: store.states(head, series))
 
 
 class Ledger:
-    """Index over rows of `changes`."""
+    """Index over rows of `changes`, which may come in any order. Without `states` the rows are all there are."""
 
-    def __init__(self, rows: Iterable[ChangeFact] = ()) -> None:
-        self._latest: dict[StateKey, ChangeFact] = {}
+    def __init__(self, rows: Iterable[ChangeFact] = (), states: States | None = None) -> None:
+        self._latest: dict[tuple[str, str], dict[str | None, ChangeFact]] = {}
         self._events: dict[tuple[str, str], dict[str | None, ChangeFact]] = {}
         self._main: dict[str, set[tuple[str | None, int]]] = {}
         self._newest: dict[str, int] = {}
-        self._names: dict[tuple[str | None, str], ChangeFact] = {}
-        for row in sorted(rows, key=lambda r: (r.at, r.observed_at or 0)):
+        self._names: dict[str, dict[str | None, ChangeFact]] = {}
+        self._named_series: set[str | None] = set()
+        self._owners: dict[str, str] | None = None
+        self._states, self._asked = states, set[str]()
+        for row in rows:
             self.add(row)
 
+    def need(self, series: Iterable[str]) -> None:
+        """Bring in the states of these series. Raises SourceError."""
+        absent = set(series) - self._asked
+        if self._states is not None and absent:
+            for row in self._states(absent):
+                self.add(row)
+        self._asked |= absent
+
     def add(self, row: ChangeFact) -> None:
-        """Take one more row; rows come in time order."""
+        """Take one more row. Of two of one key the one that happened later counts; a row of this pass above others."""
         who = row.table_uuid or name_of(row)
         if row.kind in EVENTS:
-            self._events.setdefault((who, row.kind), {}).setdefault(row.subject, row)
+            _put_oldest(self._events.setdefault((who, row.kind), {}), row.subject, row)
         elif row.kind == "ref" and row.subject == MAIN:
             self._main.setdefault(who, set()).add((row.to_value, row.at))
         elif row.kind in {"named", "dropped"}:
-            self._names[row.table_uuid, row.subject or name_of(row)] = row
-            if row.kind == "dropped":
-                self._latest.pop((who, "unreadable", row.subject), None)
-        else:
-            self._latest[who, row.kind, row.subject] = row
+            self._add_name(who, row)
+        elif row.kind != "unreadable" or not self._dropped_since(row):
+            _put_newest(self._latest.setdefault((who, row.kind), {}), row.subject, row)
         if row.kind not in {*EVENTS, "named", "dropped", "unreadable"}:
             self._newest[who] = max(self._newest.get(who, 0), row.at)
 
+    def _add_name(self, who: str, row: ChangeFact) -> None:
+        name = row.subject or name_of(row)
+        _put_newest(self._names.setdefault(name, {}), row.table_uuid, row)
+        self._named_series.add(row.table_uuid)
+        self._owners = None
+        if row.kind == "dropped":
+            sick = self._latest.get((who, "unreadable"), {})
+            if row.subject in sick and _order(sick[row.subject]) <= _order(row):
+                del sick[row.subject]
+
+    def _dropped_since(self, row: ChangeFact) -> bool:
+        """Whether the name that a row of health speaks of was dropped after it."""
+        there = self._names.get(row.subject or name_of(row), {}).get(row.table_uuid)
+        return there is not None and there.kind == "dropped" and _order(there) > _order(row)
+
     def latest(self, who: str, kind: str, subject: str | None) -> ChangeFact | None:
         """Newest row of a state."""
-        return self._latest.get((who, kind, subject))
+        return self._latest.get((who, kind), {}).get(subject)
 
     def subjects(self, who: str, kind: str) -> list[str | None]:
         """Subjects of a kind of state that have a value now."""
-        return [s for (w, k, s), row in self._latest.items() if w == who and k == kind and row.to_value is not None]
+        return [s for s, row in self._latest.get((who, kind), {}).items() if row.to_value is not None]
 
     def main_log(self, uuid: str) -> set[tuple[str | None, int]]:
         """`(snapshot id, instant)` of every known move of main."""
@@ -74,14 +107,15 @@ class Ledger:
         if row.kind == "ref" and row.subject == MAIN:
             return (row.to_value, row.at) in self.main_log(who)
         if row.kind in {"named", "dropped"}:
-            there = self._names.get((row.table_uuid, row.subject or name_of(row)))
+            there = self._names.get(row.subject or name_of(row), {}).get(row.table_uuid)
             return there is not None and there.kind == row.kind
         latest = self.latest(who, row.kind, row.subject)
         return latest is not None and (latest.to_value == row.to_value or latest.at > row.at)
 
     def first_seen(self, uuid: str) -> ChangeFact | None:
         """The row without which no snapshot of the series may be written."""
-        return next(iter(self._events.get((uuid, "first_seen"), {}).values()), None)
+        rows = self._events.get((uuid, "first_seen"))
+        return min(rows.values(), key=_order) if rows else None
 
     def seen_before(self, uuid: str, now: int) -> bool:
         """Whether an earlier pass had seen the series."""
@@ -89,20 +123,45 @@ class Ledger:
         return row is not None and row.at < now
 
     def owners(self) -> dict[str, str]:
-        """Series that has each name now."""
-        return {name: uuid for (uuid, name), row in self._names.items() if uuid and row.kind == "named"}
+        """Series that has each name now; where several do, the one that took it last."""
+        if self._owners is None:
+            self._owners = {}
+            for name, bearers in self._names.items():
+                standing = [row for uuid, row in bearers.items() if uuid and row.kind == "named"]
+                if standing:
+                    self._owners[name] = max(standing, key=_order).table_uuid or ""
+        return self._owners
 
     def ever_named(self, name: str, uuid: str) -> bool:
         """Whether any series had the name before, or the series any name."""
-        return any(name == known or uuid == bearer for bearer, known in self._names)
+        return name in self._names or uuid in self._named_series
 
     def nameless_unreadable(self) -> set[str]:
         """Names that were never readable and stand as unreadable."""
         return {
             row.subject
-            for row in self._latest.values()
-            if row.kind == "unreadable" and row.table_uuid is None and row.to_value is not None and row.subject
+            for (_, kind), rows in self._latest.items()
+            if kind == "unreadable"
+            for row in rows.values()
+            if row.table_uuid is None and row.to_value is not None and row.subject
         }
+
+
+def _order(row: ChangeFact) -> tuple[int, int]:
+    """By when it happened, then when it was told; what is not told yet is newest."""
+    return row.at, sys.maxsize if row.observed_at is None else row.observed_at
+
+
+def _put_newest(rows: dict[str | None, ChangeFact], key: str | None, row: ChangeFact) -> None:
+    old = rows.get(key)
+    if old is None or _order(row) >= _order(old):
+        rows[key] = row
+
+
+def _put_oldest(rows: dict[str | None, ChangeFact], key: str | None, row: ChangeFact) -> None:
+    old = rows.get(key)
+    if old is None or _order(row) < _order(old):
+        rows[key] = row
 
 
 def name_of(row: ChangeFact) -> str:

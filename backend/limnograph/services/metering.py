@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-import pyarrow as pa
-
 from limnograph.domain import pipeline_metrics as metrics
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts import SNAPSHOTS, MetaTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
-from limnograph.ports.extraction import Extraction
+from limnograph.ports.extraction import Extracted, Extraction
 from limnograph.ports.inbox import Inbox
 from limnograph.ports.lake import Lake, Listing
 from limnograph.ports.meta_upkeep import Standing
@@ -48,7 +47,7 @@ class PassMeter:
         seen = Counter(pointer.name.catalog for pointer in listing.pointers)
         self._catalogs |= seen.keys()
         for catalog in self._catalogs:
-            answered = catalog in listing.complete
+            answered = catalog in listing.answered
             self._meter.put(metrics.CATALOG_UP, int(answered), catalog)
             self._meter.put(metrics.TABLES_SEEN, seen[catalog] if answered else None, catalog)
 
@@ -97,6 +96,9 @@ class MeteredLake:
         self._told.listed(found)
         return found
 
+    def newest(self, pointer: TablePointer) -> TablePointer | None:
+        return self._lake.newest(pointer)
+
 
 class MeteredExtraction:
     """Port Extraction, told."""
@@ -104,7 +106,7 @@ class MeteredExtraction:
     def __init__(self, extraction: Extraction, told: PassMeter) -> None:
         self._extraction, self._told = extraction, told
 
-    def run(self, due: Sequence[DueTable]) -> pa.Table:
+    def run(self, due: Sequence[DueTable]) -> Extracted:
         self._told.due(due)
         return self._extraction.run(due)
 

@@ -1,42 +1,43 @@
 """One pass of the pipeline: pin the meta heads, read the lake, append what is new. Exactly once, whoever else runs.
 
 What is new is the set difference against the pinned head, never a checkpoint. Every append is a compare-and-set on the
-head that the difference was taken from; who loses re-reads, drops what is there by now, and appends the rest.
+head that the difference was taken from; who loses re-reads, drops what is there by now, and appends the rest. Tables
+are looked at some at a time, and what is new enters in portions: what is done stays done, and a driver stays small.
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
 
-from limnograph.domain.due import DueTable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
 from limnograph.ports.extraction import Extraction
-from limnograph.ports.lake import Lake
-from limnograph.ports.meta_store import Candidates, Known, MetaStore
+from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.meta_store import Known, MetaStore
 from limnograph.services.appending import Appending, still_new
 from limnograph.services.backoff import BackOff
 from limnograph.services.changes import Observed
 from limnograph.services.gaps import gaps_of, lost_parents
-from limnograph.services.ledger import Ledger
-from limnograph.services.survey import (
-    Survey,
-    candidates,
-    due_tables,
-    first_sights,
-    observed_tables,
-    other_changes,
-    survey,
-)
+from limnograph.services.known import known_of
+from limnograph.services.ledger import Ledger, ledger_at
+from limnograph.services.portions import Unit, portions, shortfall, units_of, without
+from limnograph.services.settled import Settled, together
+from limnograph.services.survey import Survey, first_sights, observed_tables, other_changes, survey
+
+TABLES_AT_ONCE = 1_000
+"""Tables whose metadata is in memory together."""
+BACKFILL_SECONDS = 60
+"""After so long a pass leaves older history to the next one, which first looks for what is fresh."""
 
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,8 +60,30 @@ class PassReport(msgspec.Struct, frozen=True, kw_only=True):
     changed: frozenset[str | None] = frozenset()
 
 
+class Heads(NamedTuple):
+    """Of `snapshots` and `changes`."""
+
+    snapshots: int | None
+    changes: int | None
+
+
+class _Job:
+    """What one pass has done so far."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.listing, self.run_id, self.started = listing, str(uuid.uuid4()), time.monotonic()
+        self.appended = self.total = self.gaps = self.unreadable = self.change_rows = 0
+        self.changed: set[str | None] = set()
+        self.failed: dict[TableName, str] = {}
+        self.left: set[TableName] = set()
+        self.later: list[Unit] = []
+
+
 class Passes:
-    """Makes passes over one lake into one meta store. Remembers only what saves reads: nothing rests on it."""
+    """Makes passes over one lake into one meta store. Remembers only what saves reads: nothing rests on it.
+
+    `stop`: asked between portions; once true a pass ends there. `backfill_seconds`: see BACKFILL_SECONDS.
+    """
 
     def __init__(
         self,
@@ -73,43 +96,47 @@ class Passes:
         progress: Callable[[str], None] = lambda _line: None,
         to_arrow: Callable[[Sequence[ChangeFact]], pa.Table],
         backoff: BackOff | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        backfill_seconds: float = BACKFILL_SECONDS,
     ) -> None:
         self._lake, self._store, self._extraction, self._clock = lake, store, extraction, clock
         self._failpoints = failpoints or Failpoints()
-        self._progress = progress
+        self._progress, self._stop, self._backfill_seconds = progress, stop, backfill_seconds
         self._appending = Appending(store, to_arrow, progress)
-        self._settled: dict[TableName, str] = {}
         self._backoff = backoff or BackOff(cap=0)
-        self._settled_heads: tuple[int | None, int | None] | None = None
+        self._settled, self._settled_heads = Settled(), Heads(None, None)
 
     def run(self) -> PassReport:
         """One pass. Raises SourceError when the meta store does not answer or every attempt lost."""
-        started = time.monotonic()
-        run_id = str(uuid.uuid4())
         self._ensure()
-        heads = (self._store.head(SNAPSHOTS), self._store.head(CHANGES))
-        if heads != self._settled_heads:
-            self._settled.clear()  # somebody else wrote: what was settled may not be any more
-        listing = self._lake.listing()
+        heads = self._heads()
+        self._keep_settled(heads)
+        job = _Job(self._lake.listing())
         now = self._clock.now()
-        self._backoff.forget({pointer.name for pointer in listing.pointers})
+        self._backoff.forget({pointer.name for pointer in job.listing.pointers})
         waiting = self._backoff.waiting(now)
-        moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location and p.name not in waiting]
-        found = survey(self._lake, listing, moved)
+        moved = sorted(p for p in job.listing.pointers if p.name not in waiting and self._settled.moved(p))
         if moved:
-            self._progress(f"{len(listing.pointers)} tables listed, {len(moved)} to look at")
-        report, left = self._append_news(found, heads, run_id)
-        self._settle(found, report, left, heads)
-        self._backoff.settle((pointer.name for pointer in moved), found.failed, now)
+            self._progress(f"{len(job.listing.pointers)} tables listed, {len(moved)} to look at")
+        if moved or not self._settled.same_names(job.listing):
+            self._look_at_all(job, moved, heads)
+        self._failpoints.reach("before_finish_pass")
+        self._settle(job, moved, heads, now)
         self._failpoints.reach("after_finish_pass")
-        failed = {name: failure.reason for name, failure in waiting.items()} | found.failed
-        return msgspec.structs.replace(
-            report,
-            tables_seen=len(listing.pointers),
-            failed=(*listing.failed, *(f"{name}: {reason}" for name, reason in sorted(failed.items()))),
+        failed = {name: failure.reason for name, failure in waiting.items()} | job.failed
+        return PassReport(
+            run_id=job.run_id,
+            tables_seen=len(job.listing.pointers),
+            tables_changed=len(job.changed),
+            snapshots_appended=job.appended,
+            gaps=job.gaps,
+            unreadable=job.unreadable,
+            seconds=round(time.monotonic() - job.started, 3),
+            failed=(*job.listing.failed, *(f"{name}: {reason}" for name, reason in sorted(failed.items()))),
             waiting=len(waiting),
-            pending=report.pending or bool(waiting),
-            seconds=round(time.monotonic() - started, 3),
+            pending=bool(job.left or job.failed or waiting),
+            more=bool(job.left - job.failed.keys()),
+            changed=frozenset(job.changed),
         )
 
     def _ensure(self) -> None:
@@ -117,91 +144,141 @@ class Passes:
         self._store.ensure()
         self._failpoints.reach("after_create_tables")
 
-    def _append_news(
-        self, found: Survey, heads: tuple[int | None, int | None], run_id: str
-    ) -> tuple[PassReport, set[TableName]]:
-        """The report, and the tables of which some is left for the next pass."""
+    def _heads(self) -> Heads:
+        return Heads(self._store.head(SNAPSHOTS), self._store.head(CHANGES))
+
+    def _keep_settled(self, heads: Heads) -> None:
+        """Where rows went since, what was settled may not be any more."""
+        if heads != self._settled_heads and not self._only_added(self._settled_heads, heads):
+            self._settled.clear()
+
+    def _only_added(self, old: Heads, new: Heads) -> bool:
+        pairs = ((old.snapshots, new.snapshots, SNAPSHOTS), (old.changes, new.changes, CHANGES))
+        return all(before == after or self._store.only_added(before, after, table) for before, after, table in pairs)
+
+    def _look_at_all(self, job: _Job, moved: Sequence[TablePointer], heads: Heads) -> None:
+        """What is fresh of all tables, some at a time; then older history for as long as there is time."""
+        for first in range(0, max(len(moved), 1), TABLES_AT_ONCE):
+            if first and self._stop():
+                job.left |= {pointer.name for pointer in moved[first:]}
+                break
+            self._look_at(job, moved[first : first + TABLES_AT_ONCE], heads if not first else self._heads())
+        job.later.sort(key=lambda unit: unit.rank)
+        enough = time.monotonic() + self._backfill_seconds
+        job.left |= {unit.due.name for unit in self._work(job, job.later, until=enough)}
+        if job.appended or job.change_rows:
+            self._progress(f"{job.appended} snapshots and {job.change_rows} changes appended")
+
+    def _look_at(self, job: _Job, pointers: Sequence[TablePointer], heads: Heads) -> None:
+        """Some tables: their first sights and gaps, fresh snapshots, all other changes."""
         now = self._clock.now()
-        ledger = Ledger(self._store.changes(heads[1]))
+        found = survey(self._lake, job.listing, pointers)
+        ledger = ledger_at(self._store, heads.changes)
         tables = observed_tables(found, self._lake, ledger)
-        wanted = candidates(tables)
-        known = self._known(heads[0], tables, wanted, ledger, now)
+        known = self._known(heads.snapshots, tables, ledger, now)
         # Before the snapshots: where these stand, first sight is over and a gap below them would never show again.
         early = first_sights(tables, ledger, now) + still_new(gaps_of(tables, known, ledger, now), ledger)
         if early:
-            self._failpoints.reach("before_append_first_seen")
-            self._appending.changes(early, heads[1], run_id, now)
-            self._failpoints.reach("after_append_first_seen")
+            self._append_changes(job, early, heads.changes, "append_first_seen", now)
             # Others may have written between: what follows is taken from what stands there now.
-            heads = (heads[0], self._store.head(CHANGES))
-            ledger = Ledger(self._store.changes(heads[1]))
-        due, left = due_tables(tables, known, ledger, run_id, self._backoff.failing)
-        appended, changed = self._extract(found, due, heads[0], wanted, run_id)
+            heads = Heads(heads.snapshots, self._store.head(CHANGES))
+            ledger = ledger_at(self._store, heads.changes)
+        units = units_of(tables, known, ledger, job.run_id, self._backoff.failing)
+        fresh = [unit for unit in units if unit.rank == 0]
+        job.later += units[len(fresh) :]
+        self._announce(job, units)
+        job.left |= {unit.due.name for unit in self._work(job, fresh, heads.snapshots)}
         changes = other_changes(found, tables, ledger, now)
         if changes:
-            self._failpoints.reach("before_append_changes")
-            self._appending.changes(changes, heads[1], run_id, now)
-            self._failpoints.reach("after_append_changes")
-        if appended or early or changes:
-            self._progress(f"{appended} snapshots and {len(early) + len(changes)} changes appended")
-        self._failpoints.reach("before_finish_pass")
-        changed |= {row.table_uuid for row in (*early, *changes)}
-        report = PassReport(
-            run_id=run_id,
-            tables_seen=0,
-            tables_changed=len(changed),
-            snapshots_appended=appended,
-            gaps=sum(row.kind == "gap" for row in early),
-            unreadable=len(found.damaged),
-            seconds=0.0,
-            pending=bool(left or found.failed),
-            more=bool(left - found.failed.keys()),
-            changed=frozenset(changed),
-        )
-        return report, left
+            self._append_changes(job, changes, heads.changes, "append_changes", now)
+        job.gaps += sum(row.kind == "gap" for row in early)
+        job.unreadable += len(found.damaged)
+        job.failed |= found.failed
+        self._remember(job, found, tables, ledger)
 
-    def _known(
-        self, head: int | None, tables: list[Observed], wanted: list[Candidates], ledger: Ledger, now: int
-    ) -> Known:
+    def _announce(self, job: _Job, units: Sequence[Unit]) -> None:
+        if units:
+            count = sum(unit.rows for unit in units)
+            job.total += count
+            self._progress(f"{count} new snapshots in {len({unit.due.name for unit in units})} tables")
+
+    def _append_changes(self, job: _Job, rows: list[ChangeFact], head: int | None, step: str, now: int) -> None:
+        self._failpoints.reach(f"before_{step}")
+        self._appending.changes(rows, head, job.run_id, now)
+        self._failpoints.reach(f"after_{step}")
+        job.change_rows += len(rows)
+        job.changed |= {row.table_uuid for row in rows}
+
+    def _known(self, head: int | None, tables: list[Observed], ledger: Ledger, now: int) -> Known:
         """Rows that the tables' snapshots have; where a parent is missing, all rows of the series."""
-        if head is None or not wanted:
-            return {}
-        known = self._store.known(head, wanted)
+        settled = self._settled.known(tables)
+        known = together(settled, known_of(self._store, head, tables, settled))
         lost = lost_parents(tables, known, ledger, now)
-        return known | self._store.known(head, lost) if lost else known
+        return together(known, self._store.known(head, lost)) if lost and head is not None else known
 
-    def _extract(
-        self, found: Survey, due: Sequence[DueTable], head: int | None, wanted: Sequence[Candidates], run_id: str
-    ) -> tuple[int, set[str | None]]:
-        """Snapshots appended, and the series that they are of."""
-        if not due:
-            return 0, set()
-        self._progress(f"{sum(len(table.snapshot_ids) for table in due)} new snapshots in {len(due)} tables")
-        rows = self._extraction.run(due)
-        found.failed.update(shortfall(due, rows))
+    def _work(
+        self, job: _Job, units: Sequence[Unit], head: int | None = None, until: float | None = None
+    ) -> Iterator[Unit]:
+        """Portion by portion; the units that are left when it is time or a signal says stop."""
+        waiting = deque(portions(units, self._backoff.failing))
+        taken_at = head
+        while waiting and not self._stop() and (until is None or time.monotonic() < until):
+            portion = waiting.popleft()
+            again = self._portion(job, portion, taken_at)
+            taken_at = None
+            if again:
+                waiting.appendleft(again)
+            self._tell(job, waiting)
+        yield from (unit for portion in waiting for unit in portion)
+
+    def _portion(self, job: _Job, portion: Sequence[Unit], taken_at: int | None) -> list[Unit]:
+        """One append; units that the extraction did not come to. `taken_at`: head that the difference was taken from,
+        None where others may have written since.
+        """
+        head = self._store.head(SNAPSHOTS) if taken_at is None else taken_at
+        spans = [unit.span for unit in portion]
+        units = list(portion)
+        if taken_at is None and head is not None:
+            units = without(portion, self._store.known(head, spans))
+        if not units:
+            return []
+        due = [unit.due for unit in units]
+        extracted = self._extraction.run(due)
+        job.failed |= shortfall(due, extracted)
         self._failpoints.reach("before_append_snapshots")
-        appended = self._appending.snapshots(rows, head, wanted, run_id)
+        job.appended += self._appending.snapshots(extracted.rows, head, spans, job.run_id)
         self._failpoints.reach("after_append_snapshots")
-        return appended, set(rows.column("table_uuid").to_pylist())
+        job.changed |= set(extracted.rows.column("table_uuid").to_pylist())
+        return [unit for place, unit in enumerate(units) if place in extracted.unreached]
 
-    def _settle(
-        self, found: Survey, report: PassReport, left: Collection[TableName], heads: tuple[int | None, int | None]
-    ) -> None:
-        """After a pass with nothing to write: these pointers need no second look until they, or the heads, move."""
-        if report.tables_changed:
-            return
-        looked: list[TablePointer] = [*found.readable, *(damage.pointer for damage in found.damaged)]
-        open_ends = {*left, *found.failed}
-        self._settled.update({pointer.name: pointer.location for pointer in looked if pointer.name not in open_ends})
-        self._settled_heads = heads
+    def _tell(self, job: _Job, waiting: Sequence[Sequence[Unit]]) -> None:
+        """How far, and how long still at this pace."""
+        left = sum(unit.rows for portion in waiting for unit in portion)
+        if left and job.appended:
+            seconds = (time.monotonic() - job.started) * (job.total - job.appended) / job.appended
+            self._progress(f"{job.appended} of {job.total} snapshots appended, about {seconds:.0f} s left")
 
+    def _remember(self, job: _Job, found: Survey, tables: Sequence[Observed], ledger: Ledger) -> None:
+        """What is durable by now needs no second look."""
+        left: dict[str, set[int]] = {}
+        for unit in job.later:
+            left.setdefault(unit.due.table_uuid, set()).update(unit.due.snapshot_ids)
+        unsettled = {*job.left, *job.failed}
+        by_name = {table.name: table for table in tables if table.name not in unsettled}
+        for pointer in found.readable:
+            if pointer.name in by_name:
+                table = by_name[pointer.name]
+                self._settled.put(pointer, table, ledger, left.get(table.uuid, ()))
+        for damage in found.damaged:
+            self._settled.put(damage.pointer, None, ledger)
 
-def shortfall(due: Sequence[DueTable], rows: pa.Table) -> dict[TableName, str]:
-    """Tables of which fewer rows came than were due; they stay due."""
-    got = Counter(rows.column("table_uuid").to_pylist())
-    missing = ((table, len(table.snapshot_ids) - got[table.table_uuid]) for table in due)
-    return {
-        table.name: f"{count} of {len(table.snapshot_ids)} snapshots could not be read now"
-        for table, count in missing
-        if count > 0
-    }
+    def _settle(self, job: _Job, moved: Sequence[TablePointer], heads: Heads, now: int) -> None:
+        """Remember for the next pass, unless rows went while this one worked."""
+        tried = [pointer.name for pointer in moved if pointer.name not in job.left or pointer.name in job.failed]
+        self._backoff.settle(tried, job.failed, now)
+        after = self._heads() if job.changed else heads
+        if not self._only_added(heads, after):
+            self._settled.clear()
+        elif not job.left:
+            self._settled.put_names(job.listing)
+        self._settled_heads = after

@@ -27,8 +27,8 @@ from limnograph.ports.meta_store import Candidates, Known, KnownRow, MetaStore
 from limnograph.services.appending import Appending
 from limnograph.services.changes import Observed
 from limnograph.services.extract import ENTRIES_AT_ONCE
-from limnograph.services.ledger import Ledger
-from limnograph.services.passes import shortfall
+from limnograph.services.ledger import Ledger, ledger_at
+from limnograph.services.portions import extracted_whole, shortfall
 from limnograph.services.survey import Survey, due_of, observed_tables, one_name_each, survey
 
 TABLES_AT_ONCE = 200
@@ -124,7 +124,7 @@ class Repairs:
         return {} if head is None else self._store.damaged(head)
 
     def _ledger(self) -> Ledger:
-        return Ledger(self._store.changes(self._store.head(CHANGES)))
+        return ledger_at(self._store, self._store.head(CHANGES))
 
     def _repair(self, found: Survey, wanted: Sequence[_Wanted], started: float, *, only_better: bool) -> RepairReport:
         done = _Sum()
@@ -132,9 +132,9 @@ class Repairs:
         for part in _rounds(wanted):
             stand = self._standing(part)
             due = [due_of(w.table, w.ids, stand.get(w.table.uuid, {}), done.run_id, source="backfill") for w in part]
-            rows = self._extraction.run(due)
-            done.failed |= shortfall(due, rows)
-            rows = _worth_it(rows, stand, only_better=only_better)
+            extracted = extracted_whole(self._extraction, due)
+            done.failed |= shortfall(due, extracted)
+            rows = _worth_it(extracted.rows, stand, only_better=only_better)
             self._replace(rows)
             done.changed |= set(rows.column("table_uuid").to_pylist())
             done.replaced += rows.num_rows

@@ -9,7 +9,7 @@ from limnograph.domain.facts import CHANGES, ChangeFact
 from limnograph.ports.lake import Lake
 from limnograph.ports.meta_store import MetaStore
 from limnograph.services.history import standing_names
-from limnograph.services.ledger import Ledger
+from limnograph.services.ledger import ledger_at
 from limnograph.services.retention import LakeIds
 from limnograph.services.survey import Survey, observed_tables, survey
 
@@ -18,13 +18,13 @@ def lake_ids(lake: Lake, store: MetaStore) -> LakeIds:
     """Ids by series. A series with any name whose metadata could not be read now is left out. Raises SourceError."""
     listing = lake.listing()
     found = survey(lake, listing, listing.pointers)
-    changes = store.changes(store.head(CHANGES))
-    ledger = Ledger(changes)
+    head = store.head(CHANGES)
+    ledger = ledger_at(store, head)
     ids: dict[str, set[int]] = defaultdict(set)
     for table in observed_tables(found, lake, ledger):
         ids[table.uuid] |= table.metadata.snapshots.keys()
     unread = _unread(found, ledger.owners())
-    gone = _dropped(changes) - ids.keys() - unread
+    gone = _dropped(store.names(head)) - ids.keys() - unread
     return LakeIds({uuid: frozenset(held) for uuid, held in ids.items() if uuid not in unread}, frozenset(gone))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -12,22 +12,19 @@ import msgspec
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import LimnographError, MetadataError
 from limnograph.domain.facts import ChangeFact
-from limnograph.domain.ids import TableName
-from limnograph.domain.metadata import Snapshot, TableMetadata
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.ids import TableName, location_uuid
+from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.secrecy import clean
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import Lake, Listing
-from limnograph.ports.meta_store import Candidates, Known, KnownRow
+from limnograph.ports.meta_store import KnownRow
 from limnograph.services.changes import Observed, older_files, state_changes
 from limnograph.services.identity import series_ids
 from limnograph.services.ledger import Ledger
-from limnograph.services.sightings import above_floor, dropped, first_seen, health, named
+from limnograph.services.sightings import dropped, first_seen, health, named
 
 _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
-DAY_MICROS = 86_400 * MICROS_PER_SECOND
-BACKFILL_MICROS = 31 * DAY_MICROS
-"""A pass covers at most 31 days of commits, whole ones, so that a day is rolled up once; the rest stays due."""
 
 
 class Damaged(msgspec.Struct, frozen=True):
@@ -54,19 +51,35 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
             self.failed[name] = str(error)
         except Exception as error:  # noqa: BLE001 - one table's surprise must not end the pass of all
             _log.exception("%s could not be read", name)
-            self.failed[name] = f"unexpected {type(error).__name__}: {error}"
+            self.failed[name] = clean(f"unexpected {type(error).__name__}: {error}")
 
 
 def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Survey:
     """Read the metadata file of every pointer; a few at a time, because storage is mostly waiting."""
     found = Survey(listing=listing, readable={}, damaged=[], failed={})
 
+    def read(pointer: TablePointer) -> None:
+        found.readable[pointer] = lake.tables.outline(pointer.name.catalog, pointer.format, pointer.location)
+
     def look(pointer: TablePointer) -> None:
         with found.isolated(pointer.name):
             try:
-                found.readable[pointer] = lake.tables.outline(pointer.name.catalog, pointer.format, pointer.location)
+                read(pointer)
             except MetadataError as error:
-                found.damaged.append(Damaged(pointer, error))
+                # A pointer is as old as its last probe: the table may have moved on and its old file be deleted.
+                newer = lake.newest(pointer)
+                if newer is None:
+                    found.failed[pointer.name] = "it left its catalog while it was read"
+                elif newer.location == pointer.location:
+                    found.damaged.append(Damaged(pointer, error))
+                else:
+                    again(newer)
+
+    def again(pointer: TablePointer) -> None:
+        try:
+            read(pointer)
+        except MetadataError as error:
+            found.damaged.append(Damaged(pointer, error))
 
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         list(pool.map(look, pointers))
@@ -77,13 +90,24 @@ def observed_tables(found: Survey, lake: Lake, ledger: Ledger) -> list[Observed]
     """Readable tables with their series and the older metadata files that date their changes."""
     held = _read_relatives(found, lake, ledger)
     tables = {pointer.name: metadata for pointer, metadata in found.readable.items()}
+    ledger.need(_may_be(tables, ledger))
     ids = series_ids(tables, ledger, held)
+    ledger.need(ids.values())
     observed: list[Observed] = []
     for name in sorted(tables):
         with found.isolated(name):
             older = older_files(name.catalog, tables[name], lake.tables, ledger.newest(ids[name]))
             observed.append(Observed(ids[name], name, tables[name], older))
     return observed
+
+
+def _may_be(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> set[str]:
+    """Series that tables may turn out to be."""
+    owners = ledger.owners()
+    found = {owners.get(str(name)) for name in tables}
+    for metadata in tables.values():
+        found |= {metadata.uuid, location_uuid(metadata.location)}
+    return {series for series in found if series}
 
 
 def _read_relatives(found: Survey, lake: Lake, ledger: Ledger) -> set[str]:
@@ -107,6 +131,7 @@ def first_sights(tables: list[Observed], ledger: Ledger, now: int) -> list[Chang
 def other_changes(found: Survey, tables: list[Observed], ledger: Ledger, now: int) -> list[ChangeFact]:
     """All other rows of `changes` that this survey adds; added to the ledger."""
     rows: list[ChangeFact] = []
+    ledger.need(table.uuid for table in tables)
     owners = ledger.owners()
     listed: dict[str, str | None] = dict.fromkeys(found.listing.listed)
     listed |= {str(p.name): owners.get(str(p.name)) for p in found.listing.pointers}
@@ -130,47 +155,6 @@ def _taken(ledger: Ledger, rows: Iterable[ChangeFact | None]) -> list[ChangeFact
     for row in taken:
         ledger.add(row)
     return taken
-
-
-def candidates(tables: list[Observed]) -> list[Candidates]:
-    """Where rows of the tables' snapshots can lie."""
-    found: list[Candidates] = []
-    for table in tables:
-        times = [snapshot.committed_at for snapshot in table.metadata.snapshots.values()]
-        if times:
-            known = [time for time in times if time is not None]
-            low, high = (None, None) if len(known) < len(times) else (min(known), max(known))
-            found.append(Candidates(table.uuid, low, high))
-    return found
-
-
-def due_tables(
-    tables: list[Observed], known: Known, ledger: Ledger, run_id: str, failing: Collection[TableName] = ()
-) -> tuple[list[DueTable], set[TableName]]:
-    """What is new, by set difference, and the tables of which some is left for the next pass.
-
-    Tables that were `failing` have a window of their own: what they cannot give must not hold back the others.
-    """
-    new = [
-        (table, [s for s in table.metadata.ordered if _is_new(table, s, known, ledger)])
-        for table in one_name_each(tables)
-    ]
-    due: list[DueTable] = []
-    left: set[TableName] = set()
-    for window in ([n for n in new if n[0].name not in failing], [n for n in new if n[0].name in failing]):
-        times = [s.committed_at for _, found in window for s in found if s.committed_at is not None]
-        end = min(times, default=0) // DAY_MICROS * DAY_MICROS + BACKFILL_MICROS
-        for table, found in window:
-            ids = [s.snapshot_id for s in found if s.committed_at is None or s.committed_at < end]
-            if len(ids) < len(found):
-                left.add(table.name)
-            if ids:
-                due.append(due_of(table, ids, known.get(table.uuid, {}), run_id))
-    return due, left
-
-
-def _is_new(table: Observed, snapshot: Snapshot, known: Known, ledger: Ledger) -> bool:
-    return snapshot.snapshot_id not in known.get(table.uuid, {}) and above_floor(table, snapshot, ledger)
 
 
 def one_name_each(tables: list[Observed]) -> list[Observed]:

@@ -38,11 +38,17 @@ def exported(settings: Settings, progress: Callable[[str], None]) -> Iterator[Me
 
 
 def metered_passes(
-    settings: Settings, session: SparkSession, meter: Meter, *, progress: Callable[[str], None], backoff: BackOff
+    settings: Settings,
+    session: SparkSession,
+    meter: Meter,
+    *,
+    progress: Callable[[str], None],
+    backoff: BackOff,
+    stop: Callable[[], bool] = lambda: False,
 ) -> MeteredPasses:
     """Passes as `wiring.pipeline` makes them, told."""
     told = PassMeter(meter, SystemClock(), backoff, settings.catalogs)
-    made = pipeline.passes(settings, session, progress=progress, backoff=backoff, meter=meter, told=told)
+    made = pipeline.passes(settings, session, progress=progress, backoff=backoff, meter=meter, told=told, stop=stop)
     return MeteredPasses(made, told)
 
 

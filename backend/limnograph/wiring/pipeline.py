@@ -65,8 +65,11 @@ def passes(
     backoff: BackOff | None = None,
     meter: Meter | None = None,
     told: PassMeter | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Passes:
-    """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table."""
+    """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table. `stop`:
+    asked between portions, whether to end there.
+    """
     from limnograph.adapters.spark.extraction import SparkExtraction
 
     # `--once` probes every table; a stream has a budget, and what notifications name goes first.
@@ -82,6 +85,7 @@ def passes(
         progress=progress,
         to_arrow=_changes,
         backoff=backoff,
+        stop=stop,
     )
 
 

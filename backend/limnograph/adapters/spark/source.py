@@ -5,7 +5,9 @@ The stream side is in `ticks.py`.
 
 from __future__ import annotations
 
+import heapq
 import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +21,7 @@ from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.adapters.sandbox.messages import Access
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.spark.ticks import TicksReader
+from limnograph.domain import secrecy
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
@@ -27,6 +30,21 @@ from limnograph.ports.tables import Tables
 _log = logging.getLogger("limnograph.source")
 NAME = "limnograph"
 ROWS_PER_BATCH = 200
+PLACE, MISSED = "limnograph_place", "limnograph_missed"
+"""Columns beside those of `snapshots`, of rows that stand for a table without rows: its place among what was asked for,
+and why it has none; empty: the task had no time or room left for it.
+"""
+TASK_SECONDS = 120.0
+"""A task begins no other table after so long: what is done must not wait for the slowest of a round."""
+TASK_BYTES = 16 * 2**20
+SCHEMA = pa.schema([*arrow_schema(SNAPSHOTS), pa.field(PLACE, pa.int64()), pa.field(MISSED, pa.string())])
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A due table and its place among all that were asked for."""
+
+    place: int
+    due: DueTable
 
 
 class DueShare(InputPartition):
@@ -38,46 +56,72 @@ class DueShare(InputPartition):
 
 class SnapshotsReader(DataSourceReader):
     """Rows of `snapshots` for option `due` (JSON list of DueTable), with option `access` (JSON). Each worker process
-    has a killable child of its own, which stays warm from task to task.
+    has a killable child of its own, which stays warm from task to task. Options `task_seconds` and `task_bytes` bound
+    what a task begins; it always tries one table.
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._access = options["access"]
         self._due = msgspec.json.decode(options["due"], type=list[DueTable])
         self._tasks = int(options.get("tasks", "2"))
+        self._seconds = float(options.get("task_seconds", TASK_SECONDS))
+        self._bytes = int(options.get("task_bytes", TASK_BYTES))
 
     def partitions(self) -> Sequence[DueShare]:
-        return [DueShare(msgspec.json.encode(share).decode()) for share in shares(self._due, self._tasks)]
+        placed = [Placed(place, due) for place, due in enumerate(self._due)]
+        return [DueShare(msgspec.json.encode(share).decode()) for share in shares(placed, self._tasks)]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        tables = SandboxTables(msgspec.json.decode(self._access, type=Access))
-        for due in msgspec.json.decode(partition.tables, type=list[DueTable]):
-            yield from self._rows(due, tables)
+        access = msgspec.json.decode(self._access, type=Access)
+        for properties in (*access.catalogs.values(), *access.stores.values()):
+            secrecy.keep(secrecy.secrets_of(properties))
+        tables = SandboxTables(access)
+        until, room = time.monotonic() + self._seconds, self._bytes
+        for number, placed in enumerate(msgspec.json.decode(partition.tables, type=list[Placed])):
+            if number and (room <= 0 or time.monotonic() >= until):
+                yield _without_rows(placed, "")
+                continue
+            for batch in self._rows(placed, tables):
+                room -= batch.nbytes
+                yield batch
 
-    def _rows(self, due: DueTable, tables: Tables) -> list[pa.RecordBatch]:
+    def _rows(self, placed: Placed, tables: Tables) -> list[pa.RecordBatch]:
         """Rows of one table. None of them when it cannot be read now, for whatever reason: the driver misses them,
         the table stays due, and the others go on.
         """
         try:
-            return list(_batches(tables.extract(due)))
+            return list(_batches(tables.extract(placed.due)))
         except (SourceError, MetadataError) as error:
-            _log.warning("%s: %s", due.name, error)
-        except Exception:  # noqa: BLE001 - one table's surprise must not end the job of all
-            _log.exception("%s could not be extracted", due.name)
-        return []
+            _log.warning("%s: %s", placed.due.name, error)
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001 - one table's surprise must not end the job of all
+            _log.exception("%s could not be extracted", placed.due.name)
+            reason = f"unexpected {type(error).__name__}: {error}"
+        return [_without_rows(placed, reason or "no reason given")]
 
 
-def shares(due: Sequence[DueTable], tasks: int) -> list[list[DueTable]]:
+def shares(due: Sequence[Placed], tasks: int) -> list[list[Placed]]:
     """Tables spread over at most `tasks` tasks by the number of their new snapshots, largest first."""
-    found: list[list[DueTable]] = [[] for _ in range(max(1, min(tasks, len(due))))]
-    for table in sorted(due, key=lambda t: -len(t.snapshot_ids)):
-        min(found, key=lambda share: sum(len(t.snapshot_ids) for t in share)).append(table)
+    found: list[list[Placed]] = [[] for _ in range(max(1, min(tasks, len(due))))]
+    lightest = [(0, place) for place in range(len(found))]
+    for placed in sorted(due, key=lambda p: -len(p.due.snapshot_ids)):
+        weight, place = heapq.heappop(lightest)
+        found[place].append(placed)
+        heapq.heappush(lightest, (weight + len(placed.due.snapshot_ids), place))
     return found
 
 
 def _batches(facts: list[SnapshotFact]) -> Iterator[pa.RecordBatch]:
     for start in range(0, len(facts), ROWS_PER_BATCH):
-        yield from arrow_table(SNAPSHOTS, facts[start : start + ROWS_PER_BATCH]).combine_chunks().to_batches()
+        for batch in arrow_table(SNAPSHOTS, facts[start : start + ROWS_PER_BATCH]).combine_chunks().to_batches():
+            nothing = [pa.nulls(batch.num_rows, SCHEMA.field(name).type) for name in (PLACE, MISSED)]
+            yield pa.RecordBatch.from_arrays([*batch.columns, *nothing], schema=SCHEMA)
+
+
+def _without_rows(placed: Placed, reason: str) -> pa.RecordBatch:
+    """Says that a table has none."""
+    row = dict.fromkeys(SCHEMA.names) | {"table_uuid": placed.due.table_uuid, "snapshot_id": 0}
+    return pa.RecordBatch.from_pylist([row | {PLACE: placed.place, MISSED: reason}], schema=SCHEMA)
 
 
 class LimnographSource(DataSource):
@@ -90,7 +134,7 @@ class LimnographSource(DataSource):
     def schema(self) -> StructType:
         if self.options.get("mode") == "ticks":
             return StructType([StructField("tick", LongType())])
-        found: StructType = from_arrow_schema(arrow_schema(SNAPSHOTS))
+        found: StructType = from_arrow_schema(SCHEMA)
         return found
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from py4j.protocol import Py4JError
@@ -23,6 +22,7 @@ from pyspark.sql.functions import lit
 
 from limnograph.adapters.iceberg.meta_loss import load_meta_table
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
+from limnograph.adapters.spark.changes_reads import ChangesReads, change_facts, only_added
 from limnograph.adapters.spark.failures import first_line, guarded
 from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
@@ -41,6 +41,7 @@ class SparkMetaStore:
     def __init__(self, session: SparkSession, open_catalog: Callable[[], Catalog], namespace: str) -> None:
         self._session, self._open, self._namespace = session, open_catalog, namespace
         self._catalog: Catalog | None = None
+        self._changes = ChangesReads(lambda: self._load(CHANGES))
         self._exists = False
 
     def ensure(self) -> list[str]:
@@ -79,6 +80,15 @@ class SparkMetaStore:
         columns = tuple(column.name for column in CHANGES.columns)
         rows = guarded(lambda: self._scan(CHANGES, head, columns, expressions.AlwaysTrue()))
         return [] if rows is None else change_facts(rows)
+
+    def names(self, head: int | None) -> list[ChangeFact]:
+        return guarded(lambda: self._changes.names(head))
+
+    def states(self, head: int | None, series: Collection[str]) -> list[ChangeFact]:
+        return guarded(lambda: self._changes.states(head, series))
+
+    def only_added(self, old: int | None, new: int | None, table: MetaTable) -> bool:
+        return guarded(lambda: only_added(self._load(table), old, new))
 
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
         if not keys:
@@ -177,12 +187,6 @@ def known_rows(rows: pa.Table) -> Known:
 
 def _micros(rows: pa.Table) -> pa.ChunkedArray:
     return rows.column("committed_at").cast(pa.timestamp("us", tz="UTC")).cast(pa.int64())
-
-
-def change_facts(rows: pa.Table) -> list[ChangeFact]:
-    """Rows of `changes` as facts; instants as microseconds."""
-    fields = [pa.field(f.name, pa.int64()) if pa.types.is_timestamp(f.type) else f for f in rows.schema]
-    return [msgspec.convert(row, ChangeFact) for row in rows.cast(pa.schema(fields)).to_pylist()]
 
 
 def _filter(candidates: Sequence[Candidates]) -> BooleanExpression:

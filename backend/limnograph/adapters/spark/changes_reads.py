@@ -1,0 +1,105 @@
+"""Reads of `changes` through PyIceberg, and what happened between two heads of a meta table. No Spark job.
+
+Names and health of all tables are kept between reads; later ones take only the files that came since. `changes` only
+ever grows; a compaction keeps the sequence number that it started from, so it at most gives a row again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyiceberg import expressions
+from pyiceberg.expressions import AlwaysTrue, BooleanExpression
+from pyiceberg.io.pyarrow import ArrowScan
+from pyiceberg.manifest import ManifestContent
+from pyiceberg.table import FileScanTask, Table
+from pyiceberg.table.snapshots import Operation, Snapshot
+
+from limnograph.domain.facts import ChangeFact
+from limnograph.ports.meta_store import NAME_COLUMNS, NAME_KINDS, STATE_COLUMNS
+
+_X: Any = expressions  # its constructors are typed for bound terms; ours are names
+MANY_SERIES = 500
+"""A list of this many values prunes no file any more; the rows are filtered afterwards."""
+
+
+class ChangesReads:
+    """Reads of one table; `load` gives it as it is now."""
+
+    def __init__(self, load: Callable[[], Table]) -> None:
+        self._load = load
+        self._names: list[ChangeFact] = []
+        self._at: int | None = None
+
+    def names(self, head: int | None) -> list[ChangeFact]:
+        """See the port."""
+        if head is None:
+            return []
+        if head != self._at:
+            table = self._load()
+            old = table.snapshot_by_id(self._at) if self._at is not None else None
+            if old is not None and only_added(table, self._at, head):
+                fresh = _newer_files(table, head, old.sequence_number or 0)
+            else:
+                self._names, fresh = [], _newer_files(table, head, -1)
+            read = ArrowScan(table.metadata, table.io, table.schema().select(*NAME_COLUMNS), AlwaysTrue()).to_table(
+                fresh
+            )
+            self._names += change_facts(_of_kinds(read))
+            self._at = head
+        return list(self._names)
+
+    def states(self, head: int | None, series: Collection[str]) -> list[ChangeFact]:
+        """See the port."""
+        if head is None or not series:
+            return []
+        others: BooleanExpression = _X.NotIn("kind", set(NAME_KINDS))
+        if len(series) <= MANY_SERIES:
+            others = expressions.And(others, _X.In("table_uuid", set(series)))
+        rows = self._load().scan(row_filter=others, selected_fields=STATE_COLUMNS, snapshot_id=head).to_arrow()
+        wanted = pa.array(list(series), rows.schema.field("table_uuid").type)
+        return change_facts(rows.filter(pc.is_in(rows.column("table_uuid"), wanted)))
+
+
+def only_added(table: Table, old: int | None, new: int | None) -> bool:
+    """Whether from one head to the other main only got appends and compactions. False where history has expired."""
+    while new is not None and new != old:
+        snapshot = table.snapshot_by_id(new)
+        if snapshot is None or not _adds_only(snapshot):
+            return False
+        new = snapshot.parent_snapshot_id
+    return new == old
+
+
+def _adds_only(snapshot: Snapshot) -> bool:
+    summary = snapshot.summary
+    if summary is None:
+        return False
+    if summary.operation in {Operation.APPEND, Operation.REPLACE}:
+        return True
+    return summary.operation == Operation.OVERWRITE and not int(summary["deleted-data-files"] or 0)
+
+
+def _newer_files(table: Table, head: int, since: int) -> list[FileScanTask]:
+    """Live files of a snapshot whose rows came after a sequence number."""
+    snapshot = table.snapshot_by_id(head)
+    found: list[FileScanTask] = []
+    for manifest in snapshot.manifests(table.io) if snapshot else ():
+        if manifest.content == ManifestContent.DATA and (manifest.sequence_number or 0) > since:
+            entries = manifest.fetch_manifest_entry(table.io)
+            found += [FileScanTask(entry.data_file) for entry in entries if (entry.sequence_number or 0) > since]
+    return found
+
+
+def _of_kinds(rows: pa.Table) -> pa.Table:
+    return rows.filter(pc.is_in(rows.column("kind"), pa.array(NAME_KINDS, rows.schema.field("kind").type)))
+
+
+def change_facts(rows: pa.Table) -> list[ChangeFact]:
+    """Rows of `changes` as facts; instants as microseconds."""
+    fields = [pa.field(f.name, pa.int64()) if pa.types.is_timestamp(f.type) else f for f in rows.schema]
+    return [msgspec.convert(row, ChangeFact) for row in rows.cast(pa.schema(fields)).to_pylist()]

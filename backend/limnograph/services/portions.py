@@ -1,0 +1,157 @@
+"""What is new, cut into units of work and portions of them: newest first, whole days, fair to all tables. Pure.
+
+A unit is what one task extracts: snapshots of one table within 31 days. A portion is what one append makes durable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from limnograph.domain.due import DueTable
+from limnograph.domain.ids import TableName
+from limnograph.domain.metadata import Snapshot
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.extraction import Extracted, Extraction
+from limnograph.ports.meta_store import Candidates, Known
+from limnograph.services.changes import Observed
+from limnograph.services.ledger import Ledger
+from limnograph.services.sightings import above_floor
+from limnograph.services.survey import due_of, one_name_each
+
+DAY_MICROS = 86_400 * MICROS_PER_SECOND
+BLOCK_DAYS = 31
+"""Days of a unit, counted back from the table's newest commit; whole ones, so that a day is rolled up once."""
+UNIT_SNAPSHOTS = 500
+"""So many of one table, or one day of it, are a unit: each has the table's deadline for itself."""
+PORTION_ROWS = 2_000
+"""Rows of a portion: a few seconds of work, a few megabytes. What rows weigh is bounded where they are made."""
+
+
+class Unit(NamedTuple):
+    """`rank`: 0 for the newest 31 days of the table, and so on. `span`: where its rows lie."""
+
+    rank: int
+    due: DueTable
+    span: Candidates
+
+    @property
+    def rows(self) -> int:
+        """Rows that it makes."""
+        return len(self.due.snapshot_ids)
+
+
+def units_of(
+    tables: list[Observed], known: Known, ledger: Ledger, run_id: str, failing: Collection[TableName] = ()
+) -> list[Unit]:
+    """New snapshots of all tables, by set difference: newest blocks first, and tables that were `failing` behind the
+    others, because what they cannot give must not hold those back.
+    """
+    found: list[Unit] = []
+    for table in one_name_each(tables):
+        seen = known.get(table.uuid, {})
+        new = [s for s in table.metadata.ordered if s.snapshot_id not in seen and above_floor(table, s, ledger)]
+        for rank, part in _parts(new, _newest_day(table)):
+            due = due_of(table, [s.snapshot_id for s in part], seen, run_id)
+            found.append(Unit(rank, due, span_of(table.uuid, part)))
+    return sorted(
+        found, key=lambda unit: (unit.rank > 0, unit.due.name in failing, unit.rank, -(unit.span.latest or 0))
+    )
+
+
+def portions(units: Sequence[Unit], failing: Collection[TableName] = ()) -> deque[list[Unit]]:
+    """Units together in their order: the newest blocks apart from older ones, failing tables apart from others."""
+    found: deque[list[Unit]] = deque()
+    for _, group in groupby(units, key=lambda unit: (unit.rank > 0, unit.due.name in failing)):
+        found.extend(_packed(group))
+    return found
+
+
+def span_of(uuid: str, snapshots: Iterable[Snapshot]) -> Candidates:
+    """Where rows of these snapshots lie."""
+    times = [snapshot.committed_at for snapshot in snapshots]
+    known = [time for time in times if time is not None]
+    return Candidates(uuid, None, None) if len(known) < len(times) else Candidates(uuid, min(known), max(known))
+
+
+def without(units: Sequence[Unit], known: Known) -> list[Unit]:
+    """What is left of units where some rows came to stand meanwhile."""
+    found: list[Unit] = []
+    for unit in units:
+        seen = known.get(unit.due.table_uuid, {})
+        ids = [i for i in unit.due.snapshot_ids if i not in seen]
+        if ids:
+            found.append(unit if len(ids) == unit.rows else unit._replace(due=unit.due.only(ids)))
+    return found
+
+
+def extracted_whole(extraction: Extraction, due: Sequence[DueTable]) -> Extracted:
+    """Rows of all that is due, in as many rounds as it takes."""
+    rows: list[pa.Table] = []
+    missed: dict[int, str] = {}
+    places = list(range(len(due)))
+    while places or not rows:
+        found = extraction.run([due[place] for place in places])
+        rows.append(found.rows)
+        missed |= {places[place]: reason for place, reason in found.missed.items()}
+        places = [places[place] for place in sorted(found.unreached)]
+    return Extracted(pa.concat_tables(rows), missed)
+
+
+def shortfall(due: Sequence[DueTable], extracted: Extracted) -> dict[TableName, str]:
+    """Tables that were tried and of which fewer rows came than were due; they stay due."""
+    got = Counter(extracted.rows.column("table_uuid").to_pylist())
+    wanted: Counter[tuple[TableName, str]] = Counter()
+    reasons: dict[TableName, str] = {}
+    for place, table in enumerate(due):
+        if place not in extracted.unreached:
+            wanted[table.name, table.table_uuid] += len(table.snapshot_ids)
+        if place in extracted.missed:
+            reasons.setdefault(table.name, f": {extracted.missed[place]}")
+    return {
+        name: f"{count - got[uuid]} of {count} snapshots could not be read now{reasons.get(name, '')}"
+        for (name, uuid), count in wanted.items()
+        if count > got[uuid]
+    }
+
+
+def _newest_day(table: Observed) -> int:
+    times = (snapshot.committed_at for snapshot in table.metadata.snapshots.values())
+    return max((time for time in times if time is not None), default=0) // DAY_MICROS
+
+
+def _parts(new: Sequence[Snapshot], newest_day: int) -> Iterator[tuple[int, list[Snapshot]]]:
+    """Blocks of days, and where they are large parts of them, newest first. Without a time: of the newest."""
+    blocks: dict[int, dict[int, list[Snapshot]]] = {}
+    for snapshot in new:
+        day = newest_day if snapshot.committed_at is None else snapshot.committed_at // DAY_MICROS
+        blocks.setdefault((newest_day - day) // BLOCK_DAYS, {}).setdefault(day, []).append(snapshot)
+    for rank in sorted(blocks):
+        part: list[Snapshot] = []
+        for day in sorted(blocks[rank], reverse=True):
+            snapshots = blocks[rank][day]
+            if part and len(part) + len(snapshots) > UNIT_SNAPSHOTS:
+                yield rank, part
+                part = []
+            while len(snapshots) > UNIT_SNAPSHOTS:
+                yield rank, snapshots[-UNIT_SNAPSHOTS:]
+                snapshots = snapshots[:-UNIT_SNAPSHOTS]
+            part = [*snapshots, *part]
+        yield rank, part
+
+
+def _packed(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+    portion: list[Unit] = []
+    rows = 0
+    for unit in units:
+        if portion and rows + unit.rows > PORTION_ROWS:
+            yield portion
+            portion, rows = [], 0
+        portion.append(unit)
+        rows += unit.rows
+    if portion:
+        yield portion

@@ -1,0 +1,102 @@
+"""What a pass found nothing left to do for, so that the next one need not look: saves reads, nothing rests on it.
+
+Holds as long as rows were only added to the meta tables; whoever notices anything else empties it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection
+from typing import NamedTuple
+
+from limnograph.domain.ids import TableName
+from limnograph.ports.catalog import TablePointer
+from limnograph.ports.lake import Listing
+from limnograph.ports.meta_store import Known, KnownRow
+from limnograph.services.changes import Observed
+from limnograph.services.ledger import Ledger
+from limnograph.services.sightings import above_floor
+
+MOST_IDS = 4_000_000
+"""Snapshot ids that are remembered: 32 MB."""
+
+
+class _Table(NamedTuple):
+    """`ids`: of its newest metadata, all of which have a row."""
+
+    location: str
+    uuid: str | None
+    ids: array[int]
+
+
+class Settled:
+    """By name of the table. `most_ids` in all; tables beyond are looked at whole when they move."""
+
+    def __init__(self, most_ids: int = MOST_IDS) -> None:
+        self._tables: dict[TableName, _Table] = {}
+        self._most, self._count = most_ids, 0
+        self._listing: Listing | None = None
+
+    def clear(self) -> None:
+        """Know nothing."""
+        self._tables.clear()
+        self._count, self._listing = 0, None
+
+    def moved(self, pointer: TablePointer) -> bool:
+        """Whether the table is to be looked at."""
+        known = self._tables.get(pointer.name)
+        return known is None or known.location != pointer.location
+
+    def same_names(self, listing: Listing) -> bool:
+        """Whether no name came or went, as far as the listing can tell."""
+        old = self._listing
+        if old is None or not listing.complete <= old.complete:
+            return False
+        same = listing.listed is old.listed or listing.listed == old.listed
+        return same and (listing.pointers is old.pointers or _names(listing) == _names(old))
+
+    def put_names(self, listing: Listing) -> None:
+        """Everything about names is told; forget tables that catalogs which answered list no more."""
+        self._listing = listing
+        for name in self._tables.keys() - {pointer.name for pointer in listing.pointers}:
+            if name.catalog in listing.complete:
+                self._drop(name)
+
+    def put(self, pointer: TablePointer, table: Observed | None, ledger: Ledger, left: Collection[int] = ()) -> None:
+        """All that the pointer shows is told, but for snapshots that are `left`: with any of those, the table is looked
+        at again. `table` None: its metadata cannot be read.
+        """
+        self._drop(pointer.name)
+        ids: array[int] = array("q")
+        if table is not None:
+            told = (s for s in table.metadata.snapshots.values() if s.snapshot_id not in left)
+            ids.extend(s.snapshot_id for s in told if above_floor(table, s, ledger))
+        if self._count + len(ids) > self._most:
+            ids = array("q")
+        self._count += len(ids)
+        self._tables[pointer.name] = _Table("" if left else pointer.location, table.uuid if table else None, ids)
+
+    def known(self, tables: Collection[Observed]) -> Known:
+        """Rows that tables have for sure, as far as their metadata tells of them."""
+        found: Known = {}
+        for table in tables:
+            there = self._tables.get(table.name)
+            if there is None or there.uuid != table.uuid:
+                continue
+            held = table.metadata.snapshots
+            rows = {i: KnownRow(False, held[i].committed_at, held[i].sequence_number) for i in there.ids if i in held}
+            found[table.uuid] = {**found.get(table.uuid, {}), **rows}
+        return found
+
+    def _drop(self, name: TableName) -> None:
+        known = self._tables.pop(name, None)
+        self._count -= len(known.ids) if known else 0
+
+
+def _names(listing: Listing) -> set[TableName]:
+    return {pointer.name for pointer in listing.pointers}
+
+
+def together(some: Known, better: Known) -> Known:
+    """Rows of both; where both have one that of `better`."""
+    return {series: {**some.get(series, {}), **better.get(series, {})} for series in some.keys() | better.keys()}
