@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,16 @@ import pytest
 from deltalake import write_deltalake
 
 from lakes import Lake, path_of, placeholders, rows
-from limnograph.domain.facts import CHANGES, SNAPSHOTS
+from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.failpoints import Failpoints
+from limnograph.jobs.pipeline import until_settled
+from limnograph.settings import load
+from limnograph.wiring import pipeline
 from object_store import ObjectStore, object_store
-from spark_cluster import Cluster, children, cluster, command, end, events, lives, wait_for
+from spark_cluster import PATIENCE_S, Cluster, children, cluster, command, end, events, lives, wait_for
 
 LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
 PROVENANCE = ("observed_at", "run_id", "extractor_version")
-SEEN = ("first_seen", "named")
-"""Kinds of changes whose `at` is when they were seen."""
 TABLES = ("orders", "carts", "visits", "clicks")
 MANIFEST = "-m0.avro"
 PARSER = "limnograph.jobs.parser"
@@ -95,12 +98,11 @@ class World:
         (folder / "limnograph.toml").write_text(text)
         return folder / "limnograph.toml"
 
-    def rows(self, namespace: str, table: str, key: str) -> list[dict[str, Any]]:
-        """Rows of a meta table in one order, without what tells who saw them and when."""
-        found = self.lake.catalog.load_table((namespace, table)).scan().to_arrow()
+    def rows(self, namespace: str) -> list[dict[str, Any]]:
+        """Rows of `snapshots` in one order, without what tells who saw them and when."""
+        found = self.lake.catalog.load_table((namespace, SNAPSHOTS.name)).scan().to_arrow()
         kept = found.select([name for name in found.column_names if name not in PROVENANCE]).to_pylist()
-        same = ({**row, "at": None} if row.get("kind") in SEEN else row for row in kept)
-        return sorted(same, key=lambda row: str((row["table"], row[key], row)))
+        return sorted(kept, key=lambda row: (row["table"], row["snapshot_id"]))
 
     def keys(self, namespace: str) -> Counter[tuple[str, int]]:
         found = self.lake.catalog.load_table((namespace, SNAPSHOTS.name)).scan().to_arrow().to_pylist()
@@ -123,9 +125,103 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
         yield made
 
 
+class Driver:
+    """A pipeline whose driver is this process, on some master, with an event log."""
+
+    def __init__(self, world: World, namespace: str, master: str, log: Path) -> None:
+        log.mkdir()
+        on = {"enabled": "true", "dir": f"file://{log}", "compress": "false", "rolling.enabled": "false"}
+        conf = {f"spark.eventLog.{key}": value for key, value in on.items()}
+        self.log, self.settings = log, load(world.settings(namespace, master, **conf))
+        self.session = pipeline.spark_session(self.settings)
+
+    def settle(self) -> int:
+        """Passes until nothing is due; rows that they appended."""
+        made = pipeline.passes(self.settings, self.session, failpoints=Failpoints())
+        return sum(report.snapshots_appended for report in until_settled(made, print))
+
+    def ended(self) -> list[tuple[str, int, str]]:
+        """Executor, attempt and reason of every task that has ended."""
+        return [
+            (event["Task Info"]["Executor ID"], event["Task Info"]["Attempt"], event["Task End Reason"]["Reason"])
+            for event in events(self.log, "TaskEnd")
+        ]
+
+
+@pytest.fixture(scope="module")
+def driver(world: World, spark_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    made = Driver(world, "far", spark_cluster.url, tmp_path_factory.mktemp("far") / "events")
+    yield made
+    made.session.stop()
+
+
+def held(world: World, spark_cluster: Cluster) -> list[psutil.Process]:
+    """Wait until both executors have a task that waits for a manifest; the executors."""
+
+    def both() -> list[psutil.Process]:
+        parsing = [jvm for jvm in spark_cluster.executors() if PARSER in str([command(c) for c in children(jvm.pid)])]
+        return parsing if len(parsing) == 2 and len(world.store.gate.held) >= 2 else []
+
+    return wait_for(both, "a task on each executor")
+
+
+def gone(family: list[psutil.Process], told: str) -> None:
+    wait_for(lambda: not any(map(lives, family)), told)
+
+
+def test_a_pass_on_the_cluster_shares_its_work_and_equals_a_local_pass_row_by_row(
+    world: World, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    near = Driver(world, "near", "local[2]", tmp_path / "events")
+    assert near.settle() == sum(world.real().values())
+    near.session.stop()
+    far: Driver = request.getfixturevalue("driver")
+    assert far.settle() == sum(world.real().values())
+    assert world.rows("far") == world.rows("near")
+    wait_for(lambda: {executor for executor, _, _ in far.ended()} == {"0", "1"}, "tasks of both executors")
+    assert {(attempt, reason) for _, attempt, reason in far.ended()} == {(0, "Success")}
+    assert SECRET not in "".join(file.read_text() for file in far.log.iterdir())
+
+
+def test_an_executor_killed_in_its_task_costs_an_attempt_and_no_row(
+    world: World, spark_cluster: Cluster, driver: Driver
+) -> None:
+    world.commit()
+    world.store.gate.close(MANIFEST)
+    with ThreadPoolExecutor() as pool:
+        appended = pool.submit(driver.settle)
+        victim = held(world, spark_cluster)[0]
+        family = [victim, *children(victim.pid)]
+        end(victim)
+        gone(family, "the end of the executor's Python workers and of their children")
+        world.store.gate.open()
+        assert appended.result() == len(TABLES)
+    assert world.keys("far") == world.real()
+    wait_for(lambda: any(attempt > 0 for _, attempt, _ in driver.ended()), "a second attempt")
+    assert "ExecutorLostFailure" in {reason for _, _, reason in driver.ended()}
+
+
+def test_a_killed_worker_takes_its_executor_along_and_costs_no_row(
+    world: World, spark_cluster: Cluster, driver: Driver
+) -> None:
+    world.commit()
+    world.store.gate.close(MANIFEST)
+    with ThreadPoolExecutor() as pool:
+        appended = pool.submit(driver.settle)
+        held(world, spark_cluster)
+        worker = spark_cluster.workers[0]
+        family = children(worker.pid)
+        worker.kill()
+        gone(family, "the end of the worker's executor and of its children")
+        world.store.gate.open()
+        assert appended.result() == len(TABLES)
+    spark_cluster.fill(2)
+    assert world.keys("far") == world.real()
+
+
 @contextmanager
 def running(config: Path) -> Iterator[subprocess.Popen[str]]:
-    """A pipeline that makes passes until nothing is due; it is ended when the test ends before it."""
+    """The program itself; it is ended when the test ends before it."""
     arguments = [str(LIMNOGRAPH), "pipeline", "--once", "--json", "--config", str(config)]
     log = config.with_name("pipeline.log")
     with log.open("w") as errors:
@@ -140,104 +236,21 @@ def running(config: Path) -> Iterator[subprocess.Popen[str]]:
         print(log.read_text()[-3000:])
 
 
-def once(config: Path) -> dict[str, Any]:
+def test_a_killed_driver_leaves_no_process_and_the_next_one_makes_up_for_it(
+    world: World, spark_cluster: Cluster
+) -> None:
+    config = world.settings("far", spark_cluster.url)
+    world.commit()
+    world.store.gate.close(MANIFEST)
     with running(config) as started:
-        told, _ = started.communicate(timeout=400)
-        assert started.returncode == 0
-        return json.loads(told.splitlines()[-1])
-
-
-def event_log(folder: Path) -> dict[str, str]:
-    folder.mkdir()
-    on = {"enabled": "true", "dir": f"file://{folder}", "compress": "false", "rolling.enabled": "false"}
-    return {f"spark.eventLog.{key}": value for key, value in on.items()}
-
-
-def attempts(log: Path) -> dict[tuple[int, int], int]:
-    """Highest attempt of every task of an event log, by stage and partition."""
-    found: Counter[tuple[int, int]] = Counter()
-    for event in events(log, "TaskStart"):
-        found[event["Stage ID"], event["Task Info"]["Index"]] += 1
-    return dict(found)
-
-
-def test_a_pass_on_the_cluster_equals_a_local_pass_row_by_row(
-    world: World, spark_cluster: Cluster, tmp_path: Path
-) -> None:
-    log = tmp_path / "events"
-    told = once(world.settings("far", spark_cluster.url, **event_log(log)))
-    assert told["snapshots_appended"] == sum(world.real().values())
-    assert told["unreadable"] == 0
-    assert once(world.settings("near", "local[2]"))["snapshots_appended"] == told["snapshots_appended"]
-    for table, key in ((SNAPSHOTS, "snapshot_id"), (CHANGES, "kind")):
-        assert world.rows("far", table.name, key) == world.rows("near", table.name, key)
-    hosts = {event["Task Info"]["Executor ID"] for event in events(log, "TaskEnd")}
-    assert hosts == {"0", "1"}
-    assert set(attempts(log).values()) == {1}
-    assert SECRET not in "".join(file.read_text() for file in log.iterdir())
-
-
-def held(world: World, spark_cluster: Cluster, started: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Wait until both executors have a task that waits for a manifest; the executors."""
-
-    def both() -> list[psutil.Process]:
-        assert started.poll() is None, "the pipeline ended early"
-        parsing = [jvm for jvm in spark_cluster.executors() if PARSER in str([command(c) for c in children(jvm.pid)])]
-        return parsing if len(parsing) == 2 and len(world.store.gate.held) >= 2 else []
-
-    return wait_for(both, "a task on each executor")
-
-
-def gone(family: list[psutil.Process], told: str) -> None:
-    wait_for(lambda: not any(map(lives, family)), told)
-
-
-def test_an_executor_killed_in_its_task_costs_an_attempt_and_no_row(
-    world: World, spark_cluster: Cluster, tmp_path: Path
-) -> None:
-    log = tmp_path / "events"
-    world.commit()
-    world.store.gate.close(MANIFEST)
-    with running(world.settings("far", spark_cluster.url, **event_log(log))) as started:
-        victim = held(world, spark_cluster, started)[0]
-        family = [victim, *children(victim.pid)]
-        end(victim)
-        gone(family, "the end of the executor's Python workers and of their children")
-        world.store.gate.open()
-        told, _ = started.communicate(timeout=400)
-        assert started.returncode == 0
-    assert json.loads(told.splitlines()[-1])["snapshots_appended"] == len(TABLES)
-    assert world.keys("far") == world.real()
-    assert max(attempts(log).values()) > 1
-    reasons = {event["Task End Reason"]["Reason"] for event in events(log, "TaskEnd")}
-    assert reasons == {"Success", "ExecutorLostFailure"}
-
-
-def test_a_killed_driver_leaves_no_executor_and_no_child(world: World, spark_cluster: Cluster) -> None:
-    world.commit()
-    world.store.gate.close(MANIFEST)
-    with running(world.settings("far", spark_cluster.url)) as started:
-        executors = held(world, spark_cluster, started)
+        executors = held(world, spark_cluster)
         family = [*children(started.pid), *executors, *(child for jvm in executors for child in children(jvm.pid))]
         started.kill()
         gone(family, "the end of the driver's JVM, the executors and all of their children")
     world.store.gate.open()
     assert sum(world.keys("far").values()) == sum(world.real().values()) - len(TABLES)
-
-
-def test_a_killed_worker_costs_no_row_and_what_a_killed_driver_left_is_made_up_for(
-    world: World, spark_cluster: Cluster
-) -> None:
-    world.store.gate.close(MANIFEST)
-    with running(world.settings("far", spark_cluster.url)) as started:
-        held(world, spark_cluster, started)
-        worker = spark_cluster.workers[0]
-        family = children(worker.pid)
-        worker.kill()
-        gone(family, "the end of the worker's executor and of its children")
-        world.store.gate.open()
-        told, _ = started.communicate(timeout=400)
+    with running(config) as started:
+        told, _ = started.communicate(timeout=PATIENCE_S)
         assert started.returncode == 0
-    spark_cluster.fill(2)
     assert json.loads(told.splitlines()[-1])["snapshots_appended"] == len(TABLES)
     assert world.keys("far") == world.real()

@@ -46,9 +46,9 @@ def compact(names: Names, table: MetaTable, part: Part, *, whole: bool) -> str:
 
 
 def orphans(names: Names, table: MetaTable, older_than: int, *, remove: bool) -> str:
-    """Files that no snapshot has."""
-    dry = "false" if remove else "true"
-    return names.call("remove_orphan_files", table, f"older_than => {instant(older_than)}", f"dry_run => {dry}")
+    """Files that no snapshot has, listed by the catalog's own client: Hadoop's file systems may not know the store."""
+    told = (f"older_than => {instant(older_than)}", f"dry_run => {'false' if remove else 'true'}")
+    return names.call("remove_orphan_files", table, *told, "prefix_listing => true")
 
 
 def merge_rollups(names: Names, table: MetaTable, view: str, columns: Sequence[str], span: tuple[int, int]) -> str:
