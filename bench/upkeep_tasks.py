@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HOUR_COMMITS = 60
+KEPT_EVERY = 720
+"""Minutes between two looks of housekeeping while a table grows old: far fewer than the pipeline's, so that the table is
+older than it would be, if anything. The last hour before it is measured is kept as the pipeline keeps it.
+"""
 PENDING = 40
 """Commits since the last housekeeping when an append is measured: the same at every age."""
 FACTS = 500
@@ -68,15 +72,15 @@ class Aging:
         ]
         return arrow_table(SNAPSHOTS, rows)
 
-    def age(self, namespace: str, commits: int, *, kept: bool = True) -> None:
-        """Commits more, one a minute, with housekeeping after every full hour."""
+    def age(self, namespace: str, commits: int, every: int = 0) -> None:
+        """Commits more, one a minute, with housekeeping after so many and in the end; 0: never."""
         from limnograph.jobs.housekeeping import keep_house
 
         table, house = Aged(self.lake, f"{namespace}.snapshots"), self.house(namespace)
         for number in range(commits):
             self.warp.tick(MINUTE)
             table.commit([self.facts(AGING_FACTS)])
-            if kept and (number + 1) % HOUR_COMMITS == 0:
+            if every and ((number + 1) % every == 0 or number + 1 == commits):
                 failed = [report for report in keep_house(house, lambda _line: None) if report.problem]
                 if failed:
                     raise SystemExit(f"housekeeping failed: {failed}")
@@ -133,8 +137,9 @@ def append_at_age(clock: Clock, folder: str, young: str, old: str) -> dict[str, 
     try:
         started = time.perf_counter()
         for namespace, commits in (("old", int(old)), ("young", int(young))):
-            aging.age(namespace, (commits - PENDING) // HOUR_COMMITS * HOUR_COMMITS)
-            aging.age(namespace, PENDING, kept=False)
+            aging.age(namespace, max(commits - PENDING - HOUR_COMMITS, 0), KEPT_EVERY)
+            aging.age(namespace, HOUR_COMMITS, HOUR_COMMITS)
+            aging.age(namespace, PENDING)
         aged = time.perf_counter() - started
         rows = aging.facts(AGING_FACTS)
         Aged(aging.lake, "left.snapshots").commit([rows] * int(old), repeat=int(old))
