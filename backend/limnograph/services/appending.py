@@ -32,6 +32,7 @@ class Appending:
         progress: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self._store, self._to_arrow, self._progress = store, to_arrow, progress
+        self._last: Exception | None = None
 
     def snapshots(self, rows: pa.Table, head: int | None, wanted: Sequence[Candidates], run_id: str) -> int:
         """Rows appended. After a conflict or a lost reply the rows that are there by now are dropped."""
@@ -48,7 +49,7 @@ class Appending:
                 rows = rows.filter(pa.array([key not in known.get(series, {}) for series, key in keys], pa.bool_()))
             else:
                 return int(rows.num_rows)
-        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to snapshots lost against other writers")
+        raise self._gave_up("appends to snapshots")
 
     def events(self, table: MetaTable, rows: pa.Table, run_id: str) -> int:
         """Rows appended, of those whose keys are not there. The caller gives each key once."""
@@ -65,7 +66,7 @@ class Appending:
                 self._wait(attempt, error)
             else:
                 return int(rows.num_rows)
-        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to {table.name} lost against other writers")
+        raise self._gave_up(f"appends to {table.name}")
 
     def changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: int) -> None:
         """After a conflict or a lost reply rows that now say nothing new are dropped."""
@@ -84,7 +85,7 @@ class Appending:
                 rows = still_new(rows, ledger_at(self._store, head))
             else:
                 return
-        raise SourceUnavailable("meta store", f"{ATTEMPTS} appends to changes lost against other writers")
+        raise self._gave_up("appends to changes")
 
     def repair(self, rows: pa.Table) -> None:
         """Replace rows by key; a repair that is done twice changes nothing, so a lost reply is simply repeated."""
@@ -97,9 +98,14 @@ class Appending:
                 self._wait(attempt, error)
             else:
                 return
-        raise SourceUnavailable("meta store", f"{ATTEMPTS} repairs of snapshots lost against other writers")
+        raise self._gave_up("repairs of snapshots")
+
+    def _gave_up(self, what: str) -> SourceUnavailable:
+        detail = self._last.detail if isinstance(self._last, SourceError) else str(self._last)
+        return SourceUnavailable("meta store", f"{ATTEMPTS} {what} failed, the last one: {detail}")
 
     def _wait(self, attempt: int, error: Exception) -> None:
+        self._last = error
         self._progress(f"write lost ({error}); trying again from what stands there now")
         time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
 

@@ -35,7 +35,8 @@ class SqlInbox:
         dialect = parsed.get_backend_name()
         if dialect not in _INSERT:
             raise _no_url()
-        self._folder = Path(parsed.database).parent if dialect == "sqlite" and parsed.database else None
+        self._file = Path(parsed.database) if dialect == "sqlite" and parsed.database else None
+        self._folder = self._file.parent if self._file is not None else None
         if dialect == "sqlite":
             sa.event.listen(self._engine, "connect", _durable)
         self._insert = _INSERT[dialect](ITEMS).on_conflict_do_nothing(index_elements=["kind", "key"])
@@ -108,7 +109,8 @@ class SqlInbox:
         except OSError as error:
             raise SourceUnavailable("inbox", f"cannot {what}: {error.strerror} ({self._folder})") from error
         except SQLAlchemyError as error:
-            raise SourceUnavailable("inbox", f"cannot {what}: {_reason(error)}") from error
+            place = f" ({self._file})" if self._file is not None else ""
+            raise SourceUnavailable("inbox", f"cannot {what}: {_reason(error)}{place}") from error
 
 
 def _row(item: InboxItem) -> dict[str, object]:

@@ -23,7 +23,7 @@ from pyspark.sql.functions import lit
 from limnograph.adapters.iceberg.meta_loss import load_meta_table
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
 from limnograph.adapters.spark.changes_reads import ChangesReads, change_facts, only_added
-from limnograph.adapters.spark.failures import first_line, guarded
+from limnograph.adapters.spark.failures import first_line, guarded, is_full, placed
 from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.ports.meta_store import STATUS_RANK, TIER_RANK, Candidates, Key, Known, KnownRow, keys_of
@@ -100,7 +100,7 @@ class SparkMetaStore:
         try:
             self._writer(table, rows, head, run_id).overwrite(lit(False))
         except (Py4JError, PySparkException) as error:
-            raise _lost(table, error) from error
+            raise self._lost(table, error) from error
 
     def replace(self, rows: pa.Table) -> None:
         view = f"limnograph_repair_{uuid.uuid4().hex}"
@@ -113,7 +113,7 @@ class SparkMetaStore:
                 f"when matched and {_rank('s')} >= {_rank('t')} then update set {columns}"
             )
         except (Py4JError, PySparkException) as error:
-            raise _lost(SNAPSHOTS, error) from error
+            raise self._lost(SNAPSHOTS, error) from error
         finally:
             self._session.catalog.dropTempView(view)
 
@@ -131,6 +131,13 @@ class SparkMetaStore:
     def _name(self, table: MetaTable) -> str:
         return f"`{self._pyiceberg().name}`.`{self._namespace}`.`{table.name}`"
 
+    def _lost(self, table: MetaTable, error: Exception) -> LimnographError:
+        """Whether another commit came between, or nothing is known of the outcome."""
+        text = str(error)
+        if any(sign in text for sign in _LOST) and not is_full(text):
+            return Conflict(f"{table.name}: {first_line(text)}")
+        return SourceUnavailable("meta store", placed(text, lambda: self._load(table).location()))
+
     def _pyiceberg(self) -> Catalog:
         if self._catalog is None:
             self._catalog = self._open()
@@ -145,14 +152,6 @@ class SparkMetaStore:
         if head is None:
             return None
         return self._load(table).scan(row_filter=rows, selected_fields=columns, snapshot_id=head).to_arrow()
-
-
-def _lost(table: MetaTable, error: Exception) -> LimnographError:
-    """Whether another commit came between, or nothing is known of the outcome."""
-    text = str(error)
-    if any(sign in text for sign in _LOST):
-        return Conflict(f"{table.name}: {first_line(text)}")
-    return SourceUnavailable("meta store", first_line(text))
 
 
 def _same_key(rows: pa.Table) -> str:
