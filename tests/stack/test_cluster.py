@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -18,14 +19,19 @@ import pytest
 from deltalake import write_deltalake
 
 from lakes import Lake, path_of, placeholders, rows
+from limnograph.adapters.spark.java import java_home
+from limnograph.adapters.spark.session import find_jars
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.pipeline import until_settled
 from limnograph.settings import load
 from limnograph.wiring import pipeline
 from object_store import ObjectStore, object_store
-from spark_cluster import PATIENCE_S, Cluster, children, cluster, command, end, events, lives, wait_for
+from spark_cluster import PATIENCE_S, SPARK_CLASS, Cluster, children, cluster, command, end, events, lives, wait_for
 
+ROOT = Path(__file__).parents[2]
+PROGRAM = "deploy/images/pipeline.py"
+SPARK_SUBMIT = SPARK_CLASS.with_name("spark-submit")
 LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
 PROVENANCE = ("observed_at", "run_id", "extractor_version")
 TABLES = ("orders", "carts", "visits", "clicks")
@@ -90,7 +96,7 @@ class World:
                 "[path_map]",
                 f'"file://{self.lake.folder}/warehouse/sales/" = "s3://bucket/sales/"',
                 "[spark]",
-                f'master = "{master}"',
+                *([f'master = "{master}"'] if master else []),
                 "[spark.conf]",
                 *(f'"{key}" = "{value}"' for key, value in conf.items()),
             )
@@ -219,13 +225,32 @@ def test_a_killed_worker_takes_its_executor_along_and_costs_no_row(
     assert world.keys("far") == world.real()
 
 
+def environment() -> dict[str, str]:
+    """What spark-submit needs to be told; our own program finds it by itself."""
+    return {
+        **os.environ,
+        "JAVA_HOME": java_home(),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+
+
+def submit(master: str) -> list[str | Path]:
+    """The line of deploy/spark-submit.md."""
+    jars = ",".join(map(str, find_jars()))
+    return [SPARK_SUBMIT, "--master", master, "--jars", jars, "--conf", "spark.cores.max=2", ROOT / PROGRAM]
+
+
 @contextmanager
-def running(config: Path) -> Iterator[subprocess.Popen[str]]:
+def running(config: Path, *program: str | Path) -> Iterator[subprocess.Popen[str]]:
     """The program itself; it is ended when the test ends before it."""
-    arguments = [str(LIMNOGRAPH), "pipeline", "--once", "--json", "--config", str(config)]
+    arguments = [*map(str, program), "pipeline", "--once", "--json", "--config", str(config)]
     log = config.with_name("pipeline.log")
     with log.open("w") as errors:
-        started = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=config.parent)
+        started = subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=config.parent, env=environment()
+        )
     try:
         yield started
     finally:
@@ -236,21 +261,22 @@ def running(config: Path) -> Iterator[subprocess.Popen[str]]:
         print(log.read_text()[-3000:])
 
 
-def test_a_killed_driver_leaves_no_process_and_the_next_one_makes_up_for_it(
-    world: World, spark_cluster: Cluster
+def test_a_killed_driver_leaves_no_process_and_spark_submit_makes_up_for_it(
+    world: World, spark_cluster: Cluster, driver: Driver
 ) -> None:
-    config = world.settings("far", spark_cluster.url)
+    driver.session.stop()
     world.commit()
     world.store.gate.close(MANIFEST)
-    with running(config) as started:
+    with running(world.settings("far", spark_cluster.url), LIMNOGRAPH) as started:
         executors = held(world, spark_cluster)
         family = [*children(started.pid), *executors, *(child for jvm in executors for child in children(jvm.pid))]
         started.kill()
         gone(family, "the end of the driver's JVM, the executors and all of their children")
     world.store.gate.open()
     assert sum(world.keys("far").values()) == sum(world.real().values()) - len(TABLES)
-    with running(config) as started:
+    with running(world.settings("far", ""), *submit(spark_cluster.url)) as started:
         told, _ = started.communicate(timeout=PATIENCE_S)
         assert started.returncode == 0
     assert json.loads(told.splitlines()[-1])["snapshots_appended"] == len(TABLES)
     assert world.keys("far") == world.real()
+    assert (spark_cluster.folder / "master.log").read_text().count("Registered app") == 3
