@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from limnograph.adapters.spark.java import java_home
-from limnograph.adapters.spark.session import find_jars, on_this_machine
+from limnograph.adapters.spark.session import _conf, find_jars, on_this_machine
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import EnvironmentFault
 
@@ -62,6 +62,20 @@ def test_jars_come_from_the_named_folder_and_their_absence_names_the_remedy(tmp_
 )
 def test_only_executors_of_this_machine_reach_the_driver_by_loopback(master: str, *, near: bool) -> None:
     assert on_this_machine(master) is near
+
+
+def test_on_kubernetes_jars_are_those_of_the_image_elsewhere_the_driver_hands_them_out(tmp_path: Path) -> None:
+    (tmp_path / "a.jar").touch()
+    assert _conf({}, "k8s://https://k", str(tmp_path), {})["spark.jars"] == f"local://{tmp_path}/a.jar"
+    assert _conf({}, "spark://m:7077", str(tmp_path), {})["spark.jars"] == f"{tmp_path}/a.jar"
+
+
+def test_what_is_given_is_not_ours_to_say_and_jars_that_are_given_are_not_searched_for(tmp_path: Path) -> None:
+    given = {"spark.jars": "mine.jar", "spark.driver.memory": "4g", "spark.sql.catalog.lake.cache-enabled": "true"}
+    found = _conf({"lake": {"uri": "http://r"}}, "yarn", str(tmp_path / "none"), given)
+    assert found.keys() & given.keys() == set()
+    assert found["spark.sql.catalog.lake.uri"] == "http://r"
+    assert "spark.driver.host" not in found
 
 
 def test_work_is_spread_by_its_size() -> None:
