@@ -1,11 +1,12 @@
 """Settings: defaults, secrets from environment and files, and errors that name the key."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from limnograph.domain.errors import SettingsError
-from limnograph.settings import Settings, load, parse, unused
+from limnograph.settings import Settings, load, parse, reread_catalogs, unused
 
 LEAST = {"catalogs": {"lake": {"type": "sql", "uri": "sqlite:////lake.db", "warehouse": "file:///w"}}}
 
@@ -36,6 +37,11 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"observe": {"paths": [{"format": "parquet", "name": "x", "location": "/x"}]}}, "observe.paths[0].format"),
         ({"observe": {"table_deadline_seconds": 0}}, "observe.table_deadline_seconds"),
         ({"observe": {"roots": "/srv"}}, "observe.roots"),
+        ({"observe": {"probes_per_second": 0}}, "observe.probes_per_second"),
+        ({"observe": {"probes_at_once": 65}}, "observe.probes_at_once"),
+        ({"observe": {"catalog_deadline_seconds": -1}}, "observe.catalog_deadline_seconds"),
+        ({"observe": {"warehouses": [{"name": "x"}]}}, "observe.warehouses[0].location"),
+        ({"file": "/x"}, "file"),
         ({"catalogs": {"lake": {"type": "sql", "pool": 3}}}, "catalogs.lake.pool"),
         ({"catalogs": {"a": {"type": "sql"}, "b": "sql"}}, "catalogs.b"),
         ({"spark": {"conf": {"spark.ui.enabled": False}}}, "spark.conf.spark.ui.enabled"),
@@ -123,3 +129,33 @@ def test_the_pipelines_own_numbers_have_an_address_or_none(address: str, told: t
 def test_an_address_that_is_none_names_its_key(address: str) -> None:
     with pytest.raises(SettingsError, match=r"^pipeline\.metrics: is not an address"):
         parsed({"pipeline": {"metrics": address}})
+
+
+def test_properties_with_dots_may_be_written_without_quotes(tmp_path: Path) -> None:
+    text = '[catalogs.lake]\ntype = "rest"\ns3.endpoint = "http://s3"\nssl.client.cert = "/c"\n"s3.region" = "r"\n'
+    found = parse(tomllib.loads(text), tmp_path, {}).catalogs["lake"]
+    assert found == {"type": "rest", "s3.endpoint": "http://s3", "ssl.client.cert": "/c", "s3.region": "r"}
+
+
+def test_every_property_of_a_catalog_may_come_from_the_environment_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("from-file\n")
+    properties = {"uri": "pg://u:${PW}@h", "credential_file": "secret", "s3": {"secret-access-key_file": "secret"}}
+    found = parse({"catalogs": {"lake": {**properties, "header.X": "${PW}"}}}, tmp_path, {"PW": "from-env"})
+    assert found.catalogs["lake"] == {
+        "uri": "pg://u:from-env@h",
+        "credential": "from-file",
+        "s3.secret-access-key": "from-file",
+        "header.X": "from-env",
+    }
+
+
+def test_catalogs_are_read_again_with_what_their_secret_files_say_now(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("one")
+    file = tmp_path / "limnograph.toml"
+    file.write_text('[catalogs.lake]\ntype = "rest"\nuri = "http://x"\ntoken_file = "token"\n')
+    settings = load(file, {})
+    (tmp_path / "token").write_text("two")
+    assert reread_catalogs(settings, {})["lake"]["token"] == "two"
+    file.write_text("[not toml")
+    assert reread_catalogs(settings, {})["lake"]["token"] == "one"
+    assert reread_catalogs(parse({"catalogs": {"lake": {}}}, tmp_path, {}), {}) == {"lake": {}}

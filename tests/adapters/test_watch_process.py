@@ -8,8 +8,9 @@ import time
 
 from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain import watch
+from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, Trouble
-from limnograph.jobs.watcher import rest
+from limnograph.jobs.watcher import Asked, rest
 
 AT = 4_000_000_000_000_000
 
@@ -90,3 +91,26 @@ def test_a_rest_ends_when_it_is_woken_and_a_flood_leaves_as_much_rest_as_work() 
     begin = time.monotonic()
     rest(0.2, 0.1, woken)
     assert time.monotonic() - begin >= 0.1 - 0.001
+
+
+def test_a_wake_may_name_tables_and_what_is_none_wakes_all_the_same() -> None:
+    answer = watch.encode(Probed(AT + 7, 1))
+    script = (
+        f"import os, sys; os.write(1, {watch.encode(Probed(AT, 1))!r}); line = sys.stdin.readline(); "
+        f"line == '[\"lake.sales.orders\"]\\n' and os.write(1, {answer!r}); sys.stdin.read()"
+    )
+    process = WatchProcess([sys.executable, "-c", script], ignore)
+
+    def woken() -> bool:
+        if process.state().at == AT:
+            process.wake([TableName("lake", "sales", "orders")])
+        return process.state().at == AT + 7
+
+    asyncio.run(until(process, woken))
+    asked = Asked()
+    for line in (b'["lake.sales.orders"]\n', b"\n", b"nonsense\n", b'["two.levels"]\n', b"\xff\n"):
+        asked.woken.clear()
+        asked.read(line)
+        assert asked.woken.is_set()
+    assert asked.tables() == {TableName("lake", "sales", "orders")}
+    assert asked.tables() == set()

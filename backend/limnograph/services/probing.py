@@ -101,18 +101,19 @@ class Schedule:
         moved or went.
         """
         changed = False
-        gone = () if names.troubles else self._tables.keys() - set(wanted)
-        for name in list(gone):
-            changed |= self.drop(name)
         for name in wanted:
             pointer = names.tables[name]
-            if name not in self._tables:
-                self._tables[name] = _Table(name)
+            table = self._tables.get(name)
+            if table is None:
+                table = self._tables[name] = _Table(name)
                 self.fresh += 1
                 if pointer is None:
-                    self._enter(self._tables[name], self._new, now)
-            if pointer is not None:
-                changed |= self._told(self._tables[name], pointer, now, probed=probed)
+                    self._enter(table, self._new, now)
+            if pointer is not None and pointer is not table.pointer:
+                changed |= self._told(table, pointer, now, probed=probed)
+        if not names.troubles and len(self._tables) > len(wanted):
+            for name in self._tables.keys() - set(wanted):
+                changed |= self.drop(name)
         return changed
 
     def hurry(self, names: Iterable[TableName]) -> None:

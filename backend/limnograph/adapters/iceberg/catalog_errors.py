@@ -16,6 +16,9 @@ _REMEDIES = {
     429: "too many requests; lower observe.probes_per_second",
 }
 
+_CODES = {"Expired": 401, "UnrecognizedClient": 401, "InvalidClientToken": 401, "AccessDenied": 403, "Throttl": 429}
+"""Parts of AWS's codes, and the status that means the same."""
+
 
 def unavailable(name: str, error: BaseException) -> SourceError:
     """Whatever PyIceberg, a driver or a transport raised, as an error about the whole catalog."""
@@ -25,11 +28,20 @@ def unavailable(name: str, error: BaseException) -> SourceError:
     if status is not None:
         return answered(name, status, first_line(error))
     kind, text = type(error).__name__, first_line(error)
+    refused = next((status for part, status in _CODES.items() if part in _code_of(error)), None)
+    if refused is not None:
+        return SourceUnavailable(f"catalog {name}", f"{_REMEDIES[refused].format(name=name)} ({text[:CHARACTERS]})")
     if "timeout" in kind.lower() or "timed out" in text.lower():
         return SourceTimeout(f"catalog {name}", f"no answer in time ({text[:CHARACTERS]}); it is asked again")
     if kind == "OAuthError":
         return SourceUnavailable(f"catalog {name}", f"{_REMEDIES[401].format(name=name)}: {text[:CHARACTERS]}")
     return SourceUnavailable(f"catalog {name}", text[:CHARACTERS])
+
+
+def _code_of(error: BaseException) -> str:
+    """Code of an error of AWS, whose clients keep it in a response that is a dict."""
+    response = getattr(error, "response", None)
+    return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
 def answered(name: str, status: int, said: str = "") -> SourceError:

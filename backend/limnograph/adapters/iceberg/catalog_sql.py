@@ -31,21 +31,23 @@ class SqlNames:
         self._catalog = catalog
         # A catalog is probed every second and hardly changes: the last answer again costs a comparison.
         self._rows: Sequence[Row[Any]] | None = None
+        self._known: dict[tuple[Any, ...], TablePointer] = {}
         self._names = Names({})
 
     def names(self, alive: Callable[[], None] = lambda: None) -> Names:  # noqa: ARG002
         rows = self._query("", {})
         if rows != self._rows:
-            found = sorted(self._pointer(row) for row in rows)
-            self._rows, self._names = rows, Names({pointer.name: pointer for pointer in found})
+            # Most rows are those of the last time: their pointers are, too.
+            self._known = {row: self._known.get(row) or self._pointer(row) for row in map(tuple, rows)}
+            self._rows, self._names = rows, Names({pointer.name: pointer for pointer in self._known.values()})
         return self._names
 
     def probe(self, name: TableName) -> Found:
         rows = self._query(_ONE, {"namespace": ".".join(name.levels), "table": unescape_level(name.table)})
         return Found(self._pointer(rows[0]) if rows else None)
 
-    def _pointer(self, row: Row[Any]) -> TablePointer:
-        namespace, table, location = tuple(row)
+    def _pointer(self, row: Sequence[Any]) -> TablePointer:
+        namespace, table, location = row
         return TablePointer(TableName.of(self.name, namespace.split("."), escape_level(table)), "iceberg", location)
 
     def _query(self, more: str, values: dict[str, str]) -> Sequence[Row[Any]]:

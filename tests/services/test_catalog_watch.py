@@ -1,0 +1,181 @@
+"""Threads of one catalog: who asks waits no longer than the deadline, and a hanging client is left behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from limnograph.domain.errors import SettingsError, SourceUnavailable
+from limnograph.domain.ids import TableName
+from limnograph.ports.catalog import Found, Names, TablePointer
+from limnograph.services import catalog_watch
+from limnograph.services.catalog_watch import CatalogWatch
+
+
+def name(number: int) -> TableName:
+    return TableName("far", "sales", f"t{number}")
+
+
+class Far:
+    """A catalog of `count` tables. `held`: calls wait here while it is not set."""
+
+    name = "far"
+    at_once = False
+
+    def __init__(self, count: int = 3) -> None:
+        self.count, self.version = count, 0
+        self.probes: list[TableName] = []
+        self.held = threading.Event()
+        self.held.set()
+        self.error: Exception | None = None
+        self.opened = 0
+
+    def open(self) -> Far:
+        self.opened += 1
+        return self
+
+    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+        self._wait()
+        return Names(dict.fromkeys(map(name, range(self.count))))
+
+    def probe(self, table: TableName) -> Found:
+        self._wait()
+        self.probes.append(table)
+        return Found(TablePointer(table, "iceberg", f"s3://lake/{table.table}/{self.version}.json"), 3600.0)
+
+    def _wait(self) -> None:
+        held = self.held
+        held.wait(30)
+        if self.error:
+            raise self.error
+
+
+@pytest.fixture
+def far() -> Iterator[Far]:
+    made = Far()
+    yield made
+    made.held.set()
+
+
+def asked(watch: CatalogWatch) -> catalog_watch.Standing:
+    watch.ask()
+    return watch.standing()
+
+
+def every(_table: TableName) -> bool:
+    return True
+
+
+def test_everything_is_known_when_the_first_answer_comes(far: Far) -> None:
+    found = asked(CatalogWatch("far", far.open, every))
+    assert (len(found.names), len(found.pointers), found.fresh, found.failed) == (3, 3, True, ())
+
+
+def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(far: Far) -> None:
+    watch = CatalogWatch("far", far.open, every, deadline=0.3)
+    before = asked(watch)
+    far.held.clear()
+    late = asked(watch)
+    again = asked(watch)
+    assert (late.answers, late.fresh, late.pointers) == (False, False, before.pointers)
+    assert again.failed == late.failed
+    assert "no answer within" in late.failed[0]
+    far.held.set()
+    end = time.monotonic() + 20
+    while not (found := asked(watch)).answers:
+        assert time.monotonic() < end
+    assert found.fresh
+
+
+def test_threads_that_hang_for_ever_are_left_behind_and_the_catalog_is_opened_again(far: Far) -> None:
+    watch = CatalogWatch("far", far.open, every, deadline=0.1)
+    asked(watch)
+    far.held.clear()
+    stuck = far.held
+    asked(watch)
+    far.held = threading.Event()
+    far.held.set()
+    watch._alive_at -= catalog_watch.HANGS_S + 1
+    found = asked(watch)
+    assert (found.answers, far.opened) == (True, 2)
+    stuck.set()
+
+
+def test_a_failure_opens_the_catalog_again_and_keeps_what_was_known(far: Far) -> None:
+    watch = CatalogWatch("far", far.open, every)
+    before = asked(watch)
+    far.error = SourceUnavailable("catalog far", "down")
+    down = asked(watch)
+    assert (down.answers, down.pointers, down.failed) == (False, before.pointers, ("catalog far: down",))
+    far.error = None
+    assert asked(watch).answers
+    assert far.opened == 2
+
+
+def test_several_tables_that_fail_in_a_row_are_the_catalog(far: Far) -> None:
+    watch = CatalogWatch("far", far.open, every, eager=True, threads=1)
+    asked(watch)
+
+    def failing(table: TableName) -> Found:
+        far.probes.append(table)
+        raise SourceUnavailable("catalog far", "503")
+
+    far.probe, far.probes = failing, []  # type: ignore[method-assign]
+    found = asked(watch)
+    assert found.failed == ("catalog far: 503",)
+    assert len(far.probes) == 3
+
+
+def test_a_surprise_of_one_probe_is_told_by_its_table(far: Far) -> None:
+    watch = CatalogWatch("far", far.open, every)
+    real = far.probe
+
+    def odd(table: TableName) -> Found:
+        if table == name(1):
+            raise KeyError("surprise")
+        return real(table)
+
+    far.probe = odd  # type: ignore[method-assign]
+    found = asked(watch)
+    assert len(found.pointers) == 2
+    assert [sentence.split(":")[0] for sentence in found.failed] == ["far.sales.t1"]
+
+
+def test_wrong_settings_are_raised_to_who_asks_first(far: Far) -> None:
+    def wrong() -> Far:
+        raise SettingsError("catalogs.far", "has no uri")
+
+    with pytest.raises(SettingsError):
+        asked(CatalogWatch("far", wrong, every))
+
+
+def test_under_standing_load_nothing_is_probed_while_nothing_is_due(far: Far) -> None:
+    watch = CatalogWatch("far", far.open, every, rate=1_000.0)
+    assert len(asked(watch).pointers) == 3
+    for _ in range(200):
+        asked(watch)
+    assert len(far.probes) == 3
+    watch.close()
+
+
+def test_under_standing_load_a_first_look_that_takes_long_goes_on_behind_who_asks() -> None:
+    far = Far(500)
+    watch = CatalogWatch("far", far.open, every, rate=100.0, deadline=0.2)
+    found = asked(watch)
+    assert found.answers
+    assert found.failed == ()
+    assert len(found.names) == 500
+    assert len(found.pointers) < 500
+    end = time.monotonic() + 60
+    while len(asked(watch).pointers) < 500:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    watch.close()
+
+
+def test_only_tables_that_are_wanted_are_probed(far: Far) -> None:
+    found = asked(CatalogWatch("far", far.open, lambda table: table == name(2)))
+    assert (len(found.names), far.probes) == (3, [name(2)])
