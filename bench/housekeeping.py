@@ -17,7 +17,7 @@ def append_age(bench: Bench) -> list[Row]:
     found = taken("append_at_age", bench.scratch, YOUNG, commits).value
     seconds, stands = found["seconds"], found["stands"]
     how = (
-        "housekeeping every twelve hours of a clock that runs ahead, roll-ups left out; wall, medians of 15 by turns in "
+        "housekeeping every 12 hours of a clock that runs ahead, roll-ups left out; wall, medians of 15 by turns in "
         f"one session; aged in {found['aged_seconds'] / 60:.0f} min"
     )
     note = f"500 facts appended by Spark at {commits:,} commits ({stands['old']}) against {YOUNG} ({stands['young']})"

@@ -34,8 +34,8 @@ Generated from `bench/results.json` by `python bench/strategies.py`; `make bench
 A virtual day of batches, one a minute, each 500 facts of 100 tables with all columns of `snapshots`, in an SQL catalog
 on local disk. The index is one row per table and hour. All strategies get the same facts by the same writer
 (`bench/aging.py`: plain Iceberg metadata, the least that a commit can cost) and must give the same answers. *Write
-impact* is what the index takes from the rate of ingest, by CPU seconds; an engine adds its own cost to every commit,
-so the number of commits tells what becomes of it there. *Hot* asks for the last two hours, *cold* for the hours
+impact* is what the index takes from the rate of ingest, by CPU seconds of one run; an engine adds its own cost to
+every commit, so the number of commits tells what becomes of it there. *Hot* asks for the last two hours, *cold* for the hours
 before: what every table added and its most files; best of 15. *Memory* is what the strategy itself keeps in memory in
 the end.
 
@@ -55,11 +55,15 @@ def strategies(bench: Bench) -> list[Row]:
     for name, one in found.items():
         if one["answers"] != alone["answers"]:
             raise SystemExit(f"{name} gives another answer than the facts alone")
-        impact = 100 * (alone["seconds"] / one["seconds"] - 1)
-        told = f"{one['commits']} commits for {batches} batches; write impact {impact:+.1f} %; CPU"
+        appends = one["append_seconds"]
+        both = appends + one["index_seconds"]
+        impact = 100 * (appends / both - 1)
+        told = (
+            f"{one['commits']} commits for {batches} batches; write impact {impact:+.1f} %; with against without, CPU"
+        )
         goal = 0.9 if name == "decoupled" else 0.0
         rows += [
-            Row(f"strategies.{name}.write", one["seconds"], alone["seconds"], "s", goal, told),
+            Row(f"strategies.{name}.write", both, appends, "s", goal, told),
             Row(f"strategies.{name}.hot", one["hot_ms"], alone["hot_ms"], "ms", 0.0, "last two hours; best of 15"),
             Row(f"strategies.{name}.cold", one["cold_ms"], alone["cold_ms"], "ms", 0.0, "hours before; best of 15"),
         ]

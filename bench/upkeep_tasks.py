@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 HOUR_COMMITS = 60
 KEPT_EVERY = 720
-"""Minutes between two looks of housekeeping while a table grows old: far fewer than the pipeline's, so that the table is
-older than it would be, if anything. The last hour before it is measured is kept as the pipeline keeps it.
+"""Minutes between two looks of housekeeping while a table grows old: far fewer than the pipeline's, so that the table
+is older than it would be, if anything. The last hour before it is measured is kept as the pipeline keeps it.
 """
 PENDING = 40
 """Commits since the last housekeeping when an append is measured: the same at every age."""

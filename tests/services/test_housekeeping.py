@@ -7,6 +7,7 @@ import pytest
 from limnograph.domain.errors import Conflict, SourceUnavailable
 from limnograph.domain.facts import CHANGES, HOURLY, MAINTENANCE, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached, around
+from limnograph.jobs.housekeeping import STEPS_AT_ONCE, keep_house
 from limnograph.ports.meta_upkeep import Part, Standing
 from limnograph.services import housekeeping_schedule as schedule
 from limnograph.services.repair import RepairReport
@@ -50,6 +51,21 @@ def test_todays_files_are_rewritten_hourly_and_yesterdays_once() -> None:
     assert compacted.count(yesterday) in {3, 4}
     assert compacted.count("closed") == 1
     assert compacted.count(today) in {4, 5}
+
+
+def test_hundreds_of_days_of_a_backfill_are_compacted_by_one_run_in_few_calls() -> None:
+    world = World()
+    for half in range(2):
+        world.rows(*(world.fact(2 * day + half, NOW - day * DAY) for day in range(300)))
+    reports = keep_house(world.housekeeping(), lambda _line: None)
+    assert len(reports) < STEPS_AT_ONCE
+    assert sum(part.files > 1 for part in world.upkeep.standing(SNAPSHOTS).parts) < schedule.CLOSED_EXCESS
+    world.clock.micros += HOUR
+    keep_house(world.housekeeping(), lambda _line: None)  # the last few waited for the hour
+    closed = [part for part in world.upkeep.standing(SNAPSHOTS).parts if part.end is not None and part.end <= NOW]
+    assert (len(closed), {part.files for part in closed}) == (299, {1})
+    assert world.upkeep.calls.count(("compact", "snapshots")) <= 300 // schedule.BATCH_PARTS + 2
+    assert sum(row["commits"] for row in world.days("commits")) == 600
 
 
 def test_one_call_runs_one_step_and_an_idle_look_is_not_repeated_at_once() -> None:

@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 _LOST = ("ValidationException", "CommitFailedException", "Cannot commit", "CommitStateUnknown")
 
 
-SMALL_ROWS = 20_000
+SMALL_ROWS, SMALL_BYTES = 20_000, 32 * 1024**2
 SMALL_WORK = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
@@ -36,8 +36,8 @@ SMALL_WORK = {
     "spark.sql.optimizer.runtime.rowLevelOperationGroupFilter.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
 }
-"""For merges of at most SMALL_ROWS rows with many columns: to compile code for them, and to run jobs that find out how
-few they are, costs more than the rows. The bounds of a merge name its files already.
+"""For merges of at most SMALL_ROWS rows into a table of at most SMALL_BYTES: to compile code for their many columns,
+and to run jobs that find out how few they are, costs more than the rows.
 """
 
 
@@ -63,7 +63,8 @@ class SparkUpkeep:
 
     def merge(self, table: MetaTable, rows: pl.DataFrame) -> None:
         unit = table.key[1]
-        session = self._small if rows.height <= SMALL_ROWS else self._session
+        small = rows.height <= SMALL_ROWS and self.standing(table).bytes <= SMALL_BYTES
+        session = self._small if small else self._session
         with _view(session, _arrow(table, rows)) as view:
             span = _span(rows, unit) or (0, 0)
             self._run(table, procedures.merge_rollups(self._names, table, view, rows.columns, span), session)
