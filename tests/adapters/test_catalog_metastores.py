@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -34,7 +34,7 @@ class _Client:
     def __init__(self, calls: list[str]) -> None:
         self._calls = calls
 
-    def __enter__(self) -> _Client:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
