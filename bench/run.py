@@ -12,12 +12,18 @@ import sys
 import tempfile
 from pathlib import Path
 
+import backfill
 import extraction
 import housekeeping
 import strategies
 from rows import Bench, Measure, Row
 
-MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES, **strategies.MEASURES}
+MEASURES: dict[str, Measure] = {
+    **extraction.MEASURES,
+    **housekeeping.MEASURES,
+    **strategies.MEASURES,
+    **backfill.MEASURES,
+}
 HOURS = {"append_age"}
 """Measures whose law shows only at full size: not part of `--ci`."""
 RESULTS = Path(__file__).parent / "results.json"
