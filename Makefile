@@ -65,7 +65,7 @@ bench-ci: setup ## The same in minutes: slow peers at a tenth of the size; fails
 	PYTHONPATH=bench:tests python bench/run.py --ci
 
 .PHONY: nightly
-nightly: setup ## The larger sizes: models and mutators with LIMNOGRAPH_STEPS (default 20000) instead of hundreds
+nightly: setup ## 200 crashes, four pipelines at once, idle streams, and models at their larger sizes (LIMNOGRAPH_STEPS, default 20000)
 	LIMNOGRAPH_STEPS=$${LIMNOGRAPH_STEPS:-20000} pytest $(NIGHTLY_TESTS) $(PYTEST_ARGS)
 
 ##@ Make things

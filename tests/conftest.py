@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from lakes import Lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+STEPS_ENV = "LIMNOGRAPH_STEPS"
 
 
 @pytest.fixture
@@ -45,6 +48,12 @@ def spark(spark_home: Path) -> Iterator[SparkSession]:
 def shared_lake(spark: SparkSession, spark_home: Path) -> Lake:
     """The lake behind catalog `shared`."""
     return Lake(spark_home, name="shared")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Nightly tests run only where somebody says how large they are."""
+    if item.get_closest_marker("nightly") and STEPS_ENV not in os.environ:
+        pytest.skip(f"a matter of hours: make nightly sets {STEPS_ENV}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import msgspec
@@ -23,38 +23,50 @@ from golden_tables import data_file
 from lakes import Lake, path_of, placeholders, rewrite_metadata, rows
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.spark.catalogs import spark_catalog
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts import ALERTS, HOURLY, LABELS, MAINTENANCE, REPORTS, MetaTable
-from limnograph.domain.failpoints import FAILPOINT_ENV
+from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
+from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.rollups import DAY, HOUR
+from limnograph.settings import load
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 RAW_DAYS, HOURLY_DAYS = 3, 40
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """A driver that lives for seconds is not worth its optimising compiler."""
 OLD_COMMITS = 6
+"""As many as a chain makes the lake forget, and two."""
 
 
 class CrashLake:
-    """Tables `sales.orders`, `sales.old` (commits of successive days, long ago) and those that `work_for` adds."""
+    """Tables `sales.orders`, `sales.old` (commits of successive days, long ago) and those that `work_for` adds.
 
-    def __init__(self, folder: Path, **sections: Any) -> None:
-        self.folder, self.lake = folder, Lake(folder)
+    `name`: of the catalog; one of its own lets several live in one Spark session.
+    """
+
+    def __init__(self, folder: Path, name: str = "lake", old_commits: int = OLD_COMMITS) -> None:
+        self.folder, self.lake = folder, Lake(folder, name)
         self.config = folder / "limnograph.toml"
         self.names, self.runs = ["sales.orders", "sales.old"], 0
         self.inbox = SqlInbox(f"sqlite:///{folder}/.limnograph/inbox.db")
         self.exact = Exactness(self.lake, hourly_days=HOURLY_DAYS)
-        self.config.write_text(self._settings(sections))
+        self.config.write_text(self._settings())
         self.lake.table("sales.orders").append(rows("eu"))
-        self._old_table()
+        self._old_table(old_commits)
         self.forgotten: set[int] = set()
+        self._hidden: Path | None = None
+        self.see: Callable[[], object] = self.run
 
-    def _settings(self, sections: dict[str, Any]) -> str:
+    def _settings(self) -> str:
         catalog = "\n".join(f'{key} = "{value}"' for key, value in self.lake.properties.items())
         spark = f'[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.driver.extraJavaOptions" = "{QUICK_JVM}"\n'
         keep = f"[retention]\nraw_days = {RAW_DAYS}\nhourly_days = {HOURLY_DAYS}\n"
-        return f"[catalogs.lake]\n{catalog}\n{spark}{keep}"
+        return f"[catalogs.{self.lake.name}]\n{catalog}\n{spark}{keep}"
 
     def run(self, failpoint: str = "", *options: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
         """A driver of its own; with `NAME:NTH:ACTION` one that dies there."""
@@ -62,6 +74,15 @@ class CrashLake:
         env = {**os.environ, FAILPOINT_ENV: failpoint}
         arguments = [*command, *(options or ("--once",))]
         return subprocess.run(arguments, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+
+    def attach(self, session: SparkSession) -> None:
+        """Let a session that stands reach the lake."""
+        for key, value in spark_catalog(self.lake.name, self.lake.properties).items():
+            session.conf.set(key, value)
+
+    def run_in(self, session: SparkSession, failpoint: str = "") -> Total:
+        """As `run`, in a session that stands; a failpoint raises FailpointReached."""
+        return passes_and_house(load(self.config), session, lambda _line: None, Failpoints(failpoint))
 
     def work_for(self, name: str) -> None:
         """Make sure that the next `--once` passes the failpoint `name`. Every run finds a commit and an item too."""
@@ -142,17 +163,39 @@ class CrashLake:
         os.utime(stray, (long_ago, long_ago))
         self._age_journal()
 
-    def _for_delete_raw(self) -> None:
+    _for_delete_raw = _for_raise_floor
+
+    def _for_replace_rows(self) -> None:
+        if self._hidden is None:
+            self.hide()
+            self.see()
+        assert self._hidden is not None
+        self._hidden.rename(self._hidden.with_suffix(""))
+        self._hidden = None
         self._age_journal()
 
-    def _old_table(self) -> None:
+    def hide(self) -> None:
+        """Take away a manifest of a commit that nobody has seen: whoever sees it now writes a damaged row."""
+        if "sales.hurt" not in self.names:
+            self.lake.table("sales.hurt")
+            self.names.append("sales.hurt")
+        self.lake.load("sales.hurt").append(rows("eu"))
+        table = self.lake.load("sales.hurt")
+        head = table.current_snapshot()
+        assert head is not None
+        manifest = path_of(head.manifests(table.io)[0].manifest_path)
+        self._hidden = manifest.rename(manifest.with_name(f"{manifest.name}.aside"))
+
+    def _old_table(self, commits: int) -> None:
         table = self.lake.table("sales.old")
-        for number in range(OLD_COMMITS):
+        for number in range(commits):
             placeholders(table, 1, tag=f"old{number}")
 
         def shift(document: dict[str, Any]) -> None:
             snapshots = sorted(document["snapshots"], key=lambda s: s["sequence-number"])
-            times = {s["snapshot-id"]: now() // 1000 - (30 - i) * DAY // 1000 for i, s in enumerate(snapshots)}
+            times = {
+                s["snapshot-id"]: now() // 1000 - (commits + 24 - i) * DAY // 1000 for i, s in enumerate(snapshots)
+            }
             for snapshot in snapshots:
                 snapshot["timestamp-ms"] = times[snapshot["snapshot-id"]]
             for entry in document["snapshot-log"]:

@@ -11,13 +11,19 @@ from click.testing import CliRunner
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.cli import failpoints, pipeline
 from limnograph.domain.errors import EnvironmentFault, InvalidInput, SettingsError
-from limnograph.domain.failpoints import FAILPOINTS, FailpointReached, Failpoints
+from limnograph.domain.failpoints import FAILPOINTS, STEPS, WHEN, FailpointReached, Failpoints
 
 
 def test_failpoints_are_printed_one_a_line() -> None:
     result = CliRunner().invoke(failpoints.command)
     assert result.stdout.splitlines() == list(FAILPOINTS)
     assert {"before_append_snapshots", "after_append_snapshots"} <= set(FAILPOINTS)
+
+
+def test_every_step_says_when_it_is_passed() -> None:
+    lines = CliRunner().invoke(failpoints.command, ["--when"]).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(STEPS)
+    assert set(WHEN) == set(STEPS)
 
 
 def test_a_failpoint_acts_at_its_nth_pass_only() -> None:

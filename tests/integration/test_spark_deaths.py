@@ -12,16 +12,20 @@ import pytest
 
 from crash_lake import CrashLake
 from limnograph.domain.facts import RUNS
-from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, UPKEEP_STEPS, around
+from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, REPAIR_STEPS, UPKEEP_STEPS, around
 from limnograph.ports.meta_store import keys_of
 
+REPORT = ["run_id", "tables_seen", "tables_changed", "snapshots_appended", "gaps", "unreadable", "seconds"]
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("steps", [PASS_STEPS + INBOX_STEPS, UPKEEP_STEPS], ids=["passes-and-inbox", "housekeeping"])
+@pytest.mark.parametrize(
+    "steps", [PASS_STEPS + INBOX_STEPS, UPKEEP_STEPS + REPAIR_STEPS], ids=["passes-and-inbox", "housekeeping"]
+)
 def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, steps: tuple[str, ...]) -> None:
     world = CrashLake(tmp_path)
-    if steps == UPKEEP_STEPS:
+    if UPKEEP_STEPS[0] in steps:
+        world.hide()
         assert world.run().returncode == 0
     for name in around(steps):
         world.work_for(name)
@@ -32,7 +36,9 @@ def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, steps: tuple
     world.work_for("merge_hours")
     healed = world.run()
     assert healed.returncode == 0, healed.stderr[-2000:]
-    assert json.loads(healed.stdout.splitlines()[-1])["gaps"] == 0
+    report = json.loads(healed.stdout.splitlines()[-1])
+    assert list(report) == REPORT
+    assert report["gaps"] == 0
     assert world.exact.wrong(*world.names) == []
     assert sorted(keys_of(RUNS, world.exact.rows(RUNS, None, RUNS.key))) == world.accepted()
     assert world.inbox.waiting(("run",), 9) == []

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -144,27 +139,3 @@ def _until(done: Any, query: Any, seconds: float = 120) -> None:
         assert query.exception() is None
         assert time.monotonic() < end, "nothing happened in time"
         time.sleep(0.2)
-
-
-@pytest.mark.slow
-def test_a_driver_that_is_killed_at_any_step_leaves_each_key_once(tmp_path: Path) -> None:
-    lake = Lake(tmp_path)
-    lines = [f'{key} = "{value}"' for key, value in lake.properties.items()]
-    config = tmp_path / "limnograph.toml"
-    config.write_text("[catalogs.lake]\n" + "\n".join(lines) + '\n[spark]\nmaster = "local[1]"\n')
-    inbox = SqlInbox(f"sqlite:///{tmp_path}/.limnograph/inbox.db")
-    for place, name in enumerate(around(INBOX_STEPS)):
-        inbox.put([run_item(f"r{place}")])
-        assert _pipeline(config, f"{name}:1:kill").returncode == -signal.SIGKILL
-    healed = _pipeline(config, "")
-    assert healed.returncode == 0, healed.stderr[-3000:]
-    assert json.loads(healed.stdout.splitlines()[-1])["snapshots_appended"] == 0
-    rows = lake.catalog.load_table("limnograph.runs").scan().to_arrow()
-    assert sorted(rows.column("run_id").to_pylist()) == [f"r{i}" for i in range(6)]
-    assert inbox.waiting(("run",), 9) == []
-
-
-def _pipeline(config: Path, failpoint: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(config), "--once", "--json"]
-    env = {**os.environ, "LIMNOGRAPH_FAILPOINT": failpoint}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=400, check=False)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -16,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from lakes import Lake, path_of, placeholders, rows
+from lakes import Lake, path_of, rows
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.failpoints import FailpointReached, Failpoints
 from limnograph.domain.ids import TableName
@@ -239,37 +234,6 @@ def wait_until(done: Any, query: Any, seconds: float = 180) -> None:
         time.sleep(0.3)
 
 
-def test_a_killed_driver_leaves_nothing_twice_and_nothing_out(tmp_path: Path) -> None:
-    lake = Lake(tmp_path)
-    table = lake.table()
-    for _ in range(3):
-        table.append(rows("eu"))
-    placeholders(table, 2_000)
-    config = tmp_path / "limnograph.toml"
-    lines = [f'{key} = "{value}"' for key, value in lake.properties.items()]
-    config.write_text("[catalogs.lake]\n" + "\n".join(lines) + '\n[spark]\nmaster = "local[2]"\n')
-    killed = _pipeline(config, "after_append_snapshots:1:kill")
-    assert killed.returncode == -signal.SIGKILL
-    healed = _pipeline(config, "")
-    assert healed.returncode == 0, healed.stderr
-    report = json.loads(healed.stdout.splitlines()[-1])
-    assert list(report) == [
-        "run_id",
-        "tables_seen",
-        "tables_changed",
-        "snapshots_appended",
-        "gaps",
-        "unreadable",
-        "seconds",
-    ]
-    assert report["snapshots_appended"] == 0
-    found = lake.catalog.load_table("limnograph.snapshots").scan().to_arrow().to_pylist()
-    assert sorted(row["snapshot_id"] for row in found) == sorted(s.snapshot_id for s in lake.load().snapshots())
-    assert max(row["total_data_files"] for row in found) == 2_003
-    kinds = lake.catalog.load_table("limnograph.changes").scan().to_arrow().column("kind").to_pylist()
-    assert (kinds.count("first_seen"), kinds.count("ref"), kinds.count("named")) == (1, 4, 1)
-
-
 def test_damaged_rows_are_repaired_and_a_table_is_read_again(world: World) -> None:
     small(world)
     table = world.lake.load(f"{world.sales}.orders")
@@ -294,9 +258,3 @@ def test_damaged_rows_are_repaired_and_a_table_is_read_again(world: World) -> No
     assert set(world.sql(" union all ".join(versions))) == {(3, 3)}
     with pytest.raises(InvalidInput, match="--reextract"):
         repairs.reextract(TableName("shared", world.sales, "nowhere"), None, "--reextract")
-
-
-def _pipeline(config: Path, failpoint: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(config), "--once", "--json"]
-    env = {**os.environ, "LIMNOGRAPH_FAILPOINT": failpoint}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=400, check=False)

@@ -1,16 +1,29 @@
-"""`limnograph failpoints`: the names, one a line."""
+"""`limnograph failpoints`: the names, one a line; with `--when` what makes `pipeline --once` pass each."""
 
 from __future__ import annotations
 
 import click
 
-from limnograph.domain.failpoints import FAILPOINTS
+from limnograph.domain.failpoints import FAILPOINTS, STEPS, WHEN
 
-_EXAMPLES = "\b\nExample:\n  LIMNOGRAPH_FAILPOINT=before_append_snapshots:1:kill limnograph pipeline --once"
+_EXAMPLES = (
+    "\b\nExamples:\n  LIMNOGRAPH_FAILPOINT=before_append_snapshots:1:kill limnograph pipeline --once\n"
+    "  limnograph failpoints --when"
+)
 
 
 @click.command("failpoints", epilog=_EXAMPLES)
-def command() -> None:
-    """Print the names of the pipeline's failpoints."""
-    for name in FAILPOINTS:
-        click.echo(name)
+@click.option("--when", is_flag=True, help="Say for each step what makes `pipeline --once` pass it.")
+def command(*, when: bool) -> None:
+    """Print the names of the pipeline's failpoints.
+
+    LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise acts the NTH time that a process passes NAME: `kill` is SIGKILL of the
+    driver, `raise` an error that ends `--once` with exit 1. Each durable step has a failpoint before and one after it.
+    """
+    if not when:
+        for name in FAILPOINTS:
+            click.echo(name)
+        return
+    width = max(map(len, STEPS))
+    for step in STEPS:
+        click.echo(f"{step:<{width}}  {WHEN[step]}")

@@ -28,6 +28,29 @@ UPKEEP_STEPS = (
     "delete_hours",
     "append_maintenance",
 )
+WHEN = {
+    "create_tables": "each pass, before anything else",
+    "append_first_seen": "a table is seen for the first time, or the lake lost commits that nobody had seen (a gap)",
+    "append_snapshots": "a table has a new snapshot",
+    "append_changes": "main moved, or a name, schema, spec, property, branch or a table's health changed",
+    "finish_pass": "each pass, at its end",
+    "append_inbox": "the inbox has a run, alert, report or label",
+    "mark_inbox": "after append_inbox",
+    "purge_inbox": "each drain of the inbox",
+    "replace_rows": "a row is `partial` or `unreadable`, its files can be read again, and the last try is a day ago",
+    "merge_hours": "snapshots or moves of main are newer than the last roll-up, which is 10 minutes ago",
+    "merge_days": "after merge_hours",
+    "mark_rolled": "after merge_days",
+    "compact": "the day or month that grows has 6 files, or closed ones have more than one",
+    "rewrite_manifests": "a meta table has 100 manifests",
+    "expire": "a meta table has snapshots of more than an hour beside its newest 10",
+    "remove_orphans": "a file of 3 days that no snapshot has lies in a meta table's folder; from the second day on",
+    "raise_floor": "a raw row older than `[retention] raw_days` left its table's metadata, on a later day than ever",
+    "delete_raw": "a raw row older than `[retention] raw_days` left its table's metadata",
+    "delete_hours": "a month of hours is older than `[retention] hourly_days`",
+    "append_maintenance": "a step of housekeeping did something",
+}
+"""When `pipeline --once` passes a step; `tests/crash_lake.py` makes each of them due."""
 STEPS = (*PASS_STEPS, *INBOX_STEPS, *REPAIR_STEPS, *UPKEEP_STEPS)
 
 
