@@ -13,7 +13,7 @@ from limnograph.domain.secrecy import clean, is_secret, keep, secrets_of
     [
         *("token", "credential", "password", "s3.secret-access-key", "s3.access-key-id", "s3.session-token"),
         *("adls.account-key", "adls.sas-token", "gcs.oauth2.token", "header.Authorization", "header.X-Api-Key"),
-        *("rest.secret-access-key", "auth.basic.password", "client.secret-access-key", "jdbc.password"),
+        *("header.X-Own", "rest.secret-access-key", "auth.basic.password", "client.secret-access-key", "jdbc.password"),
     ],
 )
 def test_credentials_are_known_by_their_property(key: str) -> None:
@@ -34,6 +34,7 @@ def test_credentials_are_known_by_their_property(key: str) -> None:
             "token-refresh-enabled",
         ),
         *("s3.path-style-access", "auth.type", "client.region", "rest.signing-name"),
+        *("header.X-Iceberg-Access-Delegation", "header.User-Agent"),
     ],
 )
 def test_ordinary_properties_are_none(key: str) -> None:

@@ -14,11 +14,14 @@ LEAST_CHARACTERS = 6
 """A shorter secret is not looked for in texts: it would blot out ordinary words."""
 SECRET_KEY = re.compile(
     r"secret|password|passwd|(^|[._-])pwd|token|credential|authori[sz]ation|access[._-]?key|api[._-]?key"
-    r"|account[._-]?key|sas[._-]|private[._-]?key|(^|[._-])auth[._]|cookie|signature|passphrase",
+    r"|^header[.]|account[._-]?key|sas[._-]|private[._-]?key|(^|[._-])auth[._]|cookie|signature|passphrase",
     re.IGNORECASE,
 )
 """Names of properties and of query parameters whose value is a secret."""
-_NOT_SECRET = re.compile(r"(uri|url|endpoint|type|-expires?-?(in|at)?(-ms)?|enabled|region|scope)$", re.IGNORECASE)
+_NOT_SECRET = re.compile(
+    r"(uri|url|endpoint|type|-expires?-?(in|at)?(-ms)?|enabled|region|scope|access-delegation|user-agent)$",
+    re.IGNORECASE,
+)
 _USERINFO = re.compile(r"(?<=://)[^/@\s'\"]*:[^/\s'\"]*@")
 _QUERY = re.compile(
     r"(?i)\b([\w.-]*(?:secret|password|passwd|pwd|token|credential|signature|access[._-]?key|api[._-]?key|sig))"
