@@ -35,9 +35,9 @@ A virtual day of batches, one a minute, each 500 facts of 100 tables with all co
 on local disk. The index is one row per table and hour. All strategies get the same facts by the same writer
 (`bench/aging.py`: plain Iceberg metadata, the least that a commit can cost) and must give the same answers. *Write
 impact* is what the index takes from the rate of ingest, by CPU seconds of one run; an engine adds its own cost to
-every commit, so the number of commits tells what becomes of it there. *Hot* asks for the last two hours, *cold* for the hours
-before: what every table added and its most files; best of 15. *Memory* is what the strategy itself keeps in memory in
-the end.
+every commit, so the number of commits tells what becomes of it there. *Hot* asks for the last two hours, *cold* for
+the hours before: what every table added and its most files; best of 15. *Memory* is what the strategy itself keeps in
+memory in the end.
 
 | strategy | commits | write impact | hot | cold | memory |
 |---|---:|---:|---:|---:|---:|

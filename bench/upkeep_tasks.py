@@ -90,11 +90,11 @@ class Aging:
         so no append to `snapshots` is dearer or cheaper for them.
         """
         from limnograph.domain.facts import HOURLY
-        from limnograph.services.rollups_run import ROLLED_AT
+        from limnograph.services.rollups_run import ROLLED_CHANGES, ROLLED_SNAPSHOTS
         from limnograph.wiring.housekeeping import housekeeping
 
         upkeep = warped_upkeep(self.session, self.lake, namespace, self.warp)
-        upkeep.set_properties(HOURLY, {ROLLED_AT: str(self.warp.now() + 400 * 1440 * MINUTE)})
+        upkeep.set_properties(HOURLY, dict.fromkeys((ROLLED_SNAPSHOTS, ROLLED_CHANGES), "999999999"))
         return housekeeping(self._settings(namespace), self.session, clock=self.warp, upkeep=upkeep)
 
     def append(self, namespace: str) -> float:

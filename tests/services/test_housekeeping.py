@@ -98,6 +98,18 @@ def test_a_restarted_pipeline_knows_from_the_meta_tables_what_was_done() -> None
     assert kinds(world)[0] == "rollup snapshots_hourly"
 
 
+def test_a_clock_that_jumps_back_does_not_stop_housekeeping_until_it_has_caught_up() -> None:
+    world = World()
+    busy(world, 30)
+    world.clock.micros += 3 * HOUR
+    world.settle()
+    world.clock.micros -= 2 * DAY
+    busy(world, 30, first=100)
+    assert {"rollup snapshots_hourly", "compact snapshots"} <= set(kinds(world))
+    assert kinds(world) == []
+    assert schedule.passed(NOW + MINUTE, NOW, schedule.HOUR_SECONDS) is False  # another machine's clock
+
+
 def test_a_step_that_fails_is_recorded_backs_off_and_does_not_hold_up_the_others() -> None:
     world = World()
     busy(world, 30)

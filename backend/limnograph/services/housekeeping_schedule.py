@@ -29,11 +29,15 @@ BATCH_PARTS = 31
 """Closed partitions rewritten by one step: at most so many, and bytes."""
 ORPHAN_SECONDS = 3 * 86_400
 RETRY_SECONDS = 300
+SKEW_SECONDS = 300
 
 
 def passed(last: int | None, now: int, seconds: int) -> bool:
-    """Whether it was never, or that long ago."""
-    return last is None or now - last >= seconds * MICROS_PER_SECOND
+    """Whether it was never, or that long ago. What lies ahead by more than clocks differ is from before a jump of the
+    clock, and counts as never: nothing waits until that time has come.
+    """
+    ahead = SKEW_SECONDS * MICROS_PER_SECOND
+    return last is None or last - now > ahead or now - last >= seconds * MICROS_PER_SECOND
 
 
 def expirable(standing: Standing, now: int) -> int:
