@@ -49,11 +49,14 @@ def _armed(setting: str) -> Failpoints:
 
 
 def spark_session(settings: Settings, app_name: str = "limnograph") -> SparkSession:
-    """Session with all catalogs of the settings. Raises EnvironmentFault, SettingsError."""
+    """Session with the catalog of the meta tables: the observed ones are read without Spark, so they may be of kinds
+    that it does not know. Raises EnvironmentFault, SettingsError.
+    """
     from limnograph.adapters.spark.session import start_session
 
     spark = settings.spark
-    return start_session(settings.catalogs, master=spark.master, jars=spark.jars, conf=spark.conf, app_name=app_name)
+    meta = {settings.meta_catalog: settings.catalogs[settings.meta_catalog]}
+    return start_session(meta, master=spark.master, jars=spark.jars, conf=spark.conf, app_name=app_name)
 
 
 def passes(
