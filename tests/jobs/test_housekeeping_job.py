@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 import pytest
 
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.failpoints import FailpointReached
-from limnograph.jobs.housekeeping import keep_house, keep_step
+from limnograph.jobs.housekeeping import keep_between, keep_house, keep_step
 from limnograph.services.housekeeping import StepReport
 
 
@@ -50,3 +51,17 @@ def test_a_stream_makes_one_step_and_outlives_every_surprise_but_a_failpoint() -
     assert "KeyError" in said[1]
     with pytest.raises(FailpointReached):
         keep_step(made, said.append)
+
+
+def test_rare_passes_leave_time_for_all_that_is_due_and_frequent_ones_for_a_step() -> None:
+    def kept(trigger: float, *, stop_after: int = 99) -> int:
+        ticks = itertools.count(0, 10)  # a step takes ten seconds
+        asked = itertools.count()
+        steps = Keeper(*[step("compact")] * 9)
+        stop = lambda: next(asked) >= stop_after  # noqa: E731
+        return keep_between(steps, lambda _line: None, trigger, stop=stop, elapsed=lambda: next(ticks))
+
+    assert kept(10) == 1
+    assert kept(60) == 2
+    assert kept(900) == 9
+    assert kept(900, stop_after=3) == 3

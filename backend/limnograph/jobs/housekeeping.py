@@ -1,10 +1,11 @@
-"""Housekeeping as a part of the pipeline's program: all that is due after `--once`, one step after each pass of a
-stream. It never raises, and it never holds up a pass by more than one step.
+"""Housekeeping as a part of the pipeline's program: all that is due after `--once`, and between the passes of a stream
+for a share of the time, at least one step. It never raises, and it holds up no pass for long.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -14,6 +15,8 @@ from limnograph.services.housekeeping import StepReport
 
 STEPS_AT_ONCE = 60
 """Steps after which `--once` leaves the rest to the next run."""
+SHARE = 0.25
+"""Of the time between two passes, what housekeeping may take before it begins no further step."""
 _log = logging.getLogger("limnograph.housekeeping")
 
 
@@ -31,6 +34,25 @@ def keep_house(made: Keeping, progress: Callable[[str], None], most: int = STEPS
     while len(found) < most and (report := keep_step(made, progress)) is not None:
         found.append(report)
     return found
+
+
+def keep_between(
+    made: Keeping,
+    progress: Callable[[str], None],
+    trigger: float,
+    *,
+    stop: Callable[[], bool] = lambda: False,
+    elapsed: Callable[[], float] = time.monotonic,
+) -> int:
+    """Steps between two passes that are `trigger` seconds apart: one, and more while a share of that time is left, so
+    that a stream of rare passes does not leave behind what comes due meanwhile. How many were run.
+    """
+    started, done = elapsed(), 0
+    while not stop() and keep_step(made, progress) is not None:
+        done += 1
+        if elapsed() - started >= trigger * SHARE:
+            break
+    return done
 
 
 def keep_step(made: Keeping, progress: Callable[[str], None]) -> StepReport | None:

@@ -15,7 +15,7 @@ import msgspec
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts import MetaTable
 from limnograph.domain.failpoints import Failpoints
-from limnograph.jobs.housekeeping import keep_house, keep_step
+from limnograph.jobs.housekeeping import keep_between, keep_house
 from limnograph.jobs.supervising import Query, supervise
 from limnograph.ports.meter import Meter
 from limnograph.services.backoff import BackOff
@@ -226,8 +226,7 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
                 return
             stream_drain(drain, progress)
             stream_pass(made, progress)
-            if not stop.is_set():
-                keep_step(house, progress)
+            keep_between(house, progress, seconds, stop=stop.is_set)
 
     def start() -> Query:
         found: Query = wiring.start_stream(
