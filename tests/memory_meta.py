@@ -47,7 +47,7 @@ class MemoryMetaStore:
         self.before_append: Callable[[MetaTable], None] = lambda _table: None
         self.after_append: Callable[[MetaTable], None] = lambda _table: None
         self._ids = itertools.count(1)
-        self._foreign: set[int] = set()
+        self._foreign: set[int | None] = set()  # commits that took or changed rows
         self._swap = threading.Lock()
 
     def ensure(self) -> list[str]:
@@ -85,9 +85,10 @@ class MemoryMetaStore:
         return [slim(row, STATE_COLUMNS) for row in rows if row.kind not in NAME_KINDS and row.table_uuid in series]
 
     def only_added(self, old: int | None, new: int | None, table: MetaTable) -> bool:
-        heads = [head for head, _ in self.versions.get(table.name, [])]
-        after = heads[heads.index(old) + 1 :] if old in heads else heads
-        return (old is None or old in heads) and not self._foreign.intersection(after)
+        heads = [None, *(head for head, _ in self.versions.get(table.name, []))]
+        if old not in heads or new not in heads or heads.index(old) > heads.index(new):
+            return False
+        return not self._foreign.intersection(heads[heads.index(old) + 1 : heads.index(new) + 1])
 
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
         return set() if head is None else set(keys).intersection(keys_of(table, self.rows(table, head)))
@@ -108,6 +109,7 @@ class MemoryMetaStore:
             new = {_key(row): row for row in rows.to_pylist()}
             both = [_better(row, new.get(_key(row), row)) for row in old.to_pylist()]
             self.versions[SNAPSHOTS.name].append((next(self._ids), pa.Table.from_pylist(both, old.schema)))
+            self._foreign.add(self.versions[SNAPSHOTS.name][-1][0])
         self.after_append(SNAPSHOTS)
 
     def overwrite(self, table: MetaTable, rows: pa.Table) -> None:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace as replaced
 
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.domain.errors import Conflict
@@ -155,6 +156,48 @@ def test_changes_come_back_as_they_were_written(stores: Callable[[], MetaStore])
     store.append(CHANGES, arrow_table(CHANGES, written), None, "run")
     found = store.changes(store.head(CHANGES))
     assert sorted(found, key=lambda row: row.at) == written
+
+
+def test_names_of_all_tables_are_read_apart_from_states_of_some(stores: Callable[[], MetaStore]) -> None:
+    store = stores()
+    store.ensure()
+    assert (store.names(None), store.states(None, {"u"})) == ([], [])
+    kept: list[ChangeFact] = []
+    for number in range(3):
+        rows = [
+            ChangeFact(table_uuid="u", table="t", kind="first_seen", to_value="7", at=number * 40 * DAY, detail="{}"),
+            ChangeFact(
+                table_uuid="v", table="w", kind="named", subject="c.n.w", to_value="c.n.w", at=number * 40 * DAY
+            ),
+            ChangeFact(
+                table_uuid="u", table="t", kind="schema", to_value=str(number), at=number * 40 * DAY, detail="S"
+            ),
+            ChangeFact(table_uuid="v", table="w", kind="ref", subject="main", to_value="5", at=number * 40 * DAY),
+        ]
+        store.append(CHANGES, arrow_table(CHANGES, rows), store.head(CHANGES), "run")
+        kept += rows
+        head = store.head(CHANGES)
+        for reader in (store, stores()):  # one that has read before, and one that has not
+            names = sorted(reader.names(head), key=lambda row: (row.at, row.kind))
+            assert names == [row for row in kept if row.kind in {"first_seen", "named"}]
+            states = sorted(reader.states(head, {"u", "nobody"}), key=lambda row: row.at)
+            assert states == [replaced(row, detail=None) for row in kept if row.kind == "schema"]
+    assert len(store.states(store.head(CHANGES), {"u", "v"})) == 6
+
+
+def test_rows_that_were_only_added_are_told_from_rows_that_went(stores: Callable[[], MetaStore]) -> None:
+    store = stores()
+    store.ensure()
+    assert store.only_added(None, None, SNAPSHOTS)
+    heads: list[int | None] = [None]
+    for number in range(3):
+        put(store, snapshot(number, number))
+        heads.append(store.head(SNAPSHOTS))
+    assert store.only_added(None, heads[3], SNAPSHOTS)
+    assert store.only_added(heads[1], heads[3], SNAPSHOTS)
+    assert not store.only_added(heads[3], heads[1], SNAPSHOTS)
+    store.replace(table_of(snapshot(1, 1, status="ok", tier="entries")))
+    assert not store.only_added(heads[3], store.head(SNAPSHOTS), SNAPSHOTS)
 
 
 def test_what_a_row_says_of_itself_is_known_and_damaged_rows_are_found_on_all_days(

@@ -1,4 +1,4 @@
-"""One line of a manifest list, and the histogram of file sizes that every format counts by."""
+"""One line of a manifest list, groups of many of them, and the histogram of file sizes that every format counts by."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from limnograph.domain.facts import HISTOGRAM_EDGES
 
 PartitionKey = tuple[int, str]
 """`(spec id, partition as text)`."""
+MANY_MANIFESTS = "many_manifests"
+"""Code of a table whose new manifests one reader leaves to many; no row ever has it."""
+GROUP_MANIFESTS, GROUP_BYTES = 128, 16 * 2**20
+"""A group of manifests is read within a table's deadline, also over a slow store."""
 
 
 class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -26,6 +30,39 @@ class ManifestFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     added_rows: int | None = None
     existing_rows: int | None = None
     deleted_rows: int | None = None
+
+
+class ManifestWork(msgspec.Struct, frozen=True):
+    """Manifests to be read, and what their numbers depend on. `cache`: name of the table's file in the cache; `keep`:
+    file columns too.
+    """
+
+    cache: str
+    small_below: int
+    bounds_of: int | None
+    keep: bool
+    manifests: list[ManifestFile]
+
+
+class CacheRow(msgspec.Struct, frozen=True):
+    """A value of the cache."""
+
+    kind: str
+    key: bytes
+    value: bytes
+
+
+def grouped(work: ManifestWork) -> list[ManifestWork]:
+    """The work in parts of about the same size."""
+    found: list[list[ManifestFile]] = []
+    weight = GROUP_BYTES
+    for manifest in work.manifests:
+        if weight + (manifest.length or 0) > GROUP_BYTES or len(found[-1]) >= GROUP_MANIFESTS:
+            found.append([])
+            weight = 0
+        found[-1].append(manifest)
+        weight += manifest.length or 0
+    return [msgspec.structs.replace(work, manifests=manifests) for manifests in found]
 
 
 def size_bin(size_bytes: int) -> int:

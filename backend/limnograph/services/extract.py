@@ -35,12 +35,22 @@ def extract(due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFa
 
 def facts_of(metadata: TableMetadata, due: DueTable, reader: TableReader, clock: Clock) -> list[SnapshotFact]:
     """As `extract`, from metadata that is already read."""
-    wanted = set(due.snapshot_ids)
-    new = [snapshot for snapshot in metadata.ordered if snapshot.snapshot_id in wanted]
+    new, deep = _new(metadata, due), {snapshot.snapshot_id for snapshot in to_entries(metadata, due)}
     run = _Run(metadata, due, reader, clock.now())
-    head = metadata.head_id if metadata.head_id in wanted else (new[-1].snapshot_id if new else None)
-    everything = len(new) <= ENTRIES_AT_ONCE
-    return [run.fact(snapshot, to_entries=everything or snapshot.snapshot_id == head) for snapshot in new]
+    return [run.fact(snapshot, to_entries=snapshot.snapshot_id in deep) for snapshot in new]
+
+
+def to_entries(metadata: TableMetadata, due: DueTable) -> list[Snapshot]:
+    """Those of the wanted snapshots that are read to their entries."""
+    new = _new(metadata, due)
+    if len(new) <= ENTRIES_AT_ONCE:
+        return new
+    return [next((snapshot for snapshot in new if snapshot.snapshot_id == metadata.head_id), new[-1])]
+
+
+def _new(metadata: TableMetadata, due: DueTable) -> list[Snapshot]:
+    wanted = set(due.snapshot_ids)
+    return [snapshot for snapshot in metadata.ordered if snapshot.snapshot_id in wanted]
 
 
 class _Run:

@@ -34,6 +34,7 @@ class Ledger:
         self._main: dict[str, set[tuple[str | None, int]]] = {}
         self._newest: dict[str, int] = {}
         self._names: dict[str, dict[str | None, ChangeFact]] = {}
+        self._dropped: dict[str, dict[str | None, ChangeFact]] = {}
         self._named_series: set[str | None] = set()
         self._owners: dict[str, str] | None = None
         self._states, self._asked = states, set[str]()
@@ -68,14 +69,15 @@ class Ledger:
         self._named_series.add(row.table_uuid)
         self._owners = None
         if row.kind == "dropped":
+            _put_newest(self._dropped.setdefault(who, {}), row.subject, row)
             sick = self._latest.get((who, "unreadable"), {})
             if row.subject in sick and _order(sick[row.subject]) <= _order(row):
                 del sick[row.subject]
 
     def _dropped_since(self, row: ChangeFact) -> bool:
         """Whether the name that a row of health speaks of was dropped after it."""
-        there = self._names.get(row.subject or name_of(row), {}).get(row.table_uuid)
-        return there is not None and there.kind == "dropped" and _order(there) > _order(row)
+        there = self._dropped.get(row.table_uuid or name_of(row), {}).get(row.subject)
+        return there is not None and _order(there) > _order(row)
 
     def latest(self, who: str, kind: str, subject: str | None) -> ChangeFact | None:
         """Newest row of a state."""

@@ -8,7 +8,18 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.adapters.sandbox.board import Board
-from limnograph.adapters.sandbox.messages import Access, Extract, Inspect, Newest, Outline, Question, Scan, Unread
+from limnograph.adapters.sandbox.messages import (
+    Access,
+    Extract,
+    Group,
+    Inspect,
+    Newest,
+    Outline,
+    Question,
+    Scan,
+    Unread,
+    Wanted,
+)
 from limnograph.adapters.sandbox.serving import ToldStorage
 from limnograph.adapters.storage.allowed import Roots, TableStorage, table_folder
 from limnograph.adapters.storage.files import FileStorage
@@ -20,10 +31,11 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import normalise_location
+from limnograph.domain.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extract import extract, facts_of
+from limnograph.services.extract import extract, facts_of, to_entries
 from limnograph.services.inspect import inspect
 
 FACTS_A_PART = 200
@@ -48,7 +60,10 @@ def iceberg() -> Format:
     from limnograph.adapters.iceberg.locate import newest_metadata
     from limnograph.adapters.iceberg.reader import IcebergReader
 
-    return Format(lambda storage, access: IcebergReader(storage, shared_cache(access.cache_dir)), newest_metadata)
+    def reader(storage: Storage, access: Access) -> IcebergReader:
+        return IcebergReader(storage, shared_cache(access.cache_dir), access.most_manifests)
+
+    return Format(reader, newest_metadata)
 
 
 def delta() -> Format:
@@ -95,6 +110,10 @@ class Parsing:
             case Extract(due=due):
                 facts = extract(due, self._reader(due), SystemClock())
                 yield from (facts[at : at + FACTS_A_PART] for at in range(0, len(facts), FACTS_A_PART))
+            case Wanted(due=due):
+                yield self._wanted(due)
+            case Group(due=due, work=work):
+                yield self._group(due, work)
             case Unread(due=due, code=code):
                 yield self._unread(due, code)
             case Newest(format=table_format, location=location):
@@ -111,6 +130,29 @@ class Parsing:
             table.allowed.claim(home.location, home.properties)
         reader = self._format(question.format).reader(table.storage, self._access)
         return outline_of(reader.metadata(question.location))
+
+    def _wanted(self, due: DueTable) -> ManifestWork:
+        from limnograph.adapters.iceberg.cache import shared_cache
+        from limnograph.adapters.iceberg.groups import unread
+        from limnograph.adapters.iceberg.reader import IcebergReader
+
+        table, cache = self._believed(due), shared_cache(self._access.cache_dir)
+        reader = IcebergReader(table.storage, cache)
+        metadata = reader.metadata(due.metadata_location)
+        return unread(reader, cache, metadata, to_entries(metadata, due))
+
+    def _group(self, due: DueTable, work: ManifestWork) -> list[CacheRow]:
+        from limnograph.adapters.iceberg.groups import read_group
+
+        return list(read_group(self._believed(due).storage, work))
+
+    def _believed(self, due: DueTable) -> Table:
+        """The table, with the places that its metadata claims."""
+        table = self._table(due.catalog, table_folder(due.metadata_location))
+        _Believing(self._format(due.format).reader(table.storage, self._access), table.allowed).metadata(
+            due.metadata_location
+        )
+        return table
 
     def _unread(self, due: DueTable, code: str) -> list[SnapshotFact]:
         known = self._reader(due).metadata(due.metadata_location)

@@ -19,7 +19,7 @@ from limnograph.adapters.iceberg.cache_codec import (
     unpack_files,
     unpack_sums,
 )
-from limnograph.adapters.iceberg.cache_file import CacheFile, trim
+from limnograph.adapters.iceberg.cache_file import CacheFile, file_of, iceberg_folder, trim
 from limnograph.adapters.iceberg.file_columns import ManifestFiles
 from limnograph.adapters.iceberg.sums import ManifestSums
 from limnograph.adapters.iceberg.table_sums import Line, TableSums
@@ -94,14 +94,7 @@ class TableCache:
                 self._hold(line, columns)
         if self._file is None or not learnt:
             return
-        sums_rows, files_rows = {}, {}
-        for line, sums, columns in learnt:
-            key = self._sums_key(line)
-            sums_rows[key] = sealed(key, pack_sums(sums))
-            if columns is not None:
-                key = self._files_key(line)
-                files_rows[key] = sealed(key, pack_files(columns))
-        self._file.put({"sums": sums_rows, "files": files_rows})
+        self._file.put(sealed_rows(learnt, self.small_below, self.bounds_of))
 
     def forget_others(self, lines: Sequence[Line]) -> None:
         """Keep only these manifests in memory."""
@@ -129,10 +122,32 @@ class TableCache:
             self._file_bytes += columns.nbytes
 
     def _sums_key(self, line: Line) -> bytes:
-        return key_of("sums", self.small_below, *line)
+        return _sums_key(line, self.small_below)
 
     def _files_key(self, line: Line) -> bytes:
-        return key_of("files", self.bounds_of, *line)
+        return _files_key(line, self.bounds_of)
+
+
+def sealed_rows(
+    learnt: Iterable[tuple[Line, ManifestSums, ManifestFiles | None]], small_below: int, bounds_of: int | None
+) -> dict[str, dict[bytes, bytes]]:
+    """Manifests as values of a table's file: by kind and key."""
+    rows: dict[str, dict[bytes, bytes]] = {"sums": {}, "files": {}}
+    for line, sums, columns in learnt:
+        key = _sums_key(line, small_below)
+        rows["sums"][key] = sealed(key, pack_sums(sums))
+        if columns is not None:
+            key = _files_key(line, bounds_of)
+            rows["files"][key] = sealed(key, pack_files(columns))
+    return rows
+
+
+def _sums_key(line: Line, small_below: int) -> bytes:
+    return key_of("sums", small_below, *line)
+
+
+def _files_key(line: Line, bounds_of: int | None) -> bytes:
+    return key_of("files", bounds_of, *line)
 
 
 def _found(
@@ -168,7 +183,7 @@ class ManifestCache:
         key = Key(name, small_below, bounds_of)
         with self._lock:
             if key not in self._tables:
-                file = None if self._folder is None else CacheFile(self._folder / f"{name}.sqlite")
+                file = None if self._folder is None else CacheFile(file_of(self._folder, name))
                 self._tables[key] = TableCache(key, file)
             self._tables.move_to_end(key)
             return self._tables[key]
@@ -204,4 +219,4 @@ class ManifestCache:
 @lru_cache(maxsize=4)
 def shared_cache(folder: str) -> ManifestCache:
     """The process's one cache above `[cache] dir`; empty: memory only."""
-    return ManifestCache(Path(folder) / "iceberg" if folder else None)
+    return ManifestCache(iceberg_folder(folder) if folder else None)

@@ -8,6 +8,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from limnograph.domain.manifests import CacheRow
+
 _T = TypeVar("_T")
 KINDS = ("sums", "files")
 """Tables of the file. `files` is the large one and only read for shapes."""
@@ -119,3 +121,23 @@ def trim(folder: Path, budget_bytes: int) -> None:
             return
         CacheFile(path).remove()
         total -= size
+
+
+def iceberg_folder(folder: str) -> Path:
+    """The part of `[cache] dir` that is Iceberg's."""
+    return Path(folder) / "iceberg"
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """Where the values of the table of that name lie."""
+    return folder / f"{name}.sqlite"
+
+
+def learn(cache_dir: str, name: str, rows: Iterable[CacheRow]) -> None:
+    """Put values that others read into a table's file."""
+    values: dict[str, dict[bytes, bytes]] = {kind: {} for kind in KINDS}
+    for row in rows:
+        if row.kind in values:
+            values[row.kind][row.key] = row.value
+    if any(values.values()):
+        CacheFile(file_of(iceberg_folder(cache_dir), name)).put(values)

@@ -15,7 +15,7 @@ from limnograph.adapters.iceberg.manifests import DELETE_FILE_PATH, decode_manif
 from limnograph.adapters.iceberg.sums import ManifestSums, sum_entries
 from limnograph.adapters.iceberg.table_sums import Line
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.manifests import MANY_MANIFESTS, ManifestFile
 from limnograph.domain.metadata import TableMetadata
 from limnograph.ports.storage import Storage
 
@@ -64,10 +64,12 @@ class Fetched(NamedTuple):
 
 
 class Fetching:
-    """Completes what a table's cache knows. Remembers damage for as long as the same metadata is read."""
+    """Completes what a table's cache knows. Remembers damage for as long as the same metadata is read. More than `most`
+    manifests (0: any number) it leaves to many readers.
+    """
 
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+    def __init__(self, storage: Storage, most: int = 0) -> None:
+        self._storage, self._most = storage, most
         self._metadata: TableMetadata | None = None
         self._damaged: dict[Line, Damage] = {}
 
@@ -82,7 +84,8 @@ class Fetching:
         files: bool,
     ) -> Fetched:
         """Afterwards `table` knows all these manifests that are not damaged. `keep`: also keep their file columns;
-        `files`: those are needed now. Raises SourceError; what came before it is learnt.
+        `files`: those are needed now. Raises SourceError, and what came before it is learnt; MetadataError
+        (MANY_MANIFESTS) before it reads any.
         """
         if metadata is not self._metadata:
             self._metadata, self._damaged = metadata, {}
@@ -91,7 +94,9 @@ class Fetching:
         if absent:
             table.recall(absent, files=files)
             absent = [line for line in absent if not table.knows(line, files=files) and line not in self._damaged]
-        work = _Work(self._storage, table.small_below, table.bounds_of, keep)
+        if 0 < self._most < len(absent):
+            raise MetadataError(MANY_MANIFESTS, f"{len(absent)} manifests are new")
+        work = Work(self._storage, table.small_below, table.bounds_of, keep)
         for start in range(0, len(absent), _AT_ONCE):
             self._learn(table, work, [by_line[line] for line in absent[start : start + _AT_ONCE]], absent[start:])
         damaged = [line for line in by_line if line in self._damaged] if self._damaged else []
@@ -102,7 +107,7 @@ class Fetching:
         notes = dict.fromkeys(self._damaged[line].code for line in damaged if line in table.sums)
         return Fetched(tuple(details), details, tuple(notes) if files else (), wrote=bool(absent))
 
-    def _learn(self, table: TableCache, work: _Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
+    def _learn(self, table: TableCache, work: Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
         learnt: list[tuple[Line, ManifestSums, ManifestFiles | None]] = []
         failed: SourceError | None = None
         for line, result in zip(lines, work.results(manifests), strict=False):
@@ -117,7 +122,7 @@ class Fetching:
             raise failed
 
 
-class _Work(NamedTuple):
+class Work(NamedTuple):
     """Reads manifests."""
 
     storage: Storage

@@ -26,18 +26,20 @@ TOO_LARGE = "shape_too_large"
 
 
 class IcebergReader:
-    """Reads tables of one storage. `cache` is shared between readers; without one it ends with the reader."""
+    """Reads tables of one storage. `cache` is shared between readers; without one it ends with the reader. `most`: new
+    manifests of a snapshot beyond which it raises MetadataError (MANY_MANIFESTS) and reads none; 0: any number.
+    """
 
-    def __init__(self, storage: Storage, cache: ManifestCache | None = None) -> None:
+    def __init__(self, storage: Storage, cache: ManifestCache | None = None, most: int = 0) -> None:
         self._storage, self._cache = storage, cache or ManifestCache()
-        self._fetching = Fetching(storage)
+        self._fetching = Fetching(storage, most)
 
     def metadata(self, location: str) -> TableMetadata:
         return parse_metadata(self._storage.read(location, MAX_METADATA_BYTES), location)
 
     def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
         try:
-            manifests = self._manifests(snapshot)
+            manifests = self.manifests(snapshot)
         except MetadataError as error:
             code, place = code_of("manifest_list", error), snapshot.manifest_list
             detail = error.detail if place is None else detail_of(place, error)
@@ -57,7 +59,7 @@ class IcebergReader:
         want: Want,
     ) -> Reading:
         lines = lines_of(manifests)
-        fits = (_listed(manifests) or 0) <= MAX_FILES
+        fits = keeps_files(manifests)
         shaped = _wrote_much(snapshot, manifests) if want.shape is None else want.shape
         fetched = self._fetching.complete(table, metadata, manifests, lines, keep=fits, files=fits and shaped)
         try:
@@ -73,16 +75,23 @@ class IcebergReader:
             code = code_of("manifest", error)
             return Reading(tier="manifest_list", manifests=manifests, problems=(code,), details={code: error.detail})
         finally:
-            self._cache.settle(table, lines, wrote=fetched.wrote)
+            # Older snapshots are read after newer ones in a backfill; what the head needs is not theirs to prune.
+            self._cache.settle(table, lines, wrote=fetched.wrote and snapshot.snapshot_id == metadata.head_id)
         return Reading(tier="entries", manifests=manifests, content=content, notes=notes)
 
-    def _manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
+    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
+        """Lines of its manifest list. Raises MetadataError, SourceError."""
         if snapshot.manifest_list is not None:
             return parse_manifest_list(self._storage.read(snapshot.manifest_list, MAX_AVRO_BYTES))
         if snapshot.manifests is not None:
             # Format v1 may list manifests in the metadata itself; then nothing but their paths is known.
             return [ManifestFile(path=path) for path in snapshot.manifests]
         raise MetadataError("file_missing", f"snapshot {snapshot.snapshot_id} names no manifest list")
+
+
+def keeps_files(manifests: Sequence[ManifestFile]) -> bool:
+    """Whether the file columns of a snapshot's manifests are kept: while its shape is computed."""
+    return (_listed(manifests) or 0) <= MAX_FILES
 
 
 def _listed(manifests: Sequence[ManifestFile]) -> int | None:

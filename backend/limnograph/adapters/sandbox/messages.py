@@ -18,6 +18,7 @@ from limnograph.domain.errors import (
     SourceUnavailable,
 )
 from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata import TableMetadata
 
 DEADLINE_SECONDS = 60.0
@@ -31,7 +32,8 @@ class Access(msgspec.Struct, frozen=True):
     `catalogs`: properties by catalog name; `stores`: by the location of a table without one. `path_map`: location
     prefixes to replace. `roots`: places that any table may name. `cache_dir`: of what can be rebuilt; empty: none.
     `deadline_seconds`: for one table. `meta_prefix`: where our own tables are (`catalog.namespace.`), whose moves are
-    no news. `command`: of the child; empty: our own.
+    no news. `command`: of the child; empty: our own. `most_manifests`: new ones of a table that one reader takes upon
+    itself; 0: any number.
     """
 
     catalogs: dict[str, dict[str, str]]
@@ -42,6 +44,7 @@ class Access(msgspec.Struct, frozen=True):
     cache_dir: str = ""
     deadline_seconds: float = DEADLINE_SECONDS
     command: tuple[str, ...] = ()
+    most_manifests: int = 0
 
 
 class Setup(msgspec.Struct, frozen=True, tag=True):
@@ -74,6 +77,19 @@ class Extract(msgspec.Struct, frozen=True, tag=True):
     due: DueTable
 
 
+class Wanted(msgspec.Struct, frozen=True, tag=True):
+    """Manifests that extraction of a table would read now: ManifestWork."""
+
+    due: DueTable
+
+
+class Group(msgspec.Struct, frozen=True, tag=True):
+    """Values of a group of a table's manifests for the cache: CacheRow after CacheRow."""
+
+    due: DueTable
+    work: ManifestWork
+
+
 class Unread(msgspec.Struct, frozen=True, tag=True):
     """Facts of one table from its metadata alone, because of `code`."""
 
@@ -104,7 +120,7 @@ class Inspect(msgspec.Struct, frozen=True, tag=True):
     location: str
 
 
-Question = Outline | Extract | Unread | Newest | Scan | Inspect
+Question = Outline | Extract | Wanted | Group | Unread | Newest | Scan | Inspect
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
@@ -147,6 +163,8 @@ decode_request = msgspec.json.Decoder(Setup | Ask).decode
 decode_outline = msgspec.json.Decoder(TableMetadata).decode
 decode_pointer = msgspec.json.Decoder(str).decode
 decode_scanned = msgspec.json.Decoder(Scanned).decode
+decode_work = msgspec.json.Decoder(ManifestWork).decode
+decode_cache_rows = msgspec.json.Decoder(list[CacheRow]).decode
 decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 

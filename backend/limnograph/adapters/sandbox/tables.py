@@ -8,22 +8,27 @@ from collections.abc import Callable
 from limnograph.adapters.sandbox.messages import (
     Access,
     Extract,
+    Group,
     Home,
     Newest,
     Outline,
     Question,
     Scan,
     Unread,
+    Wanted,
+    decode_cache_rows,
     decode_facts,
     decode_outline,
     decode_pointer,
     decode_scanned,
+    decode_work,
 )
 from limnograph.adapters.sandbox.pool import Pool, shared_pool
 from limnograph.adapters.storage.scan import Scanned
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.manifests import CacheRow, ManifestWork
 from limnograph.domain.metadata import TableMetadata
 from limnograph.ports.tables import READER_ENDED
 
@@ -59,6 +64,15 @@ class SandboxTables:
             _log.warning("%s: %s", due.name, error)
             parts = self._second_look(due, error)
         return [fact for part in parts for fact in decode_facts(part)]
+
+    def wanted(self, due: DueTable) -> ManifestWork:
+        """Manifests that `extract` would read now. Raises MetadataError, SourceError."""
+        (body,) = self._ask(Wanted(due))
+        return decode_work(body)
+
+    def group(self, due: DueTable, work: ManifestWork) -> list[CacheRow]:
+        """Values of some of those manifests for the cache. Raises MetadataError, SourceError."""
+        return [row for body in self._ask(Group(due, work)) for row in decode_cache_rows(body)]
 
     def newest(self, table_format: str, location: str) -> str:
         """The newest metadata pointer of a table folder without a catalog.

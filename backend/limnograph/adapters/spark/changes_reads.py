@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg import expressions
-from pyiceberg.expressions import AlwaysTrue, BooleanExpression
+from pyiceberg.expressions import BooleanExpression
 from pyiceberg.io.pyarrow import ArrowScan
 from pyiceberg.manifest import ManifestContent
 from pyiceberg.table import FileScanTask, Table
@@ -46,10 +46,9 @@ class ChangesReads:
                 fresh = _newer_files(table, head, old.sequence_number or 0)
             else:
                 self._names, fresh = [], _newer_files(table, head, -1)
-            read = ArrowScan(table.metadata, table.io, table.schema().select(*NAME_COLUMNS), AlwaysTrue()).to_table(
-                fresh
-            )
-            self._names += change_facts(_of_kinds(read))
+            wanted: BooleanExpression = _X.In("kind", set(NAME_KINDS))
+            scan = ArrowScan(table.metadata, table.io, table.schema().select(*NAME_COLUMNS), wanted)
+            self._names += change_facts(scan.to_table(fresh))
             self._at = head
         return list(self._names)
 
@@ -93,10 +92,6 @@ def _newer_files(table: Table, head: int, since: int) -> list[FileScanTask]:
             entries = manifest.fetch_manifest_entry(table.io)
             found += [FileScanTask(entry.data_file) for entry in entries if (entry.sequence_number or 0) > since]
     return found
-
-
-def _of_kinds(rows: pa.Table) -> pa.Table:
-    return rows.filter(pc.is_in(rows.column("kind"), pa.array(NAME_KINDS, rows.schema.field("kind").type)))
 
 
 def change_facts(rows: pa.Table) -> list[ChangeFact]:

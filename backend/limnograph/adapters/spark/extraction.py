@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from limnograph.adapters.iceberg.schema import arrow_schema
 from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.spark.manifests import MOST_MANIFESTS, SharedTables
 from limnograph.adapters.spark.source import MISSED, NAME, PLACE, LimnographSource
 from limnograph.domain.due import DueTable
-from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.manifests import MANY_MANIFESTS
 from limnograph.ports.extraction import Extracted
 
 TASKS_PER_CORE = 2
@@ -28,7 +30,10 @@ class SparkExtraction:
     """Distributes `extract` over the session's executors."""
 
     def __init__(self, session: SparkSession, access: Access) -> None:
-        self._session, self._access = session, msgspec.json.encode(access).decode()
+        # Without a cache nothing that others read would be kept for the table's own reader.
+        shared = msgspec.structs.replace(access, most_manifests=MOST_MANIFESTS if access.cache_dir else 0)
+        self._session, self._access = session, msgspec.json.encode(shared).decode()
+        self._shared = SharedTables(access, self._frame)
         session.dataSource.register(LimnographSource)
 
     def run(self, due: Sequence[DueTable]) -> Extracted:
@@ -36,10 +41,23 @@ class SparkExtraction:
         options = {"access": self._access, "tasks": str(tasks), "task_bytes": str(ROUND_BYTES // tasks)}
         options["due"] = msgspec.json.encode(list(due)).decode()
         try:
-            found = self._session.read.format(NAME).options(**options).load().toArrow()
+            return self._with_shared(due, extracted(self._frame(options).toArrow()))
         except (Py4JError, PySparkException) as error:
             raise SourceUnavailable("spark", _first_line(error)) from error
-        return extracted(found)
+
+    def _with_shared(self, due: Sequence[DueTable], found: Extracted) -> Extracted:
+        """Tables that were too large for one reader, by the work of many."""
+        rows, missed = [found.rows], dict(found.missed)
+        for place in [place for place, reason in missed.items() if reason == MANY_MANIFESTS]:
+            try:
+                rows.append(self._shared.rows(due[place]))
+                del missed[place]
+            except (SourceError, MetadataError) as error:
+                missed[place] = str(error)
+        return Extracted(pa.concat_tables(rows), missed, found.unreached)
+
+    def _frame(self, options: Mapping[str, str]) -> DataFrame:
+        return self._session.read.format(NAME).options(**options).load()
 
 
 def extracted(found: pa.Table) -> Extracted:

@@ -20,11 +20,13 @@ from pyspark.sql.types import LongType, StructField, StructType
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.adapters.sandbox.messages import Access
 from limnograph.adapters.sandbox.tables import SandboxTables
+from limnograph.adapters.spark.manifests import CACHE_ROWS, ManifestsReader
 from limnograph.adapters.spark.ticks import TicksReader
 from limnograph.domain import secrecy
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
+from limnograph.domain.manifests import MANY_MANIFESTS
 from limnograph.ports.tables import Tables
 
 _log = logging.getLogger("limnograph.source")
@@ -92,6 +94,8 @@ class SnapshotsReader(DataSourceReader):
         try:
             return list(_batches(tables.extract(placed.due)))
         except (SourceError, MetadataError) as error:
+            if isinstance(error, MetadataError) and error.code == MANY_MANIFESTS:
+                return [_without_rows(placed, MANY_MANIFESTS)]
             _log.warning("%s: %s", placed.due.name, error)
             reason = str(error)
         except Exception as error:  # noqa: BLE001 - one table's surprise must not end the job of all
@@ -125,7 +129,7 @@ def _without_rows(placed: Placed, reason: str) -> pa.RecordBatch:
 
 
 class LimnographSource(DataSource):
-    """Batch: rows of `snapshots`. Stream: ticks."""
+    """Batch: rows of `snapshots`, or with option `mode` values of manifests. Stream: ticks."""
 
     @classmethod
     def name(cls) -> str:
@@ -134,11 +138,13 @@ class LimnographSource(DataSource):
     def schema(self) -> StructType:
         if self.options.get("mode") == "ticks":
             return StructType([StructField("tick", LongType())])
-        found: StructType = from_arrow_schema(SCHEMA)
+        found: StructType = from_arrow_schema(CACHE_ROWS if self.options.get("mode") == "manifests" else SCHEMA)
         return found
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002
-        return SnapshotsReader(self.options)
+        return (
+            ManifestsReader(self.options) if self.options.get("mode") == "manifests" else SnapshotsReader(self.options)
+        )
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802 - Spark's name
         return TicksReader(self.options)

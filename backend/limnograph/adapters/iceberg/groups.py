@@ -1,0 +1,51 @@
+"""Many new manifests of one table, read by many: what is to be read, and a group of it as values for the cache.
+
+A manifest's sums depend on the manifest alone, so who reads it does not matter: the table's facts are then made from
+the cache as if one reader had filled it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from limnograph.adapters.iceberg.cache import ManifestCache, sealed_rows
+from limnograph.adapters.iceberg.fetching import Work
+from limnograph.adapters.iceberg.reader import IcebergReader, keeps_files
+from limnograph.adapters.iceberg.shape import overlap_field
+from limnograph.adapters.iceberg.table_sums import Line, lines_of
+from limnograph.domain.errors import MetadataError
+from limnograph.domain.manifests import CacheRow, ManifestFile, ManifestWork
+from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.ports.storage import Storage
+
+
+def unread(
+    reader: IcebergReader, cache: ManifestCache, metadata: TableMetadata, snapshots: Sequence[Snapshot]
+) -> ManifestWork:
+    """Manifests of these snapshots that the cache lacks. A list that is damaged has none. Raises SourceError."""
+    wanted: dict[Line, ManifestFile] = {}
+    keep = True
+    for snapshot in snapshots:
+        try:
+            manifests = reader.manifests(snapshot)
+        except MetadataError:
+            continue
+        keep = keep and keeps_files(manifests)
+        wanted.update(zip(lines_of(manifests), manifests, strict=True))
+    table = cache.table(metadata, overlap_field(metadata))
+    with table.lock:
+        table.recall(wanted, files=False)
+        absent = table.unknown(wanted, files=False)
+    return ManifestWork(table.key.name, table.small_below, table.bounds_of, keep, [wanted[line] for line in absent])
+
+
+def read_group(storage: Storage, work: ManifestWork) -> Iterator[CacheRow]:
+    """Values of these manifests; a damaged one has none. Raises SourceError."""
+    reading = Work(storage, work.small_below, work.bounds_of, work.keep)
+    for line, result in zip(lines_of(work.manifests), reading.results(work.manifests), strict=True):
+        try:
+            learnt = (line, *result())
+        except MetadataError:
+            continue
+        for kind, values in sealed_rows([learnt], work.small_below, work.bounds_of).items():
+            yield from (CacheRow(kind, key, value) for key, value in values.items())

@@ -1,0 +1,94 @@
+"""Many new manifests of one table, shared by the cluster: a task reads a group, the driver's cache takes it all.
+
+The table's rows are then made on the driver, from its cache alone: executors share no disk, and what is left to do are
+sums. Only tables beyond MOST_MANIFESTS come here; a lost group is read again, or the table stays due.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from limnograph.adapters.iceberg.cache_file import learn
+from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.sandbox.tables import SandboxTables
+from limnograph.domain.due import DueTable
+from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.manifests import CacheRow, ManifestWork, grouped
+
+_log = logging.getLogger("limnograph.manifests")
+MOST_MANIFESTS = 512
+"""New manifests of one snapshot that one reader reads by itself: seconds, also over a slow store."""
+GROUPS_A_JOB = 64
+"""Groups whose values come to the driver together: some ten megabytes of sums."""
+CACHE_ROWS = pa.schema([("kind", pa.string()), ("key", pa.binary()), ("value", pa.binary())])
+
+
+class GroupShare(InputPartition):
+    """A group of one task, as JSON."""
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+
+
+class ManifestsReader(DataSourceReader):
+    """Values of the cache for the groups of option `groups` (JSON) of table `due`, a task for each group."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._access, self._due, self._groups = options["access"], options["due"], options["groups"]
+
+    def partitions(self) -> Sequence[GroupShare]:
+        groups = msgspec.json.decode(self._groups, type=list[ManifestWork])
+        return [GroupShare(msgspec.json.encode(group).decode()) for group in groups]
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        tables = SandboxTables(msgspec.json.decode(self._access, type=Access))
+        due = msgspec.json.decode(self._due, type=DueTable)
+        group = msgspec.json.decode(partition.group, type=ManifestWork)
+        try:
+            rows = tables.group(due, group)
+        except (SourceError, MetadataError) as error:
+            _log.warning("%s: a group of %d manifests: %s", due.name, len(group.manifests), error)
+            rows = []
+        except Exception:  # noqa: BLE001 - one group's surprise must not end the job of all
+            _log.exception("%s: a group of %d manifests", due.name, len(group.manifests))
+            rows = []
+        columns = [[getattr(row, name) for row in rows] for name in CACHE_ROWS.names]
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(values, field.type) for values, field in zip(columns, CACHE_ROWS, strict=True)],
+            schema=CACHE_ROWS,
+        )
+
+
+class SharedTables:
+    """Rows of tables that have many new manifests. `frame` makes a data frame of the DataSource with some options."""
+
+    def __init__(self, access: Access, frame: Callable[[Mapping[str, str]], DataFrame]) -> None:
+        self._access, self._frame = access, frame
+        self._tables = SandboxTables(msgspec.structs.replace(access, most_manifests=0))
+
+    def rows(self, due: DueTable) -> pa.Table:
+        """Raises MetadataError, SourceError."""
+        work = self._tables.wanted(due)
+        groups = grouped(work)
+        for first in range(0, len(groups), GROUPS_A_JOB):
+            found = self._read(due, groups[first : first + GROUPS_A_JOB])
+            learn(self._access.cache_dir, work.cache, (CacheRow(**row) for row in found.to_pylist()))
+        return arrow_table(SNAPSHOTS, self._tables.extract(due))
+
+    def _read(self, due: DueTable, groups: Sequence[ManifestWork]) -> pa.Table:
+        options = {
+            "mode": "manifests",
+            "access": msgspec.json.encode(self._access).decode(),
+            "due": msgspec.json.encode(due).decode(),
+            "groups": msgspec.json.encode(list(groups)).decode(),
+        }
+        return self._frame(options).toArrow().cast(CACHE_ROWS)
