@@ -23,7 +23,6 @@ from golden_tables import data_file
 from lakes import Lake, path_of, placeholders, rewrite_metadata, rows
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.adapters.inbox.store import SqlInbox
-from limnograph.adapters.spark.catalogs import spark_catalog
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts import ALERTS, HOURLY, LABELS, MAINTENANCE, REPORTS, MetaTable
@@ -46,17 +45,18 @@ OLD_COMMITS = 6
 class CrashLake:
     """Tables `sales.orders`, `sales.old` (commits of successive days, long ago) and those that `work_for` adds.
 
-    `name`: of the catalog; one of its own lets several live in one Spark session.
+    `lake`: one that a Spark session reaches already; `mark`: keeps the namespaces of several apart.
     """
 
-    def __init__(self, folder: Path, name: str = "lake", old_commits: int = OLD_COMMITS) -> None:
-        self.folder, self.lake = folder, Lake(folder, name)
+    def __init__(self, folder: Path, lake: Lake | None = None, mark: str = "", old_commits: int = OLD_COMMITS) -> None:
+        self.folder, self.lake = folder, lake or Lake(folder)
+        self.sales, self.meta = f"sales{mark}", f"limnograph{mark}"
         self.config = folder / "limnograph.toml"
-        self.names, self.runs = ["sales.orders", "sales.old"], 0
+        self.names, self.runs = [self.named("orders"), self.named("old")], 0
         self.inbox = SqlInbox(f"sqlite:///{folder}/.limnograph/inbox.db")
-        self.exact = Exactness(self.lake, hourly_days=HOURLY_DAYS)
+        self.exact = Exactness(self.lake, self.meta, HOURLY_DAYS)
         self.config.write_text(self._settings())
-        self.lake.table("sales.orders").append(rows("eu"))
+        self.lake.table(self.named("orders")).append(rows("eu"))
         self._old_table(old_commits)
         self.forgotten: set[int] = set()
         self._hidden: Path | None = None
@@ -66,7 +66,8 @@ class CrashLake:
         catalog = "\n".join(f'{key} = "{value}"' for key, value in self.lake.properties.items())
         spark = f'[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.driver.extraJavaOptions" = "{QUICK_JVM}"\n'
         keep = f"[retention]\nraw_days = {RAW_DAYS}\nhourly_days = {HOURLY_DAYS}\n"
-        return f"[catalogs.{self.lake.name}]\n{catalog}\n{spark}{keep}"
+        names = f'[meta]\nnamespace = "{self.meta}"\n[observe]\ninclude = ["{self.lake.name}.{self.sales}.*"]\n'
+        return f"[catalogs.{self.lake.name}]\n{catalog}\n{names}{spark}{keep}"
 
     def run(self, failpoint: str = "", *options: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
         """A driver of its own; with `NAME:NTH:ACTION` one that dies there."""
@@ -75,10 +76,9 @@ class CrashLake:
         arguments = [*command, *(options or ("--once",))]
         return subprocess.run(arguments, env=env, capture_output=True, text=True, timeout=timeout, check=False)
 
-    def attach(self, session: SparkSession) -> None:
-        """Let a session that stands reach the lake."""
-        for key, value in spark_catalog(self.lake.name, self.lake.properties).items():
-            session.conf.set(key, value)
+    def named(self, table: str) -> str:
+        """A table of the lake."""
+        return f"{self.sales}.{table}"
 
     def run_in(self, session: SparkSession, failpoint: str = "") -> Total:
         """As `run`, in a session that stands; a failpoint raises FailpointReached."""
@@ -87,7 +87,7 @@ class CrashLake:
     def work_for(self, name: str) -> None:
         """Make sure that the next `--once` passes the failpoint `name`. Every run finds a commit and an item too."""
         self.runs += 1
-        self.lake.load("sales.orders").append(rows("eu", "us"))
+        self.lake.load(self.named("orders")).append(rows("eu", "us"))
         self.inbox.put([run_item(f"r{self.runs}")])
         step = name.removeprefix("before_").removeprefix("after_")
         prepare: Callable[[], None] | None = getattr(self, f"_for_{step}", None)
@@ -99,7 +99,7 @@ class CrashLake:
         return sorted((f"r{number + 1}", "ok") for number in range(self.runs))
 
     def _for_append_first_seen(self) -> None:
-        name = f"sales.new{self.runs}"
+        name = self.named(f"new{self.runs}")
         self.lake.table(name).append(rows("eu"))
         self.names.append(name)
 
@@ -136,7 +136,7 @@ class CrashLake:
 
     def _for_raise_floor(self) -> None:
         """The lake forgets its oldest commit; the one that is told from it is of another day."""
-        table = self.lake.load("sales.old")
+        table = self.lake.load(self.named("old"))
         oldest = min(table.metadata.snapshots, key=lambda s: s.timestamp_ms)
         self.forgotten.add(oldest.snapshot_id)
 
@@ -144,7 +144,7 @@ class CrashLake:
             for key in ("snapshots", "snapshot-log"):
                 document[key] = [e for e in document[key] if e["snapshot-id"] != oldest.snapshot_id]
 
-        self.lake.move("sales.old", rewrite_metadata(table, forget))
+        self.lake.move(self.named("old"), rewrite_metadata(table, forget))
         self._age_journal()
 
     def _for_delete_hours(self) -> None:
@@ -176,18 +176,18 @@ class CrashLake:
 
     def hide(self) -> None:
         """Take away a manifest of a commit that nobody has seen: whoever sees it now writes a damaged row."""
-        if "sales.hurt" not in self.names:
-            self.lake.table("sales.hurt")
-            self.names.append("sales.hurt")
-        self.lake.load("sales.hurt").append(rows("eu"))
-        table = self.lake.load("sales.hurt")
+        if self.named("hurt") not in self.names:
+            self.lake.table(self.named("hurt"))
+            self.names.append(self.named("hurt"))
+        self.lake.load(self.named("hurt")).append(rows("eu"))
+        table = self.lake.load(self.named("hurt"))
         head = table.current_snapshot()
         assert head is not None
         manifest = path_of(head.manifests(table.io)[0].manifest_path)
         self._hidden = manifest.rename(manifest.with_name(f"{manifest.name}.aside"))
 
     def _old_table(self, commits: int) -> None:
-        table = self.lake.table("sales.old")
+        table = self.lake.table(self.named("old"))
         for number in range(commits):
             placeholders(table, 1, tag=f"old{number}")
 
@@ -202,10 +202,10 @@ class CrashLake:
                 entry["timestamp-ms"] = times[entry["snapshot-id"]]
             document["metadata-log"], document["last-updated-ms"] = [], max(times.values())
 
-        self.lake.move("sales.old", rewrite_metadata(self.lake.load("sales.old"), shift))
+        self.lake.move(self.named("old"), rewrite_metadata(self.lake.load(self.named("old")), shift))
 
     def _meta(self, name: str) -> Table | None:
-        identifier = ("limnograph", name)
+        identifier = (self.meta, name)
         return self.lake.catalog.load_table(identifier) if self.lake.catalog.table_exists(identifier) else None
 
     def _age(self, name: str, by: int) -> None:
@@ -217,7 +217,7 @@ class CrashLake:
                     entry["timestamp-ms"] -= by // 1000
             document["last-updated-ms"] -= by // 1000
 
-        self.lake.move(f"limnograph.{name}", rewrite_metadata(self.lake.load(f"limnograph.{name}"), older))
+        self.lake.move(f"{self.meta}.{name}", rewrite_metadata(self.lake.load(f"{self.meta}.{name}"), older))
 
     def _age_journal(self) -> None:
         """Every step was last run two days ago, and one stands for those that were never run."""
@@ -233,7 +233,7 @@ class CrashLake:
 
     def _commit(self, meta: MetaTable, *parts: pa.Table) -> None:
         """A commit for every part, which is a file of one partition."""
-        table = self.lake.load(f"limnograph.{meta.name}")
+        table = self.lake.load(f"{self.meta}.{meta.name}")
         with table.transaction() as transaction:
             for part in parts:
                 file = data_file(table, meta, part, f"{table.location()}/data/{uuid4()}.parquet")

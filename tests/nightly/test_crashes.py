@@ -33,14 +33,15 @@ KILLED = 10
 """One crash of so many is a SIGKILL of a driver of its own, the others are raised in the session that stands."""
 
 
-def test_crashes_over_all_failpoints_lose_and_double_nothing(spark: SparkSession, tmp_path: Path) -> None:
+def test_crashes_over_all_failpoints_lose_and_double_nothing(
+    spark: SparkSession, shared_lake: Lake, tmp_path: Path
+) -> None:
     dice = _dice()
-    world = CrashLake(tmp_path, f"lake_{uuid4().hex[:8]}", old_commits=6 + CRASHES // 4)
-    world.attach(spark)
+    world = CrashLake(tmp_path, shared_lake, f"_{uuid4().hex[:8]}", old_commits=6 + CRASHES // 4)
     world.see = lambda: world.run_in(spark)
     world.see()
-    lively = Lively(world.lake, "sales.lively", dice)
-    world.names.append("sales.lively")
+    lively = Lively(world.lake, world.named("lively"), dice)
+    world.names.append(lively.name)
     for number in range(CRASHES):
         # Every name in turn, in an order of its own each round, so that 200 crashes pass all of them about five times.
         if number % len(FAILPOINTS) == 0:
@@ -65,7 +66,7 @@ def test_four_pipelines_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
     """Each has a driver of its own and starts again as soon as it ended, until the lake stands still."""
     world, dice = CrashLake(tmp_path), _dice()
     assert world.run().returncode == 0
-    tables = [Lively(world.lake, f"sales.busy{number}", dice) for number in range(4)]
+    tables = [Lively(world.lake, world.named(f"busy{number}"), dice) for number in range(4)]
     world.names += [table.name for table in tables]
     still, failures = threading.Event(), list[str]()
 
