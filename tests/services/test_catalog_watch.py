@@ -12,6 +12,7 @@ from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import Found, Names, TablePointer
 from limnograph.services import catalog_watch
+from limnograph.services.catalog_state import DOUBT_S
 from limnograph.services.catalog_watch import CatalogWatch
 
 
@@ -75,7 +76,7 @@ def test_everything_is_known_when_the_first_answer_comes(far: Far) -> None:
 
 
 def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(far: Far) -> None:
-    watch = CatalogWatch("far", far.open, every, deadline=0.3)
+    watch = CatalogWatch("far", far.open, every, deadline=1.0)
     before = asked(watch)
     far.held.clear()
     late = asked(watch)
@@ -91,7 +92,7 @@ def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(f
 
 
 def test_threads_that_hang_for_ever_are_left_behind_and_the_catalog_is_opened_again(far: Far) -> None:
-    watch = CatalogWatch("far", far.open, every, deadline=0.1)
+    watch = CatalogWatch("far", far.open, every, deadline=1.0)
     asked(watch)
     far.held.clear()
     stuck = far.held
@@ -129,6 +130,21 @@ def test_several_tables_that_fail_in_a_row_are_the_catalog(far: Far) -> None:
     assert len(far.probes) == 3
 
 
+def test_a_failing_probe_has_names_listed_and_where_they_fail_too_the_catalog_is_opened_again(far: Far) -> None:
+    watch = CatalogWatch("far", far.open, lambda table: table == name(0), rate=1_000.0)
+    before = asked(watch)
+    watch._state.listed_at -= DOUBT_S
+    far.error = SourceUnavailable("catalog far", "401: the token has expired")
+    watch.ask([name(0)])
+    down = watch.standing()
+    assert down.failed == ("catalog far: 401: the token has expired",)
+    far.error = None
+    watch._state.again_at = float("-inf")
+    found = asked(watch)
+    assert (found.failed, found.pointers, far.opened) == ((), before.pointers, 2)
+    watch.close()
+
+
 def test_a_surprise_of_one_probe_is_told_by_its_table(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every)
     real = far.probe
@@ -163,7 +179,7 @@ def test_under_standing_load_nothing_is_probed_while_nothing_is_due(far: Far) ->
 
 def test_under_standing_load_a_first_look_that_takes_long_goes_on_behind_who_asks() -> None:
     far = Far(500)
-    watch = CatalogWatch("far", far.open, every, rate=100.0, deadline=0.2)
+    watch = CatalogWatch("far", far.open, every, rate=100.0, deadline=2.0)
     found = asked(watch)
     assert found.answers
     assert found.failed == ()

@@ -15,6 +15,8 @@ from limnograph.services.probing import Schedule
 
 FIRST_AGAIN_S, LAST_AGAIN_S = 1.0, 60.0
 """A catalog that failed is tried again after a second, then ever more seldom."""
+DOUBT_S = 5.0
+"""After a probe without an answer names are listed again, unless they were just now."""
 IN_A_ROW = 3
 """Tables that fail one after another with no answer in between: it is the catalog."""
 TOLD = 20
@@ -53,6 +55,7 @@ class CatalogState:
         self._reasons: dict[TableName, str] = {}
         self._lost: set[TableName] = set()
         self._row: list[TableName] = []
+        self._doubted: set[TableName] = set()
         self._failures = 0
         self._version = 0
 
@@ -85,6 +88,7 @@ class CatalogState:
     def found(self, name: TableName, found: Found, now: float) -> None:
         """The catalog answered for one table."""
         self._row = []
+        self._doubted.discard(name)
         self._moved(changed=self.schedule.found(name, found, now))
         if found.pointer is not None:
             self._because(name, None)
@@ -101,16 +105,19 @@ class CatalogState:
             self._row = []
             return
         self._row.append(name)
+        self._doubted.add(name)
+        # Is it the table or the catalog? Its names tell; where they are denied too, it is opened again.
+        self.relist = self.relist or now - self.listed_at >= DOUBT_S
         if len(self._row) >= IN_A_ROW:
-            for one in self._row:
-                self._because(one, None)
-                self.schedule.again(one, now)
             self.down(str(error), now)
 
     def down(self, reason: str, now: float) -> None:
         """The whole catalog does not answer."""
         self._failures += 1
-        self._row, self.relist = [], True
+        for name in self._doubted:
+            self._because(name, None)
+            self.schedule.again(name, now)
+        self._doubted, self._row, self.relist = set(), [], True
         self.again_at = now + min(LAST_AGAIN_S, FIRST_AGAIN_S * 2 ** min(self._failures - 1, 10))
         if reason != self.reason:
             self.reason = reason

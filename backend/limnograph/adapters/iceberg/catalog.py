@@ -13,11 +13,12 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchPropertyException, NotInstalledError
+from pyiceberg.utils.config import Config
 from sqlalchemy.exc import ArgumentError
 
 from limnograph.adapters.iceberg.catalog_errors import first_line, unavailable
 from limnograph.adapters.iceberg.catalog_metastores import AnyNames, GlueNames, HiveNames
-from limnograph.adapters.iceberg.catalog_rest import RestNames
+from limnograph.adapters.iceberg.catalog_rest import BoundedRest, RestNames
 from limnograph.adapters.iceberg.catalog_sql import SqlNames
 from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.ports.catalog import Catalog
@@ -30,6 +31,7 @@ _WRONG_SETTINGS = (
 _NESTED = ("ssl", "auth")
 """Properties that PyIceberg wants as tables in tables; settings hold them with dots."""
 _CONNECT_S = "10"
+_IMPLEMENTATION = "py-catalog-impl"
 
 
 def open_catalog(name: str, properties: Mapping[str, str]) -> PyIceberg:
@@ -38,7 +40,7 @@ def open_catalog(name: str, properties: Mapping[str, str]) -> PyIceberg:
         with warnings.catch_warnings():
             # PyIceberg's own deprecations, of settings that its users still need.
             warnings.simplefilter("ignore", DeprecationWarning)
-            return load_catalog(name, **_nested(_bounded(properties)))
+            return load_catalog(name, **_nested(_bounded(name, properties)))
     except NotInstalledError as error:
         raise SettingsError(f"catalogs.{name}.type", first_line(error)) from error
     except (ValidationError, JSONDecodeError) as error:
@@ -69,9 +71,15 @@ def names_of(catalog: PyIceberg) -> Catalog:
     return GlueNames(catalog) if "GlueCatalog" in kinds else AnyNames(catalog)
 
 
-def _bounded(properties: Mapping[str, str]) -> dict[str, str]:
-    """A PostgreSQL that swallows connections is given up after a while."""
+def _bounded(name: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """A REST server or a PostgreSQL that swallows connections is given up after a while."""
     found, uri = dict(properties), properties.get("uri", "")
+    # PyIceberg's own file and variables may add to the settings; an implementation of ours would not be given that.
+    elsewhere = Config().get_catalog_config(name)
+    rest = found.get("type", "rest" if uri.startswith("http") else "") == "rest"
+    if rest and not elsewhere and _IMPLEMENTATION not in found:
+        found.pop("type", None)
+        found[_IMPLEMENTATION] = f"{BoundedRest.__module__}.{BoundedRest.__name__}"
     if uri.startswith("postgresql+psycopg2:") and "connect_timeout" not in uri and "host=" not in uri:
         found["uri"] = f"{uri}{'&' if '?' in uri else '?'}connect_timeout={_CONNECT_S}"
     return found

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 from pyiceberg.catalog.rest import Endpoints, RestCatalog
-from requests import Response
+from requests import Response, Session
 from requests.exceptions import RequestException
 from requests.exceptions import Timeout as RequestTimeout
 
@@ -83,6 +83,15 @@ class _Last(NamedTuple):
     at: float
 
 
+class BoundedRest(RestCatalog):
+    """PyIceberg's catalog, whose requests have no timeouts of their own, with ours."""
+
+    def _create_session(self) -> Session:
+        session = super()._create_session()
+        setattr(session, "request", _Bounded(session.request))  # noqa: B010 - the name is a method of its class
+        return session
+
+
 class RestNames:
     """Port Catalog over a REST catalog. Keeps the last ETag of every table in memory: losing it costs an answer."""
 
@@ -92,7 +101,6 @@ class RestNames:
         self.name = str(catalog.name)
         self._catalog = catalog
         self._last: dict[TableName, _Last] = {}
-        setattr(catalog._session, "request", _Bounded(catalog._session.request))  # noqa: B010, SLF001
 
     def names(self, alive: Callable[[], None] = lambda: None) -> Names:
         tables: dict[TableName, TablePointer | None] = {}
@@ -222,7 +230,7 @@ class RestNames:
 
 
 class _Bounded:
-    """Requests of a session that has no timeouts of its own, with ours."""
+    """`Session.request` with timeouts, unless the caller has some."""
 
     def __init__(self, request: Any) -> None:
         self._request = request
