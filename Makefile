@@ -45,6 +45,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift: unde
 	lint-imports
 	python -m limnograph.api.openapi | diff - frontend/src/lib/api/openapi.json
 	python -m limnograph.domain.reference | diff - docs/meta-tables.md
+	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 

@@ -18,6 +18,8 @@ BATCHES = 1_440
 QUARTER = 4
 ORIGIN_MEMORY_MB = 2_000
 ALONE = "none"
+GOAL = 0.75
+"""The strategy that we chose may take a quarter of the rate of ingest at the very most."""
 NAMES = {
     "none": ("facts alone", "no index: every question reads all facts"),
     "master": ("master each batch", "the hourly index is rewritten with every batch"),
@@ -31,13 +33,13 @@ INTRODUCTION = """# Strategies of roll-ups, measured
 Generated from `bench/results.json` by `python bench/strategies.py`; `make bench` writes both. Chosen in
 [ADR 14](adr/0014-rollups-and-housekeeping.md).
 
-A virtual day of batches, one a minute, each 500 facts of 100 tables with all columns of `snapshots`, in an SQL catalog
-on local disk. The index is one row per table and hour. All strategies get the same facts by the same writer
-(`bench/aging.py`: plain Iceberg metadata, the least that a commit can cost) and must give the same answers. *Write
-impact* is what the index takes from the rate of ingest, by CPU seconds of one run; an engine adds its own cost to
-every commit, so the number of commits tells what becomes of it there. *Hot* asks for the last two hours, *cold* for
-the hours before: what every table added and its most files; best of 15. *Memory* is what the strategy itself keeps in
-memory in the end.
+%s batches, one a minute of a virtual day (all of it: 1440; `make bench-ci` takes a quarter), each 500 facts of 100
+tables with all columns of `snapshots`, in an SQL catalog on local disk. The index is one row per table and hour. All
+strategies get the same facts by the same writer (`bench/aging.py`: plain Iceberg metadata, the least that a commit can
+cost) and must give the same answers. *Write impact* is what the index takes from the rate of ingest, by CPU seconds of
+one run; an engine adds its own cost to every commit, so the number of commits tells what becomes of it there. *Hot*
+asks for the last two hours, *cold* for the hours before: what every table added and its most files; best of 15.
+*Memory* is what the strategy itself keeps in memory in the end; it grows with the batches.
 
 | strategy | commits | write impact | hot | cold | memory |
 |---|---:|---:|---:|---:|---:|
@@ -61,7 +63,7 @@ def strategies(bench: Bench) -> list[Row]:
         told = (
             f"{one['commits']} commits for {batches} batches; write impact {impact:+.1f} %; with against without, CPU"
         )
-        goal = 0.9 if name == "decoupled" else 0.0
+        goal = GOAL if name == "decoupled" else 0.0
         rows += [
             Row(f"strategies.{name}.write", both, appends, "s", goal, told),
             Row(f"strategies.{name}.hot", one["hot_ms"], alone["hot_ms"], "ms", 0.0, "last two hours; best of 15"),
@@ -77,7 +79,8 @@ def document(results: dict[str, dict[str, Any]]) -> str:
     """The page as Markdown."""
     lines = [_line(name, results) for name in NAMES if f"strategies.{name}.write" in results]
     legend = [f"* **{short}**: {text}." for short, text in NAMES.values()]
-    return INTRODUCTION + "\n".join((*lines, "", *legend)) + "\n"
+    batches = results[f"strategies.{ALONE}.write"]["note"].split(" for ")[1].split(" ")[0]
+    return INTRODUCTION % batches + "\n".join((*lines, "", *legend)) + "\n"
 
 
 def _line(name: str, results: dict[str, dict[str, Any]]) -> str:
