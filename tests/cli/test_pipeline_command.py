@@ -62,6 +62,7 @@ def test_a_missing_settings_file_names_the_option() -> None:
         (["--once", "--retry-damaged"], "--once, --retry-damaged, --reextract, --rebuild"),
         (["--reextract", "a.b.c", "--once"], "--once, --retry-damaged, --reextract, --rebuild"),
         (["--rebuild", "--once"], "--once, --retry-damaged, --reextract, --rebuild"),
+        (["--once", "--trigger", "5s"], "--trigger"),
         (["snapshots"], "TABLES"),
         (["--once", "snapshots"], "TABLES"),
         (["--rebuild", "--yes"], "--yes"),

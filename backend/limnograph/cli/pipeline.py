@@ -49,7 +49,7 @@ _UNREPEATABLE = {"runs", "alerts", "reports", "labels", "maintenance"}
 @click.option("--yes", is_flag=True, help="With --rebuild TABLES: drop them although they stand.")
 @click.argument("tables", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines only on stdout (they are always the last ones).")
-@click.option("--trigger", default="60s", show_default=True, help="Time between two passes of the stream: 10s, 5m.")
+@click.option("--trigger", help="Time between two passes of the stream: 10s, 5m; default 60s.")
 def command(
     config: Path | None,
     *,
@@ -61,18 +61,20 @@ def command(
     yes: bool,
     tables: tuple[str, ...],
     as_json: bool,
-    trigger: str,
+    trigger: str | None,
 ) -> None:
     """Extract the history of every observed table into the meta tables."""
     if once + retry_damaged + (reextract is not None) + rebuild > 1:
         raise InvalidInput("--once, --retry-damaged, --reextract, --rebuild", "are four things to do; choose one")
+    if trigger is not None and (once or retry_damaged or reextract is not None or rebuild):
+        raise InvalidInput("--trigger", "belongs to the stream, which has no end")
     named = _named(tables, rebuild=rebuild, yes=yes)
     if since is not None and reextract is None:
         raise InvalidInput("--since", "belongs to --reextract")
     name = TableName.parse(reextract, "--reextract") if reextract is not None else None
     begin = instant(since) if since is not None else None
     settings = load(config)
-    interval = _seconds(trigger)
+    interval = _seconds(trigger or "60s")
     from limnograph.jobs.pipeline import rebuild_once, repair_once, run_once, run_stream
 
     if retry_damaged:

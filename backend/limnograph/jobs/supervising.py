@@ -8,8 +8,11 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-RESTARTS = 5
-"""Queries that may fail one after another; what fails still more often is no accident."""
+RESTARTS = 20
+"""Queries that may fail one after another, over some 15 minutes (a starved machine); what fails longer is no accident."""
+LONGEST_PAUSE_S = 60.0
+LOOK_S = 5.0
+"""How often a query is asked whether it runs: each time wakes the JVM."""
 STEADY_S = 600.0
 """A query that lived so long, seconds, failed for a reason of its own."""
 _log = logging.getLogger("limnograph.stream")
@@ -50,7 +53,7 @@ def supervise(
         _log.error("the streaming query ended", exc_info=failure)
         reason = (str(failure).strip() or type(failure).__name__).splitlines()[0][:300]
         progress(f"the streaming query ended, the next one begins with an empty checkpoint: {reason}")
-        (pause or stop.wait)(min(2.0**falls, 30.0))
+        (pause or stop.wait)(min(2.0**falls, LONGEST_PAUSE_S))
 
 
 def _one(start: Callable[[], Query], end: Callable[[Query], None], stop: threading.Event) -> Exception | None:
@@ -59,7 +62,7 @@ def _one(start: Callable[[], Query], end: Callable[[Query], None], stop: threadi
         query = start()
     except Exception as error:  # noqa: BLE001 - Spark raises what it likes; the next start tells whether it lasts
         return error
-    while query.isActive and not stop.wait(0.5):
+    while query.isActive and not stop.wait(LOOK_S):
         pass
     failure = None if query.isActive else query.exception()
     end(query)

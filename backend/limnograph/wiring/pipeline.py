@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from limnograph.adapters.spark.store import SparkMetaStore
 
 
-WAKE_S = 2
+WAKE_S = 4
 """How often the stream asks the inbox for notifications, seconds."""
 
 
