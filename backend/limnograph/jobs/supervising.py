@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 RESTARTS = 20
-"""Queries that may fail one after another, over some 15 minutes (a starved machine); what fails longer is no accident."""
+"""Queries that may fail one after another, over 15 minutes (a starved machine): what lasts longer is no accident."""
 LONGEST_PAUSE_S = 60.0
 LOOK_S = 5.0
 """How often a query is asked whether it runs: each time wakes the JVM."""
