@@ -9,6 +9,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
@@ -20,7 +21,9 @@ import postgres
 
 ROOT = Path(__file__).parents[2]
 LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
-PASSWORD = "only-in-this-test"
+PASSWORD = "only/in:this@test#50%"
+QUOTED = quote(PASSWORD, safe="")
+"""As docker-compose.yml says that it must stand in a URL."""
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,
@@ -35,9 +38,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     shutil.copy(ROOT / "deploy" / "compose" / "limnograph.toml", folder)
     with postgres.running(folder / "postgres", "limnograph", PASSWORD, "lake") as address:
         warehouse = f"file://{folder}/warehouse"
-        lake = SqlCatalog(
-            "lake", uri=f"postgresql+psycopg2://limnograph:{PASSWORD}@{address}/lake", warehouse=warehouse
-        )
+        lake = SqlCatalog("lake", uri=f"postgresql+psycopg2://limnograph:{QUOTED}@{address}/lake", warehouse=warehouse)
         lake.create_namespace("sales")
         orders = lake.create_table("sales.orders", Schema(NestedField(1, "id", LongType())))
         for start in (0, 10):
@@ -46,7 +47,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             **os.environ,
             "LIMNOGRAPH_CONFIG": str(folder / "limnograph.toml"),
             "LIMNOGRAPH_CATALOG_HOST": address,
-            "LIMNOGRAPH_CATALOG_PASSWORD": PASSWORD,
+            "LIMNOGRAPH_CATALOG_PASSWORD": QUOTED,
             "LIMNOGRAPH_PROMETHEUS_URL": "http://127.0.0.1:1",
             "LIMNOGRAPH_STATE": str(folder / "state"),
             "LIMNOGRAPH_WAREHOUSE": warehouse,
@@ -58,6 +59,7 @@ def passed(env: dict[str, str]) -> dict[str, int]:
     found = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=180, cwd=ROOT)
     assert found.returncode == 0, found.stderr[-3000:]
     assert PASSWORD not in found.stdout + found.stderr
+    assert QUOTED not in found.stdout + found.stderr
     return json.loads(found.stdout.splitlines()[-1])
 
 
@@ -95,7 +97,7 @@ def test_the_pipeline_drains_the_inbox_in_postgresql(team: dict[str, str]) -> No
     address = f"{team['LIMNOGRAPH_CATALOG_HOST']}/lake"
     catalog = SqlCatalog(
         "lake",
-        uri=f"postgresql+psycopg2://limnograph:{PASSWORD}@{address}",
+        uri=f"postgresql+psycopg2://limnograph:{QUOTED}@{address}",
         warehouse=team["LIMNOGRAPH_WAREHOUSE"],
     )
     found = catalog.load_table("limnograph.runs").scan(selected_fields=("run_id", "status")).to_arrow().to_pylist()
