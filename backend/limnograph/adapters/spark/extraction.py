@@ -27,11 +27,11 @@ ROUND_BYTES = 64 * 2**20
 
 
 class SparkExtraction:
-    """Distributes `extract` over the session's executors."""
+    """Distributes `extract` over the session's executors. `most_manifests`: see MOST_MANIFESTS."""
 
-    def __init__(self, session: SparkSession, access: Access) -> None:
+    def __init__(self, session: SparkSession, access: Access, most_manifests: int = MOST_MANIFESTS) -> None:
         # Without a cache nothing that others read would be kept for the table's own reader.
-        shared = msgspec.structs.replace(access, most_manifests=MOST_MANIFESTS if access.cache_dir else 0)
+        shared = msgspec.structs.replace(access, most_manifests=most_manifests if access.cache_dir else 0)
         self._session, self._access = session, msgspec.json.encode(shared).decode()
         self._shared = SharedTables(access, self._frame)
         session.dataSource.register(LimnographSource)
