@@ -117,7 +117,7 @@ def test_passes_inbox_repairs_and_housekeeping_keep_the_meta_tables(world: World
         clock.micros += later * HOUR
         done += keep_house(house, print)
     assert [report for report in done if report.problem] == []
-    assert {"rollup", "compact", "expire", "orphans"} <= {report.kind for report in done}
+    assert {"rollup", "compact", "orphans"} <= {report.kind for report in done}
     assert {row["status"] for row in world.read(MAINTENANCE.name)} == {"ok"}
     for table in (HOURLY, DAILY):
         assert sum(row["commits"] for row in world.read(table.name)) == 3
