@@ -158,7 +158,6 @@ def access_of(settings: Settings) -> Access:
     return Access(
         catalogs=dict(settings.catalogs),
         path_map=dict(settings.path_map),
-        meta_prefix=own_prefix(settings),
         roots=(*observe.roots, *(place.location for place in places)),
         stores={place.location: place.properties for place in places if place.properties},
         cache_dir=str(settings.cache_dir.absolute()),

@@ -31,14 +31,12 @@ class Access(msgspec.Struct, frozen=True):
 
     `catalogs`: properties by catalog name; `stores`: by the location of a table without one. `path_map`: location
     prefixes to replace. `roots`: places that any table may name. `cache_dir`: of what can be rebuilt; empty: none.
-    `deadline_seconds`: for one table. `meta_prefix`: where our own tables are (`catalog.namespace.`), whose moves are
-    no news. `command`: of the child; empty: our own. `most_manifests`: new ones of a table that one reader takes upon
-    itself; 0: any number.
+    `deadline_seconds`: for one table. `command`: of the child; empty: our own. `most_manifests`: new ones of a table
+    that one reader takes upon itself; 0: any number.
     """
 
     catalogs: dict[str, dict[str, str]]
     path_map: dict[str, str] = {}
-    meta_prefix: str = ""
     roots: tuple[str, ...] = ()
     stores: dict[str, dict[str, str]] = {}
     cache_dir: str = ""
