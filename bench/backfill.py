@@ -14,8 +14,7 @@ def first_sight(bench: Bench) -> list[Row]:
     snapshots, days = (SNAPSHOTS, DAYS) if bench.full else (SNAPSHOTS // TENTH, DAYS // TENTH)
     folder = bench.scratch / "lake"
     taken("make_history", folder, snapshots, days)
-    newest = NEWEST_DAYS * snapshots // days
-    found = taken("first_sight", folder, newest).value
+    found = taken("first_sight", folder, NEWEST_DAYS).value
     if found["appended"] != snapshots:
         raise SystemExit(f"{found['appended']} of {snapshots} snapshots were appended")
     told = (

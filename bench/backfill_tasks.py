@@ -14,6 +14,7 @@ from typing import Any
 MERGED = 100
 """Manifests of single commits that are merged into one: Iceberg's `commit.manifest.min-count-to-merge`."""
 FILES = 4
+DAY_MS = 86_400_000
 Clock = Callable[[], contextlib.AbstractContextManager[None]]
 
 
@@ -121,7 +122,7 @@ class Watch(threading.Thread):
                     self.seconds.setdefault(name, time.monotonic() - self.begun)
 
 
-def first_sight(clock: Clock, folder: str, newest: str) -> dict[str, float]:
+def first_sight(clock: Clock, folder: str, days: str) -> dict[str, float]:
     """`pipeline --once` over a lake that it has never seen; seconds until the newest rows, and all of them, stand there
     for a reader. With 1 GB for the driver.
     """
@@ -131,7 +132,10 @@ def first_sight(clock: Clock, folder: str, newest: str) -> dict[str, float]:
     home = Path(folder)
     settings = Lake(home).settings(spark={"master": "local[2]", "conf": {"spark.driver.memory": "1g"}})
     document = json.loads(next((home / "orders" / "metadata").glob("*.metadata.json")).read_text())
-    watch = Watch(home, {"newest": int(newest), "all": len(document["snapshots"])})
+    # Days of the calendar, today included: those are what a portion is made of.
+    dates = [snapshot["timestamp-ms"] // DAY_MS for snapshot in document["snapshots"]]
+    newest = sum(date > max(dates) - int(days) for date in dates)
+    watch = Watch(home, {"newest": newest, "all": len(dates)})
     watch.start()
     with clock():
         total = pipeline.run_once(
