@@ -8,7 +8,7 @@ leaves them. Snapshots carry the real time, facts the time that runs ahead; `War
 from __future__ import annotations
 
 import json
-import random
+import secrets
 import sqlite3
 import time
 import uuid
@@ -66,7 +66,6 @@ class Aged:
         self._shape, self._keep = shape or SNAPSHOTS, keep
         self._where = identifier.split(".")
         self._pointers = sqlite3.connect(lake.folder / "catalog.db")
-        self._rng = random.Random(identifier)  # noqa: S311 - ids, not secrets
         loaded = lake.load(identifier)
         self._io, self._schema, self._spec = loaded.io, loaded.schema(), loaded.spec()
         self._folder = _path(loaded.location())
@@ -151,7 +150,7 @@ class Aged:
     def _add(self, metadata: dict[str, Any], files: list[Any] | None, *, whole: bool = False) -> None:
         """A snapshot; without files it shares its parent's list, as if it were long ago."""
         now, parent = time.time_ns() // 1_000_000, _current(metadata)
-        snapshot_id, sequence = self._rng.getrandbits(62), metadata["last-sequence-number"] + 1
+        snapshot_id, sequence = secrets.randbits(62), metadata["last-sequence-number"] + 1
         added = {"added-data-files": len(files or ()), "added-records": sum(f.record_count for f in files or ())}
         before = parent["summary"] if parent and not whole else {}
         summary = {"operation": "overwrite" if whole else "append", **{key: str(value) for key, value in added.items()}}
