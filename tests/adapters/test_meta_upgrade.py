@@ -142,6 +142,16 @@ def test_a_table_of_a_later_version_is_created_beside_filled_ones_of_an_older(la
     assert ensure_meta_tables(lake.catalog, "meta") == ["runs"]
 
 
+def test_tables_of_a_program_that_listed_no_siblings_list_them_from_then_on(lake: Lake) -> None:
+    ensure_meta_tables(lake.catalog, "meta")
+    for table in META_TABLES:
+        lake.load(f"meta.{table.name}").transaction().remove_properties(SIBLINGS_PROPERTY).commit_transaction()
+    assert ensure_meta_tables(lake.catalog, "meta") == []
+    lake.catalog.drop_table("meta.runs")
+    with pytest.raises(SourceRejected, match=r"meta\.runs is gone"):
+        ensure_meta_tables(lake.catalog, "meta")
+
+
 def test_a_metadata_file_that_is_gone_is_named_with_the_remedy(lake: Lake) -> None:
     path_of(made(lake, "changes").metadata_location).unlink()
     with pytest.raises(SourceRejected, match=r"meta\.changes at a metadata file that is gone.*--rebuild"):

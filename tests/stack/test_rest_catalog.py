@@ -15,10 +15,12 @@ from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import TableAlreadyExistsError
 
 from lakes import BY_REGION, SCHEMA, FixedClock, rows
-from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
+from limnograph.adapters.iceberg.meta_loss import REBUILDING, lost_now
+from limnograph.adapters.iceberg.meta_tables import create_meta_table, ensure_meta_tables
 from limnograph.adapters.iceberg.schema import iceberg_schema, partition_spec, sort_order, table_properties
 from limnograph.adapters.iceberg.staged import Layout, create_in_rest
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.domain.errors import SourceRejected
 from limnograph.domain.events import RunFact
 from limnograph.domain.facts import DAILY, HOURLY, MAINTENANCE, META_TABLES, RUNS, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
@@ -86,6 +88,11 @@ def test_meta_tables_have_the_promised_field_ids_and_are_made_once(
         layout = Layout(iceberg_schema(table), partition_spec(table), sort_order(table), table_properties())
         with pytest.raises(TableAlreadyExistsError):
             create_in_rest(catalog, (namespace, table.name), layout)
+    catalog.drop_table((namespace, RUNS.name))
+    with pytest.raises(SourceRejected, match=rf"{namespace}\.runs is gone"):
+        ensure_meta_tables(catalog, namespace)
+    create_meta_table(catalog, namespace, RUNS, {REBUILDING: "true"})
+    assert lost_now(catalog, namespace) == [RUNS.name]
 
 
 def test_passes_inbox_repairs_and_housekeeping_keep_the_meta_tables(world: World) -> None:

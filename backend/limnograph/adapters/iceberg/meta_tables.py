@@ -30,6 +30,7 @@ from pyiceberg.table.update import (
 
 from limnograph.adapters.iceberg.meta_loss import (
     CREATED_IN_ORDER,
+    SIBLINGS_PROPERTY,
     lost_error,
     lost_tables,
     siblings_of,
@@ -70,20 +71,24 @@ def ensure_meta_tables(catalog: Catalog, namespace: str) -> list[str]:
 
 
 def _upgrade(catalog: Catalog, found: Table, table: MetaTable) -> None:
-    """Give a table of an older version this version's columns and properties, in one commit."""
+    """Give a table of an older version this version's columns and properties, in one commit. One that carries no names
+    of its siblings is of a program that knew no such property.
+    """
     for attempt in range(UPGRADE_ATTEMPTS):
-        if _version(found) >= SCHEMA_VERSION:
+        version = _version(found)
+        if version > SCHEMA_VERSION or (version == SCHEMA_VERSION and SIBLINGS_PROPERTY in found.properties):
             return
         schema = upgraded_schema(found.schema(), found.metadata.last_column_id, iceberg_schema(table))
         added: tuple[TableUpdate, ...] = ()
         if schema is not None:
             added = (AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate())
+        told = table_properties() | siblings_of(table)
         requirements: tuple[TableRequirement, ...] = (
             AssertTableUUID(uuid=found.metadata.table_uuid),
             AssertCurrentSchemaId.model_validate({"current-schema-id": found.metadata.current_schema_id}),
         )
         try:
-            catalog.commit_table(found, requirements, (*added, SetPropertiesUpdate(updates=table_properties())))
+            catalog.commit_table(found, requirements, (*added, SetPropertiesUpdate(updates=told)))
         except CommitFailedException:
             if attempt == UPGRADE_ATTEMPTS - 1:
                 raise
@@ -129,13 +134,14 @@ def create_meta_table(
     catalog: Catalog, namespace: str, table: MetaTable, properties: Mapping[str, str] | None = None
 ) -> bool:
     """Create one, with `properties` beside those that all have; false when somebody else has."""
-    identifier, properties = (namespace, table.name), {**table_properties(), **siblings_of(table), **(properties or {})}
+    identifier = (namespace, table.name)
+    properties = {**table_properties(), **siblings_of(table), **(properties or {})}
     _create_namespace(catalog, namespace)
     try:
         if isinstance(catalog, MetastoreCatalog):
             catalog.register_table(identifier, _write_metadata(catalog, namespace, table, properties))
         elif isinstance(catalog, RestCatalog):
-            layout = Layout(iceberg_schema(table), partition_spec(table), sort_order(table), table_properties())
+            layout = Layout(iceberg_schema(table), partition_spec(table), sort_order(table), properties)
             create_in_rest(catalog, identifier, layout)
         else:
             raise SettingsError("meta.catalog", f"meta tables cannot be made in a {type(catalog).__name__}")
