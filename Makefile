@@ -121,6 +121,12 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 .tools/prometheus/prometheus:
 	sh deploy/setup/prometheus.sh
 
+# A neighbour of `make test-stack`.
+stack: .tools/trino/.version
+.tools/trino/.version: deploy/setup/trino.sh deploy/setup/trino.lock
+	sh deploy/setup/trino.sh
+	@touch $@
+
 frontend/node_modules/.stamp: frontend/package-lock.json .tools/bin/.stamp
 	cd frontend && npm ci --prefer-offline
 	touch $@

@@ -7,14 +7,14 @@ from typing import Literal, Protocol
 import msgspec
 import polars as pl
 
-Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels"]
+Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels", "snapshots_hourly", "snapshots_daily"]
 
 
 class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of one meta table. Conditions are and-ed; empty tuples and None mean no condition.
 
     `start` and `end` (epoch microseconds, half-open) bound the event time: `committed_at` of snapshots, `starts_at` of
-    alerts, `at` of the others.
+    alerts, `hour` and `day` of the roll-ups, `at` of the others.
     """
 
     table: Table

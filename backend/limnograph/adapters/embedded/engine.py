@@ -47,6 +47,10 @@ class EmbeddedEngine:
             run_id=properties.get("limnograph-run-id"),
         )
 
+    def pin(self, table: Table) -> int | None:
+        """Current snapshot of a table; None when there is no table, or nothing in it. Raises SourceError."""
+        return _head_id(self._load(table))
+
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says; plans again once when a planned file is gone."""
         try:

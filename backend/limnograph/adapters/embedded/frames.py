@@ -8,12 +8,20 @@ import msgspec
 import polars as pl
 
 from limnograph.domain.columns import Column, ListOf, MapOf, Primitive, Type
-from limnograph.domain.facts import ALERTS, CHANGES, LABELS, REPORTS, RUNS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts import ALERTS, CHANGES, DAILY, HOURLY, LABELS, REPORTS, RUNS, SNAPSHOTS, MetaTable
 from limnograph.ports.query_engine import MetaQuery
 
-TABLES: dict[str, MetaTable] = {table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS)}
-TIME_COLUMN = {**dict.fromkeys(TABLES, "at"), "snapshots": "committed_at", "alerts": "starts_at"}
-_TIE = {name: table.key for name, table in TABLES.items()} | {
+TABLES: dict[str, MetaTable] = {
+    table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY)
+}
+TIME_COLUMN = {
+    **dict.fromkeys(TABLES, "at"),
+    "snapshots": "committed_at",
+    "alerts": "starts_at",
+    "snapshots_hourly": "hour",
+    "snapshots_daily": "day",
+}
+TIE = {name: table.key for name, table in TABLES.items()} | {
     "snapshots": ("sequence_number", "snapshot_id"),
     "changes": ("table_uuid", "kind"),
 }
@@ -55,7 +63,7 @@ def schema_of(columns: Sequence[Column]) -> dict[str, pl.DataType]:
 
 def needed(query: MetaQuery) -> tuple[Column, ...]:
     """Columns to read: those asked for, those filtered by and those sorted by."""
-    wanted = {column.name for column in chosen(query)} | {"table_uuid", TIME_COLUMN[query.table], *_TIE[query.table]}
+    wanted = {column.name for column in chosen(query)} | {"table_uuid", TIME_COLUMN[query.table], *TIE[query.table]}
     return tuple(column for column in TABLES[query.table].columns if column.name in wanted)
 
 
@@ -72,7 +80,7 @@ def answer(rows: pl.LazyFrame, query: MetaQuery) -> pl.DataFrame:
         rows = rows.filter(at >= query.start)
     if query.end is not None:
         rows = rows.filter(at < query.end)
-    rows = rows.sort(at, *_TIE[query.table], nulls_last=False)
+    rows = rows.sort(at, *TIE[query.table], nulls_last=False)
     if query.limit is not None:
         rows = rows.head(query.limit)
     return rows.select([column.name for column in chosen(query)]).collect()

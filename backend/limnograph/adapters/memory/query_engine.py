@@ -10,7 +10,7 @@ import polars as pl
 from limnograph.adapters.embedded import frames
 from limnograph.domain.events import RunFact
 from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.ports.query_engine import MetaHead, MetaQuery
+from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 
 class MemoryEngine:
@@ -22,6 +22,7 @@ class MemoryEngine:
         self._snapshots: list[SnapshotFact] = []
         self._changes: list[ChangeFact] = []
         self._runs: list[RunFact] = []
+        self._rolled: dict[str, pl.DataFrame] = {}
         self._version = 0
         self.failure: Exception | None = None
 
@@ -33,6 +34,10 @@ class MemoryEngine:
         self._changes = [*self._changes, *changes]
         self._runs = [*self._runs, *runs]
         self._version += 1
+
+    def roll(self, table: Table, rows: pl.DataFrame) -> None:
+        """All rows of a roll-up, with its columns, in place of those there were."""
+        self._rolled[table] = rows
 
     def head(self) -> MetaHead:
         """The number of appends is the snapshot id."""
@@ -48,6 +53,8 @@ class MemoryEngine:
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says."""
         self._check()
+        if query.table in self._rolled:
+            return frames.answer(self._rolled[query.table].lazy(), query)
         held: dict[str, Sequence[msgspec.Struct]] = {
             "snapshots": self._snapshots,
             "changes": self._changes,
