@@ -35,7 +35,7 @@ class FleetService:
         question = (query.start, query.end, query.text, query.namespace, query.sort, query.direction)
         offset = cursors.decode(question, query.cursor, (int,))[0] if query.cursor else 0
         reading = self._store.reading
-        if query.start * MICROS_PER_MS < reading.lake.floor:
+        if not reading.lake.reaches(query.start * MICROS_PER_MS):
             reading = await asyncio.to_thread(self._store.since, query.start * MICROS_PER_MS)
         rows = await self._rows(query, reading)
         page = rows[offset : offset + query.limit]

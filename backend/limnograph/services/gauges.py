@@ -49,12 +49,12 @@ class TableGauges:
 
     def _count(self, history: History) -> dict[str, float]:
         if history.uuid not in self._counted:
-            self._counted[history.uuid] = set(history.snapshots)
+            self._counted[history.uuid] = set(history.numbers("snapshot_id").tolist())
             self._totals[history.uuid] = {counter.name: 0.0 for counter in TABLE_COUNTERS}
         counted, totals = self._counted[history.uuid], self._totals[history.uuid]
-        for _, snapshot_id in history.main:
-            row = history.snapshots.get(snapshot_id)
-            if row is None or snapshot_id in counted:
+        for snapshot_id in history.main_ids:
+            row = history.snapshots.get(snapshot_id) if snapshot_id not in counted else None
+            if row is None:
                 continue
             counted.add(snapshot_id)
             if row.operation == "replace":

@@ -11,6 +11,7 @@ from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.domain.watch import WatchState
 from limnograph.ports.clock import Clock
 from limnograph.services.fleet import FleetService
+from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.metrics import Metrics
 
@@ -40,8 +41,8 @@ class StatusService:
     async def status(self) -> Status:
         """As last seen; asks nobody."""
         now, reading, watermark = self._clock.now(), self._store.reading, self._store.watermark
-        histories = reading.lake.current()
-        damaged = len(reading.lake.damaged) + sum(history.unreadable is not None for history in histories)
+        tables = reading.lake.listed
+        damaged = len(reading.lake.damaged) + sum(History(table).unreadable is not None for table in tables)
         exists = reading.head.snapshots is not None
         return Status(
             version=__version__,
@@ -49,9 +50,9 @@ class StatusService:
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
             lag_s=None if watermark is None else max(0.0, (now - watermark) / MICROS_PER_SECOND),
             run_id=reading.head.run_id,
-            tables=len(histories) + len(reading.lake.damaged),
+            tables=len(tables) + len(reading.lake.damaged),
             unreadable=damaged,
-            snapshots=sum(len(h.snapshots) for h in histories) if exists or histories else None,
+            snapshots=sum(table.rows.height for table in tables) if exists or tables else None,
             sources=self._sources(now),
             hints=self._fleet.hints(reading),
         )

@@ -68,7 +68,8 @@ class TimelineService:
         if known is None:
             return _Meta(None, state._replace(status="absent"))
         start = span.start * MICROS_PER_MS
-        if start >= hot.lake.floor:
+        self._store.asked(known.uuid)
+        if hot.lake.reaches(start, known.uuid):
             return _Meta(known, state)
         reading = await asyncio.to_thread(self._store.since, start, (known.uuid,))
         return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading, name))

@@ -66,14 +66,14 @@ class EmbeddedEngine:
         if table is None or table.current_snapshot() is None:
             return frames.empty(query)
         try:
-            scan = table.scan(row_filter=_expression(query), snapshot_id=_head_id(table))
+            scan = table.scan(row_filter=expression(query), snapshot_id=_head_id(table))
             tasks = list(scan.plan_files())
             if not tasks:
                 return frames.empty(query)
-            local = [_local_path(task.file.file_path) for task in tasks]
+            local = [local_path(task.file.file_path) for task in tasks]
             if any(path is None for path in local) or any(task.delete_files for task in tasks):
-                return frames.answer(_through_pyiceberg(table, tasks, query), query)
-            return frames.answer(_files([path for path in local if path], query), query)
+                return frames.answer(through_pyiceberg(table, tasks, query), query)
+            return frames.answer(files([path for path in local if path], query), query)
         except FileNotFoundError:
             raise
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
@@ -99,7 +99,7 @@ def _head_id(table: IcebergTable | None) -> int | None:
     return newest.snapshot_id if newest else None
 
 
-def _expression(query: MetaQuery) -> BooleanExpression:
+def expression(query: MetaQuery) -> BooleanExpression:
     """What PyIceberg can prune files by; polars filters the rows again. Built of values, never of text."""
     from pyiceberg import expressions
 
@@ -121,7 +121,7 @@ def _iso(micros: int) -> str:
     return (_EPOCH + dt.timedelta(microseconds=micros)).isoformat(timespec="microseconds")
 
 
-def _local_path(location: str) -> str | None:
+def local_path(location: str) -> str | None:
     """Path of a `file:` location or a bare path; None for any other store."""
     if location.startswith("/"):
         return location
@@ -129,11 +129,11 @@ def _local_path(location: str) -> str | None:
     return (unquote(parts.path) if "%" in parts.path else parts.path) if parts.scheme == "file" else None
 
 
-def _files(paths: list[str], query: MetaQuery) -> pl.LazyFrame:
+def files(paths: list[str], query: MetaQuery) -> pl.LazyFrame:
     return pl.concat([_shaped(pl.scan_parquet(path), query) for path in paths], how="vertical")
 
 
-def _through_pyiceberg(table: IcebergTable, tasks: Iterable[FileScanTask], query: MetaQuery) -> pl.LazyFrame:
+def through_pyiceberg(table: IcebergTable, tasks: Iterable[FileScanTask], query: MetaQuery) -> pl.LazyFrame:
     """Object stores and tables with delete files: PyIceberg's own reader over the same tasks."""
     from pyiceberg.expressions import AlwaysTrue
     from pyiceberg.io.pyarrow import ArrowScan
