@@ -86,7 +86,11 @@ class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
 
 
 class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable."""
+    """One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
+
+    `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
+    where none is known).
+    """
 
     snapshot_id: str
     t: int
@@ -100,6 +104,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     engine: str | None
     status: str
     provisional: bool = False
+    commits: int = 1
 
 
 class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ParamSpec, TypeVar
 
 import polars as pl
 
 from limnograph.domain.errors import SourceError, SourceTimeout, SourceUnavailable
 from limnograph.ports.clock import Clock
-from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
+from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.ports.stopping import STOP, Stop
 from limnograph.services.breaker import Breaker
 
@@ -101,6 +101,10 @@ class ColdEngine:
     def head(self) -> MetaHead:
         """Of the second: it asks the catalog, and `first` reads what that says."""
         return self._second.head()
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """Of the second, for the same reason."""
+        return self._second.properties(table)
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """As the port says. Raises SourceError when neither answers."""

@@ -6,7 +6,7 @@ A missing or an extra column is tolerated; a file that vanished (compaction, exp
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -50,6 +50,11 @@ class EmbeddedEngine:
     def pin(self, table: Table) -> int | None:
         """Current snapshot of a table; None when there is no table, or nothing in it. Raises SourceError."""
         return _head_id(self._load(table))
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """As the port says."""
+        found = self._load(table)
+        return dict(found.properties) if found else {}
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says; plans again once when a planned file is gone."""
@@ -110,6 +115,8 @@ def expression(query: MetaQuery) -> BooleanExpression:
         found = ex.And(found, ex.GreaterThanOrEqual(at, _iso(query.start)))
     if query.end is not None:
         found = ex.And(found, ex.LessThan(at, _iso(query.end)))
+    if query.observed_from is not None and query.table in frames.OBSERVED:
+        found = ex.And(found, ex.GreaterThanOrEqual("observed_at", _iso(query.observed_from)))
     if query.table_uuids:
         found = ex.And(found, ex.In("table_uuid", query.table_uuids))
     if len(query.snapshot_ids) == 1:

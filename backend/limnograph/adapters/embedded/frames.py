@@ -21,6 +21,7 @@ TIME_COLUMN = {
     "snapshots_hourly": "hour",
     "snapshots_daily": "day",
 }
+OBSERVED = {"snapshots", "changes"}
 TIE = {name: table.key for name, table in TABLES.items()} | {
     "snapshots": ("sequence_number", "snapshot_id"),
     "changes": ("table_uuid", "kind"),
@@ -64,6 +65,10 @@ def schema_of(columns: Sequence[Column]) -> dict[str, pl.DataType]:
 def needed(query: MetaQuery) -> tuple[Column, ...]:
     """Columns to read: those asked for, those filtered by and those sorted by."""
     wanted = {column.name for column in chosen(query)} | {"table_uuid", TIME_COLUMN[query.table], *TIE[query.table]}
+    if query.observed_from is not None:
+        wanted.add("observed_at")
+    if query.kinds:
+        wanted.add("kind")
     return tuple(column for column in TABLES[query.table].columns if column.name in wanted)
 
 
@@ -76,6 +81,8 @@ def answer(rows: pl.LazyFrame, query: MetaQuery) -> pl.DataFrame:
         rows = rows.filter(pl.col("snapshot_id").is_in(list(query.snapshot_ids)))
     if query.kinds and query.table == "changes":
         rows = rows.filter(pl.col("kind").is_in(list(query.kinds)))
+    if query.observed_from is not None and query.table in OBSERVED:
+        rows = rows.filter(pl.col("observed_at") >= query.observed_from)
     if query.start is not None:
         rows = rows.filter(at >= query.start)
     if query.end is not None:

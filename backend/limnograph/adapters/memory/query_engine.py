@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import polars as pl
@@ -23,6 +23,7 @@ class MemoryEngine:
         self._changes: list[ChangeFact] = []
         self._runs: list[RunFact] = []
         self._rolled: dict[str, pl.DataFrame] = {}
+        self._properties: dict[str, Mapping[str, str]] = {}
         self._version = 0
         self.failure: Exception | None = None
 
@@ -38,6 +39,15 @@ class MemoryEngine:
     def roll(self, table: Table, rows: pl.DataFrame) -> None:
         """All rows of a roll-up, with its columns, in place of those there were."""
         self._rolled[table] = rows
+
+    def describe(self, table: Table, properties: Mapping[str, str]) -> None:
+        """Properties of a table."""
+        self._properties[table] = properties
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """As described."""
+        self._check()
+        return self._properties.get(table, {})
 
     def head(self) -> MetaHead:
         """The number of appends is the snapshot id."""

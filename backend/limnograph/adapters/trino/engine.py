@@ -11,7 +11,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import polars as pl
@@ -44,6 +44,10 @@ class Pins(Protocol):
 
     def pin(self, table: Table) -> int | None:
         """Current snapshot of a table; None when there is no table, or nothing in it. Raises SourceError."""
+        ...
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """As QueryEngine's."""
         ...
 
 
@@ -81,6 +85,10 @@ class TrinoEngine:
     def head(self) -> MetaHead:
         """Versions that `select` would read now."""
         return self._pins.head()
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """From the catalog too."""
+        return self._pins.properties(table)
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says, of one snapshot of the table."""

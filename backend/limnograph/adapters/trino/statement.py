@@ -45,13 +45,14 @@ def _conditions(query: MetaQuery, columns: set[str]) -> tuple[list[str], list[An
     parameters: list[Any] = []
     whole = True
     at = frames.TIME_COLUMN[query.table]
-    for sign, micros in ((">=", query.start), ("<", query.end)):
+    observed = query.observed_from if query.table in frames.OBSERVED else None
+    for column, sign, micros in ((at, ">=", query.start), (at, "<", query.end), ("observed_at", ">=", observed)):
         if micros is not None:
             instant = _instant(micros)
-            if instant is None:
+            if instant is None or column not in columns:
                 whole = False
                 continue
-            conditions.append(f"{quoted(at)} {sign} ?")
+            conditions.append(f"{quoted(column)} {sign} ?")
             parameters.append(instant)
     for column, values, applies in (
         ("table_uuid", query.table_uuids, True),
