@@ -46,6 +46,11 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"prometheus": {"main": {"url": "localhost:9090"}}}, "prometheus.main.url"),
         ({"prometheus": {"main": {"url": "http://p:port"}}}, "prometheus.main.url"),
         ({"base": "/tmp"}, "base"),
+        ({"trino": {"url": "trino:8080", "catalog": "lake"}}, "trino.url"),
+        ({"trino": {"url": "http://trino", "catalog": "lake", "token": "t"}}, "trino.url"),
+        ({"trino": {"url": "http://trino", "catalog": "lake", "concurrent": 0}}, "trino.concurrent"),
+        ({"trino": {"url": "http://trino", "catalog": "lake", "timeout_seconds": 0}}, "trino.timeout_seconds"),
+        ({"jobs": [{"name": "a", "prometheus": "other"}]}, "jobs[0].prometheus"),
     ],
 )
 def test_a_wrong_key_is_named(more: dict, field: str) -> None:
@@ -98,7 +103,7 @@ def test_what_this_version_does_not_use_is_named() -> None:
         "alertmanager": {"url": "http://a"},
         "jobs": [{"name": "a"}, {"name": "b", "template": "mine"}],
     }
-    assert unused(parsed(more)) == ["alertmanager", "trino", "jobs[1].template"]
+    assert unused(parsed(more)) == ["alertmanager", "jobs[1].template"]
 
 
 @pytest.mark.parametrize(

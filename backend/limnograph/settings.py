@@ -73,15 +73,27 @@ class AlertmanagerSettings(Frozen, frozen=True, kw_only=True):
 
 
 class TrinoSettings(Frozen, frozen=True, kw_only=True):
-    """The Trino coordinator for cold reads; without it polars reads the meta tables itself."""
+    """The Trino coordinator for rows older than two days; polars reads them without it, and when it fails.
+
+    `catalog`: Trino's name of the meta catalog, `schema` of the meta namespace when it is another. A password or token
+    needs https. `timeout_seconds`: total deadline of a query, after which it is cancelled; `concurrent`: at once.
+    """
 
     url: str
     catalog: str
+    schema: str = ""
     user: str = "limnograph"
+    password: str = ""
+    token: str = ""
+    ca_file: str = ""
+    timeout_seconds: float = 6.0
+    concurrent: int = 4
 
 
 class JobSettings(Frozen, frozen=True, kw_only=True):
-    """A job that reads or writes tables. `select` narrows label values; `promql` replaces the template."""
+    """A job that reads or writes tables. `select` narrows label values; `promql` replaces the template; `prometheus`:
+    the server of `[prometheus.*]` that has its series, when several may.
+    """
 
     name: str
     reads: tuple[str, ...] = ()
@@ -89,6 +101,7 @@ class JobSettings(Frozen, frozen=True, kw_only=True):
     select: dict[str, str] = {}
     template: str = "spark_job_duration"
     promql: str = ""
+    prometheus: str = ""
 
 
 class InboxSettings(Frozen, frozen=True, kw_only=True):
@@ -200,6 +213,7 @@ def parse(document: dict[str, Any], base: Path, env: Mapping[str, str] = os.envi
 def _checked(settings: Settings) -> Settings:
     if not settings.catalogs:
         raise SettingsError("catalogs", "needs at least one catalog: [catalogs.NAME] with type and uri")
+    _check_sources(settings)
     if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
         raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
     if not settings.meta.catalog and len(settings.catalogs) > 1:
@@ -219,9 +233,27 @@ def _checked(settings: Settings) -> Settings:
 
 def unused(settings: Settings) -> list[str]:
     """Keys that are set and that nothing in this version reads."""
-    found = [key for key in ("alertmanager", "trino") if getattr(settings, key) is not None]
+    found = [key for key in ("alertmanager",) if getattr(settings, key) is not None]
     default = JobSettings(name="").template
     return found + [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]
+
+
+def _check_sources(settings: Settings) -> None:
+    for i, job in enumerate(settings.jobs):
+        if job.prometheus and job.prometheus not in settings.prometheus:
+            raise SettingsError(f"jobs[{i}].prometheus", f"{job.prometheus!r} is not one of [prometheus.*]")
+    if settings.trino is not None:
+        _check_trino(settings.trino)
+
+
+def _check_trino(trino: TrinoSettings) -> None:
+    _check_http("trino.url", trino.url)
+    if (trino.password or trino.token) and urlsplit(trino.url).scheme != "https":
+        raise SettingsError("trino.url", "must be https:// when a password or token is sent")
+    if not 0 < trino.timeout_seconds <= MAX_DEADLINE_SECONDS:
+        raise SettingsError("trino.timeout_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
+    if trino.concurrent < 1:
+        raise SettingsError("trino.concurrent", "must be at least 1")
 
 
 def _check_http(field: str, url: str) -> None:

@@ -29,7 +29,9 @@ Lanes = Annotated[
     QueryParameter(name="lanes", description=f"Comma-separated, of {', '.join(LANES)}. Default: the first nine."),
 ]
 Job = Annotated[str | None, QueryParameter(name="job", description="Job name; default the reader with most runs.")]
-Compare = Annotated[int | None, QueryParameter(name="cmp", description="Seconds back to compare with (later).")]
+Compare = Annotated[
+    int | None, QueryParameter(name="cmp", description="Also answer the period this many seconds earlier.")
+]
 Cursor = Annotated[str | None, QueryParameter(name="cursor", description="`next_cursor` of the page before.")]
 Limit = Annotated[int, QueryParameter(name="limit", description=f"Rows of a page, 1 to {MAX_LIMIT}.")]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name, case-insensitive.")]

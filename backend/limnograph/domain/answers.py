@@ -268,13 +268,16 @@ class CommitDetail(View, frozen=True, kw_only=True):
 
 
 class SourceStatus(View, frozen=True, kw_only=True):
-    """Health of one source as last seen; `age_s` since the last success."""
+    """Health of one source as last seen; `age_s` since the last success. `breaker`: of a source that is left alone for
+    a while after failures in a row (`open`); `half-open`: the next question tries it.
+    """
 
     id: str
-    kind: Literal["prometheus", "meta", "catalog", "watcher", "pipeline", "inbox"]
+    kind: Literal["prometheus", "meta", "catalog", "watcher", "pipeline", "inbox", "trino"]
     status: Literal["ok", "stale", "error", "absent"]
     age_s: float | None
     detail: str | None
+    breaker: Literal["closed", "open", "half-open"] | None = None
 
 
 class Status(View, frozen=True, kw_only=True):

@@ -140,10 +140,22 @@ class Range(msgspec.Struct, frozen=True):
     step: int
 
 
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
+    `seconds`; events and bars carry their own instants.
+    """
+
+    seconds: int
+    lanes: list[Lane]
+
+
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """`t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet."""
+    """`t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
+    period before, when it was asked for.
+    """
 
     range: Range
     watermark: int | None
     t: list[int]
     lanes: list[Lane]
+    cmp: Compared | None = None

@@ -6,6 +6,7 @@ A read that hangs for good (a catalog that drips) keeps its thread; there are fe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
 from collections.abc import Callable, Mapping
@@ -115,6 +116,12 @@ class ColdEngine:
             if stop and stop.is_set:
                 raise
         return self._second.select(query)
+
+    def warm(self) -> None:
+        """Ask `first` for little, so that it has what a first page needs and status knows whether it answers."""
+        for table in ("snapshots", "changes"):
+            with contextlib.suppress(SourceError):
+                self._asked(MetaQuery(table=table, columns=("table_uuid",), limit=1))
 
     def _asked(self, query: MetaQuery) -> pl.DataFrame:
         self.breaker.admit()

@@ -50,7 +50,7 @@ class Reading(NamedTuple):
 class HotStore:
     """Thread-safe. `refresh` and cold reads block: call them in a thread. `fresh` tells what was appended since a
     head, so that a new one costs O(new rows); without it, or where it cannot tell, the window is read again.
-    `most_bytes`: beyond it old hours of tables are let go and read cold.
+    `most_bytes`: beyond it old hours of tables are let go and read cold, by engine `cold` when there is another.
     """
 
     def __init__(
@@ -61,7 +61,9 @@ class HotStore:
         *,
         fresh: Fresh | None = None,
         most_bytes: int | None = None,
+        cold: QueryEngine | None = None,
     ) -> None:
+        self._cold_engine = cold or engine
         self._engine, self._clock, self._window, self._fresh = engine, clock, window, fresh
         self._most_bytes = most_bytes
         self._refreshing, self._swapping, self._reading_cold = threading.Lock(), threading.Lock(), threading.Lock()
@@ -258,7 +260,7 @@ class HotStore:
         key = (head, start, table_uuids)
         with self._reading_cold:
             if key not in self._cold:
-                self._cold[key] = load(self._engine, start, table_uuids)
+                self._cold[key] = load(self._cold_engine, start, table_uuids)
                 while len(self._cold) > _COLD_KEPT:
                     self._cold.popitem(last=False)
             return self._cold[key]

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +14,6 @@ from types import MappingProxyType
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
-from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain.answers import CommitDetail, CommitsPage
@@ -28,6 +27,8 @@ from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.backend import Backend
+from limnograph.services.cold import ColdEngine, ColdReads
+from limnograph.services.cold_tiers import TierReader
 from limnograph.services.commit import CommitDetails
 from limnograph.services.commits import CommitLists
 from limnograph.services.fleet import FleetService
@@ -44,6 +45,7 @@ from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
 from limnograph.services.watching import Watcher
 from limnograph.settings import Settings
+from limnograph.wiring.cold import cold_engine, metrics_sources
 from limnograph.wiring.observe import SettingsLake
 
 REFRESH_S = 2.0
@@ -74,19 +76,24 @@ class Parts:
         self,
         engine: QueryEngine,
         inbox: Inbox,
-        source: MetricsSource | None,
+        source: MetricsSource | Sequence[MetricsSource] | None,
         clock: Clock,
         *,
+        cold: ColdEngine | None = None,
+        hourly_days: int = 400,
         configured: tuple[ConfiguredJob, ...] = (),
         watch_command: tuple[str, ...] = (),
         meta: str = "limnograph",
         catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
-        self.store = HotStore(engine, clock)
+        self.store = HotStore(engine, clock, cold=cold)
         self._inbox, self._clock = inbox, clock
         self.runs = Runs(inbox, engine, clock)
-        self._source = source
-        self._metrics = Metrics(source, clock) if source else None
+        given = [] if source is None else source if isinstance(source, Sequence) else [source]
+        self._sources: Sequence[MetricsSource] = given
+        self._metrics = Metrics(self._sources, clock) if self._sources else None
+        self._cold = cold
+        old = cold or engine
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
@@ -96,12 +103,20 @@ class Parts:
             clock=clock,
             fleet=fleet,
             tables=TableService(self.store, jobs, clock),
-            timelines=TimelineService(self.store, jobs, clock, meta),
-            commits=Commits(CommitLists(self.store), CommitDetails(self.store, engine, jobs, clock)),
+            timelines=TimelineService(
+                self.store, jobs, clock, meta, cold=ColdReads(), tiers=TierReader(old, hourly_days)
+            ),
+            commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
             runs=self.runs,
             events=Inflow(self.runs, naming, clock, self._wake),
             status=StatusService(
-                self.store, fleet, self._metrics, clock, watch=self._watch_state, inbox_error=lambda: self.runs.error
+                self.store,
+                fleet,
+                self._metrics,
+                clock,
+                watch=self._watch_state,
+                inbox_error=lambda: self.runs.error,
+                cold=cold,
             ),
         )
 
@@ -131,6 +146,8 @@ class Parts:
             tasks.append(asyncio.create_task(_keep_asking(self._metrics)))
         if self.watcher:
             tasks.append(asyncio.create_task(self.watcher.run()))
+        if self._cold:
+            tasks.append(asyncio.create_task(asyncio.to_thread(self._cold.warm)))
         try:
             yield
         finally:
@@ -139,8 +156,8 @@ class Parts:
             for task in tasks:
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-            if self._source:
-                await self._source.aclose()
+            for source in self._sources:
+                await source.aclose()
 
     async def _refresh(self) -> None:
         await asyncio.to_thread(_told, self.runs.restore)
@@ -179,13 +196,23 @@ async def _keep_asking(metrics: Metrics) -> None:
 def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
     """The real parts. Opens no connection yet."""
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
+    engine, clock = _engine(settings), SystemClock()
     return Parts(
-        _engine(settings),
+        engine,
         SqlInbox(settings.inbox_url),
-        _metrics_source(settings),
-        SystemClock(),
+        metrics_sources(settings),
+        clock,
+        cold=cold_engine(settings, engine, clock),
+        hourly_days=settings.retention.hourly_days,
         configured=tuple(
-            ConfiguredJob(name=job.name, reads=job.reads, writes=job.writes, select=job.select, promql=job.promql)
+            ConfiguredJob(
+                name=job.name,
+                reads=job.reads,
+                writes=job.writes,
+                select=job.select,
+                promql=job.promql,
+                prometheus=job.prometheus,
+            )
             for job in settings.jobs
         ),
         watch_command=command,
@@ -203,16 +230,3 @@ def _engine(settings: Settings) -> EmbeddedEngine:
     name = settings.meta_catalog
     namespace = tuple(settings.meta.namespace.split("."))
     return EmbeddedEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)
-
-
-def _metrics_source(settings: Settings) -> MetricsSource | None:
-    """The first Prometheus of the settings."""
-    for name, prometheus in settings.prometheus.items():
-        return PrometheusClient(
-            name,
-            prometheus.url,
-            timeout_seconds=prometheus.timeout_seconds,
-            max_series=prometheus.max_series,
-            bearer_token=prometheus.bearer_token,
-        )
-    return None
