@@ -28,11 +28,14 @@ async def list_tables(
     direction: p.Dir = "desc",
     start: p.From = None,
     end: p.To = None,
+    grew: p.Grew = None,
+    within: p.Within = None,
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
     """Tables with the reason why each stands where it stands; default range the last 24 hours."""
     first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
+    share, within_s = p.growth(grew, within)
     query = FleetQuery(
         start=first,
         end=last,
@@ -42,6 +45,8 @@ async def list_tables(
         direction=direction,
         cursor=cursor,
         limit=p.page_size(limit),
+        grew=share,
+        within_s=within_s,
     )
     return await backend.fleet.page(query)
 

@@ -74,8 +74,17 @@ class TableDeltas(View, frozen=True, kw_only=True):
     job_duration_ratio: float | None
 
 
+class Growth(View, frozen=True, kw_only=True):
+    """Greatest rise of the data files within the time asked for. `share` of `files_before`; null: from nothing."""
+
+    files_before: int
+    files_after: int
+    share: float | None
+    at: int
+
+
 class TableRow(View, frozen=True, kw_only=True):
-    """One row of the fleet. `spark`: data files at equal distances over the range."""
+    """One row of the fleet. `spark`: data files at equal distances over the range. `growth`: when asked for."""
 
     catalog: str
     namespace: str
@@ -87,6 +96,7 @@ class TableRow(View, frozen=True, kw_only=True):
     values: TableValues
     deltas: TableDeltas
     spark: list[float | None]
+    growth: Growth | None = None
 
 
 class TablesPage(View, frozen=True, kw_only=True):

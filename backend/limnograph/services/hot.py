@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError, SourceError, SourceUnavailable
@@ -78,6 +78,8 @@ class HotStore:
         self._probed: dict[str, int] = {}
         self._behind: dict[str, int | None] = {}
         self._read: frozenset[str] | None = None
+        self.listeners: list[Callable[[Lake], None]] = []
+        """Told of a lake before it is shown, in the thread that made it."""
 
     @property
     def reading(self) -> Reading:
@@ -145,8 +147,7 @@ class HotStore:
                 lake = self._grown(lake, read)
             if slid:
                 lake = lake.changed(_trimmed(lake, floor), floor=floor)
-            lake = self._within_budget(lake)
-            self._reading = Reading(lake, None, partial=False, head=head, read_at=now)
+            self._reading = Reading(self._ready(lake), None, partial=False, head=head, read_at=now)
         return True
 
     def _what_is_new(self, old: MetaHead, head: MetaHead, floor: int) -> Loaded | Arrived | None:
@@ -203,7 +204,7 @@ class HotStore:
                     tables.append(table)
             nameless = states_once([*lake.nameless, *changes[None]]) if None in changes else None
             self._keep_whole(facts.snapshots)
-            self._reading = self._reading._replace(lake=self._within_budget(lake.changed(tables, nameless=nameless)))
+            self._reading = self._reading._replace(lake=self._ready(lake.changed(tables, nameless=nameless)))
 
     def _keep_whole(self, facts: Iterable[SnapshotFact]) -> None:
         for fact in facts:
@@ -229,11 +230,14 @@ class HotStore:
         """Snapshots in memory."""
         return sum(table.rows.height for table in self._reading.lake.tables.values())
 
-    def _within_budget(self, lake: Lake) -> Lake:
-        if self._most_bytes is None:
-            return lake
-        tables, edges = eviction.let_go(lake, self._most_bytes, self._asked, self._clock.now())
-        return lake.changed(tables, edges=edges) if tables else lake
+    def _ready(self, lake: Lake) -> Lake:
+        """A lake within the budget, of which the listeners know."""
+        if self._most_bytes is not None:
+            tables, edges = eviction.let_go(lake, self._most_bytes, self._asked, self._clock.now())
+            lake = lake.changed(tables, edges=edges) if tables else lake
+        for listener in self.listeners:
+            listener(lake)
+        return lake
 
     def since(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
         """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key."""

@@ -41,7 +41,8 @@ class Seen(NamedTuple):
 class HotTable(NamedTuple):
     """`version` differs between any two values. `provisional`: ids that only the watcher has seen; `completed`: ids
     whose durable row knew less than the watcher. `names`: names the table got, and when. `changes` by time. `last_at`
-    and `most_added`: newest commit, and most data files that one commit in memory added.
+    and `most_added`: newest commit, and most data files that one commit in memory added; `schema_at`: when schema or
+    spec changed last; `unreadable`: its metadata cannot be read now.
     """
 
     uuid: str
@@ -57,6 +58,8 @@ class HotTable(NamedTuple):
     dropped: bool = False
     last_at: int = NULL
     most_added: int = NULL
+    schema_at: int = NULL
+    unreadable: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -157,6 +160,8 @@ class HotTable(NamedTuple):
             )
         if made.changes is self.changes and (made.names and made.seen.name == self.seen.name):
             return made
+        if made.changes is not self.changes:
+            made = made._replace(schema_at=_schema_at(made.changes), unreadable=_unreadable(made.changes))
         names = tuple((name, at) for c in made.changes if c.kind == "named" and (name := name_of(c)) for at in (c.at,))
         if not names and made.seen.name is not None:
             names = ((made.seen.name, max(0, made.seen.named_at)),)
@@ -191,6 +196,16 @@ def states_once(changes: Iterable[ChangeFact]) -> tuple[ChangeFact, ...]:
             kept.append(change)
         standing[key] = change.to_value
     return tuple(kept)
+
+
+def _schema_at(changes: Iterable[ChangeFact]) -> int:
+    """When schema or spec changed last; NULL when they never did."""
+    return max((c.at for c in changes if c.kind in {"schema", "spec"} and c.from_value), default=NULL)
+
+
+def _unreadable(changes: Sequence[ChangeFact]) -> bool:
+    newest = next((c for c in reversed(changes) if c.kind == "unreadable"), None)
+    return newest is not None and newest.to_value is not None
 
 
 def name_of(fact: SnapshotFact | ChangeFact) -> TableName | None:

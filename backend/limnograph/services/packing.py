@@ -19,6 +19,8 @@ _MILLIS = 1_000
 _SCALED = 5
 """Code of a column whose distances are milliseconds in four bytes; the other codes are widths in bytes."""
 _TYPES: dict[int, Any] = {8: np.int64, 4: np.uint32, 2: np.uint16, 1: np.uint8}
+_GAP = {4: 2**32 - 1, 2: 2**16 - 1, 1: 2**8 - 1}
+"""What stands for "not known" in each width."""
 _LEAST, _MOST = np.int64(NULL), np.int64(2**63 - 1)
 _SEPARATOR = "\0"
 OVERHEAD = 600
@@ -63,7 +65,9 @@ class Block(NamedTuple):
             if scale is not None:
                 distance *= scale
             distance += self.bases[columns, None]
-            distance[stored == np.iinfo(stored.dtype).max] = NULL
+            missing = stored == _GAP[width]
+            if missing.any():
+                distance[missing] = NULL
             found[columns] = distance
         return found
 
@@ -76,7 +80,7 @@ def _restored(stored: NDArray[Any], code: int, base: np.int64) -> Ints:
     if code == 8:
         return stored
     numbers: Ints = stored.astype(np.int64)
-    missing = stored == np.iinfo(stored.dtype).max
+    missing = stored == _GAP[stored.dtype.itemsize]
     if code == _SCALED:
         numbers *= _MILLIS
     numbers += base
@@ -115,38 +119,41 @@ def _offset(codes: bytes, index: int) -> int:
 def pack(numbers: Ints, words: list[str] = [], texts: tuple[int, ...] = (), times: tuple[int, ...] = ()) -> Block:  # noqa: B006
     """A block of `numbers[column, row]`. `texts`: columns that are indexes of `words`; `times`: microseconds."""
     count = numbers.shape[1]
+    unknown = numbers == NULL
+    gaps = unknown.any(axis=1)
+    highest = numbers.max(axis=1)
+    lowest = np.where(unknown, _MOST, numbers).min(axis=1) if gaps.any() else numbers.min(axis=1)
     used = ""
     if texts:
-        numbers, used = _own_words(numbers, words, texts)
-    unknown = numbers == NULL
-    highest, lowest = numbers.max(axis=1), np.where(unknown, _MOST, numbers).min(axis=1)
-    gaps = unknown.any(axis=1)
+        numbers, used = _own_words(numbers, words, texts, lowest, highest)
     nothing = highest == _LEAST
     span = highest.astype(np.uint64) - lowest.astype(np.uint64)
-    codes = np.select([nothing | ((span == 0) & ~gaps), span < 255, span < 65_535, span < 2**32 - 1], [0, 1, 2, 4], 8)
+    codes = np.full(len(span), 8, np.uint8)
+    for width in (4, 2, 1):
+        codes[span < _GAP[width]] = width
+    codes[nothing | ((span == 0) & ~gaps)] = 0
     for time in times:
-        distance = numbers[time] - lowest[time]
-        whole = not (distance[~unknown[time]] % _MILLIS).any()
-        if codes[time] == 8 and not nothing[time] and span[time] // _MILLIS < 2**32 - 1 and whole:
-            codes[time] = _SCALED
-    bases = np.where(nothing, _LEAST, np.where(codes == 8, 0, lowest))
-    data = b"".join(_stored(numbers, unknown, bases, codes, width) for width in (8, 4, 2, 1))
-    return Block(count, _same(codes.astype(np.uint8).tobytes()), bases, np.frombuffer(data, np.uint8), used)
+        if codes[time] == 8 and span[time] // _MILLIS < _GAP[4]:
+            distance = numbers[time] - lowest[time]
+            if not (distance[~unknown[time]] % _MILLIS).any():
+                codes[time] = _SCALED
+    bases = np.where(codes == 8, 0, lowest)
+    bases[nothing] = _LEAST
+    text = codes.tobytes()
+    data = b"".join(_stored(numbers, unknown, bases, group) for group in _layout(text))
+    return Block(count, _same(text), bases, np.frombuffer(data, np.uint8), used)
 
 
-def _stored(numbers: Ints, unknown: NDArray[np.bool_], bases: Ints, codes: NDArray[np.int64], width: int) -> bytes:
+def _stored(numbers: Ints, unknown: NDArray[np.bool_], bases: Ints, group: _Group) -> bytes:
     """Columns of one width, one after the other."""
-    chosen = np.flatnonzero((codes == width) | ((codes == _SCALED) & (width == 4)))
-    if not len(chosen):
-        return b""
+    width, chosen, scale, _ = group
     if width == 8:
         return numbers[chosen].tobytes()
     distance = numbers[chosen] - bases[chosen, None]
-    scaled = codes[chosen] == _SCALED
-    if scaled.any():
-        distance[scaled] //= _MILLIS
+    if scale is not None:
+        distance //= scale
     stored: NDArray[Any] = distance.astype(_TYPES[width])
-    stored[unknown[chosen]] = np.iinfo(stored.dtype).max
+    stored[unknown[chosen]] = _GAP[width]
     return stored.tobytes()
 
 
@@ -158,13 +165,23 @@ def _same(codes: bytes) -> bytes:
     return _layouts.setdefault(codes, codes) if len(_layouts) < 65_536 else codes
 
 
-def _own_words(numbers: Ints, words: list[str], texts: tuple[int, ...]) -> tuple[Ints, str]:
-    """Text columns as indexes of the words that these rows use."""
-    codes = numbers[texts, :]
-    used, places = np.unique(codes, return_inverse=True)
-    has_null = bool(len(used)) and used[0] == NULL
-    own = places.reshape(codes.shape).astype(np.int64) - has_null
-    numbers = numbers.copy()
-    numbers[texts, :] = np.where(own < 0, NULL, own)
-    text = _SEPARATOR.join(words[code].replace(_SEPARATOR, "\ufffd") for code in used[int(has_null) :].tolist())
+def _own_words(
+    numbers: Ints, words: list[str], texts: tuple[int, ...], lowest: Ints, highest: Ints
+) -> tuple[Ints, str]:
+    """Text columns as indexes of the words that these rows use; `lowest` and `highest` are made to fit."""
+    numbers, own = numbers.copy(), dict[int, int]()
+    for row in texts:
+        low, high = int(lowest[row]), int(highest[row])
+        if high == NULL:
+            continue
+        if low == high:
+            code = own.setdefault(low, len(own))
+            numbers[row, numbers[row] != NULL] = code
+            lowest[row] = highest[row] = code
+            continue
+        used, places = np.unique(numbers[row], return_inverse=True)
+        codes = np.array([NULL if code == NULL else own.setdefault(code, len(own)) for code in used.tolist()], np.int64)
+        numbers[row] = codes[places]
+        lowest[row], highest[row] = codes[codes != NULL].min(), codes.max()
+    text = _SEPARATOR.join(words[code].replace(_SEPARATOR, "\ufffd") for code in own)
     return numbers, sys.intern(text) if len(text) <= 200 else text

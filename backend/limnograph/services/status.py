@@ -12,7 +12,6 @@ from limnograph.domain.watch import WatchState
 from limnograph.ports.clock import Clock
 from limnograph.services.cold import ColdEngine
 from limnograph.services.fleet import FleetService
-from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.metrics import Measured, Metrics
 
@@ -45,7 +44,7 @@ class StatusService:
         """As last seen; asks nobody."""
         now, reading, watermark = self._clock.now(), self._store.reading, self._store.watermark
         tables = reading.lake.listed
-        damaged = len(reading.lake.damaged) + sum(History(table).unreadable is not None for table in tables)
+        damaged = len(reading.lake.damaged) + sum(table.unreadable for table in tables)
         exists = reading.head.snapshots is not None
         return Status(
             version=__version__,
