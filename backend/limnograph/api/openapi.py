@@ -16,7 +16,7 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import events, parameters, system, tables, views
+from limnograph.api import events, parameters, sessions, system, tables, views
 from limnograph.domain import answers, client_reports, notifications, openlineage, timeline
 from limnograph.services.backend import Backend
 
@@ -31,6 +31,8 @@ _WIRE = (
     views.RunIn,
     views.Accepted,
     views.HealthView,
+    views.SessionIn,
+    views.SessionView,
     openlineage.RunEvent,
     client_reports.ReportIn,
     notifications.CloudEvent,
@@ -51,7 +53,7 @@ _BODIES = {
 
 def routes() -> list[Any]:
     """Every documented handler; `api/app.py` serves the same ones."""
-    inside: list[Any] = [*tables.HANDLERS, *system.API_HANDLERS, *events.API_HANDLERS]
+    inside: list[Any] = [*tables.HANDLERS, *system.API_HANDLERS, *events.API_HANDLERS, *sessions.API_HANDLERS]
     root: list[Any] = [*system.ROOT_HANDLERS, *events.ROOT_HANDLERS]
     return [Router("/api/v1", route_handlers=inside, guards=[parameters.only_known]), *root]
 
@@ -94,7 +96,7 @@ def _required(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = {"LaneQuery", "RunIn", "RunTableIn"}
+_OPTIONAL = {"LaneQuery", "RunIn", "RunTableIn", "SessionIn"}
 _TAKEN = {
     name
     for module in (openlineage, client_reports, notifications)
@@ -112,6 +114,8 @@ def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
         parameter.pop("allowReserved", None)
     for response in operation["responses"].values():
         response.pop("headers", None)
+        if any(content["schema"] == {"type": "null"} for content in response.get("content", {}).values()):
+            del response["content"]  # 204
         for content in response.get("content", {}).values():
             _point(content, schemas)
     for content in operation.get("requestBody", {}).get("content", {}).values():

@@ -13,6 +13,7 @@ from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
 from limnograph.services.told import Taken
+from limnograph.services.versions import Versions
 
 
 class FleetPages(Protocol):
@@ -112,3 +113,4 @@ class Backend(NamedTuple):
     events: EventInbox
     status: StatusPages
     clock: Clock
+    versions: Versions

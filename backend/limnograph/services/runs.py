@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -55,6 +55,7 @@ class Runs:
         self._runs: dict[str, RunFact] = {}
         self._of_table: dict[TableName, set[str]] = defaultdict(set)
         self._of_app: dict[str, str] = {}
+        self._shown: Counter[TableName | None] = Counter()
         self._meta_read = False
         self._seen_to = 0
         self._floor = 0
@@ -123,8 +124,14 @@ class Runs:
                     self._runs[run.run_id] = together(transitions)
                     for name in names_of(run):
                         self._of_table[name].add(run.run_id)
+                        self._shown[name] += 1
                     if run.application_id:
                         self._of_app[run.application_id] = run.run_id
+                    self._shown[None] += 1
+
+    def version(self, name: TableName | None) -> int:
+        """How many transitions were shown so far: of runs that touch a table, or of all."""
+        return self._shown[name]
 
     def _forget(self) -> None:
         """Drop runs that ended before the window, and the oldest ones beyond the number that is kept."""

@@ -43,6 +43,7 @@ from limnograph.services.runs import Runs
 from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
+from limnograph.services.versions import LakeVersions
 from limnograph.services.watching import Watcher
 from limnograph.settings import Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
@@ -108,6 +109,7 @@ class Parts:
             ),
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
             runs=self.runs,
+            versions=LakeVersions(self.store, self.runs),
             events=Inflow(self.runs, naming, clock, self._wake),
             status=StatusService(
                 self.store,

@@ -123,6 +123,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log a browser in */
+        post: operations["createSession"];
+        /** Log out */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -446,12 +464,17 @@ export interface components {
         /**
          * CommitEvent
          * @description One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
+         *
+         *         `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
+         *         where none is known).
          */
         CommitEvent: {
             added_bytes: number | null;
             added_data_files: number | null;
             added_delete_files: number | null;
             app_id: string | null;
+            /** @default 1 */
+            commits: number;
             engine: string | null;
             on_main: boolean;
             operation: string | null;
@@ -497,6 +520,15 @@ export interface components {
             next_cursor: string | null;
             rows: components["schemas"]["CommitRow"][];
             watermark: number | null;
+        };
+        /**
+         * Compared
+         * @description The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
+         *         `seconds`; events and bars carry their own instants.
+         */
+        Compared: {
+            lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
+            seconds: number;
         };
         /**
          * Dataset
@@ -573,6 +605,16 @@ export interface components {
             age_s: number | null;
             last_committed_at: number | null;
             usual_interval_s: number | null;
+        };
+        /**
+         * Growth
+         * @description Greatest rise of the data files within the time asked for. `share` of `files_before`; null: from nothing.
+         */
+        Growth: {
+            at: number;
+            files_after: number;
+            files_before: number;
+            share: number | null;
         };
         /**
          * HealthView
@@ -700,7 +742,7 @@ export interface components {
             status: number;
             title: string;
             /** @enum {unknown} */
-            type: "bad-request" | "conflict" | "internal" | "metadata-damaged" | "method-not-allowed" | "not-found" | "source-failed" | "source-rejected" | "source-timeout" | "source-unavailable" | "too-large";
+            type: "bad-request" | "conflict" | "forbidden" | "internal" | "metadata-damaged" | "method-not-allowed" | "not-found" | "source-failed" | "source-rejected" | "source-timeout" | "source-unavailable" | "too-large" | "too-many-requests" | "unauthenticated";
         };
         /**
          * Range
@@ -887,6 +929,24 @@ export interface components {
             s3: components["schemas"]["S3Entity"];
         };
         /**
+         * SessionIn
+         * @description Body of `POST /api/v1/session`: an API token, and where to go afterwards.
+         */
+        SessionIn: {
+            /** @default / */
+            next: string;
+            token: string;
+        };
+        /**
+         * SessionView
+         * @description Who is logged in now. `next`: a path of this server.
+         */
+        SessionView: {
+            next: string;
+            scopes: ("maintain" | "read" | "webhook")[];
+            subject: string;
+        };
+        /**
          * SizeShape
          * @description Live file sizes after the commit and before it: counts per bin; `edges` bytes (bins = edges + 1).
          */
@@ -897,14 +957,17 @@ export interface components {
         };
         /**
          * SourceStatus
-         * @description Health of one source as last seen; `age_s` since the last success.
+         * @description Health of one source as last seen; `age_s` since the last success. `breaker`: of a source that is left alone for
+         *         a while after failures in a row (`open`); `half-open`: the next question tries it.
          */
         SourceStatus: {
             age_s: number | null;
+            /** @default null */
+            breaker: ("closed" | "half-open" | "open") | null;
             detail: string | null;
             id: string;
             /** @enum {unknown} */
-            kind: "catalog" | "inbox" | "meta" | "pipeline" | "prometheus" | "watcher";
+            kind: "catalog" | "inbox" | "meta" | "pipeline" | "prometheus" | "trino" | "watcher";
             /** @enum {unknown} */
             status: "absent" | "error" | "ok" | "stale";
         };
@@ -995,12 +1058,14 @@ export interface components {
         };
         /**
          * TableRow
-         * @description One row of the fleet. `spark`: data files at equal distances over the range.
+         * @description One row of the fleet. `spark`: data files at equal distances over the range. `growth`: when asked for.
          */
         TableRow: {
             catalog: string;
             deltas: components["schemas"]["TableDeltas"];
             format: string | null;
+            /** @default null */
+            growth: components["schemas"]["Growth"] | null;
             namespace: string;
             reason: components["schemas"]["Reason"];
             spark: (number | null)[];
@@ -1041,9 +1106,12 @@ export interface components {
         };
         /**
          * Timeline
-         * @description `t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet.
+         * @description `t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
+         *         period before, when it was asked for.
          */
         Timeline: {
+            /** @default null */
+            cmp: components["schemas"]["Compared"] | null;
             lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
             range: components["schemas"]["Range"];
             t: number[];
@@ -1093,6 +1161,33 @@ export interface operations {
             };
             /** @description Problem details. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1152,7 +1247,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1212,7 +1334,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1272,7 +1421,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1332,7 +1508,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1392,7 +1595,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1452,7 +1682,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1471,6 +1728,156 @@ export interface operations {
             };
             /** @description Problem details. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1508,6 +1915,33 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1533,6 +1967,10 @@ export interface operations {
                 from?: number | null;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number | null;
+                /** @description Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds. */
+                grew?: number | null;
+                /** @description Seconds for `grew`, 1 to 604800; default 300. */
+                within?: number | null;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
                 /** @description Rows of a page, 1 to 500. */
@@ -1555,6 +1993,33 @@ export interface operations {
             };
             /** @description Problem details. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1617,7 +2082,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1695,7 +2187,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1760,7 +2279,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1801,7 +2347,7 @@ export interface operations {
                 lanes?: string | null;
                 /** @description Job name; default the reader with most runs. */
                 job?: string | null;
-                /** @description Seconds back to compare with (later). */
+                /** @description Also answer the period this many seconds earlier. */
                 cmp?: number | null;
             };
             header?: never;
@@ -1836,7 +2382,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1892,6 +2465,33 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1922,6 +2522,33 @@ export interface operations {
             };
             /** @description Problem details. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1986,7 +2613,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2053,7 +2707,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
