@@ -290,6 +290,14 @@ class SourceStatus(View, frozen=True, kw_only=True):
     breaker: Literal["closed", "open", "half-open"] | None = None
 
 
+class HotIndex(View, frozen=True, kw_only=True):
+    """What the server holds in memory. `tables_shortened`: those whose older hours are read from the meta tables."""
+
+    bytes: int
+    rows: int
+    tables_shortened: int
+
+
 class Status(View, frozen=True, kw_only=True):
     """State of the whole: sources, newest pass, watermark, what is missing."""
 
@@ -301,5 +309,6 @@ class Status(View, frozen=True, kw_only=True):
     tables: int
     unreadable: int
     snapshots: int | None
+    hot: HotIndex
     sources: list[SourceStatus]
     hints: list[Hint]

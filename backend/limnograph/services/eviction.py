@@ -19,10 +19,10 @@ def let_go(lake: Lake, most_bytes: int, asked: Mapping[str, int], now: int) -> t
     """Tables with less history, and the edges from which each is complete, so that the lake holds at most `most_bytes`;
     nothing while it does. Least recently asked tables first, larger ones first among those. O(tables).
     """
-    held = {uuid: table.nbytes for uuid, table in lake.tables.items()}
-    total = sum(held.values())
+    total = lake.size[0]
     if total <= most_bytes:
         return [], dict(lake.edges)
+    held = {uuid: table.nbytes for uuid, table in lake.tables.items()}
     order = sorted(held, key=lambda uuid: (asked.get(uuid, 0), -held[uuid]))
     edges, shorter = dict(lake.edges), dict[str, HotTable]()
     for hours in KEPT_HOURS:

@@ -103,6 +103,11 @@ class History:
         return self._main[1].tolist()  # type: ignore[no-any-return]
 
     @property
+    def main_places(self) -> Ints:
+        """Places of their rows; -1 where there is none."""
+        return self._main[2]
+
+    @property
     def main(self) -> list[tuple[int, int]]:
         """`(instant, snapshot id)` of every move of main, in time order."""
         return list(zip(self.main_times, self.main_ids, strict=True))

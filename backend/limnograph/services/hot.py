@@ -223,12 +223,12 @@ class HotStore:
     @property
     def nbytes(self) -> int:
         """Bytes that the tables hold."""
-        return sum(table.nbytes for table in self._reading.lake.tables.values())
+        return self._reading.lake.size[0]
 
     @property
     def rows(self) -> int:
         """Snapshots in memory."""
-        return sum(table.rows.height for table in self._reading.lake.tables.values())
+        return self._reading.lake.size[1]
 
     def _ready(self, lake: Lake) -> Lake:
         """A lake within the budget, of which the listeners know."""

@@ -60,12 +60,12 @@ class HotTable(NamedTuple):
     most_added: int = NULL
     schema_at: int = NULL
     unreadable: bool = False
+    change_bytes: int = 0
 
     @property
     def nbytes(self) -> int:
         """Bytes held by rows, log and changes."""
-        details = sum(len(change.detail or "") for change in self.changes)
-        return self.rows.nbytes + self.log.nbytes + details + CHANGE_BYTES * len(self.changes)
+        return self.rows.nbytes + self.log.nbytes + self.change_bytes
 
     def with_durable(self, sheet: Sheet | None, seen: Seen) -> HotTable:
         """With rows of the meta tables: they replace, but never erase what the watcher knew."""
@@ -161,7 +161,11 @@ class HotTable(NamedTuple):
         if made.changes is self.changes and (made.names and made.seen.name == self.seen.name):
             return made
         if made.changes is not self.changes:
-            made = made._replace(schema_at=_schema_at(made.changes), unreadable=_unreadable(made.changes))
+            made = made._replace(
+                schema_at=_schema_at(made.changes),
+                unreadable=_unreadable(made.changes),
+                change_bytes=sum(CHANGE_BYTES + len(change.detail or "") for change in made.changes),
+            )
         names = tuple((name, at) for c in made.changes if c.kind == "named" and (name := name_of(c)) for at in (c.at,))
         if not names and made.seen.name is not None:
             names = ((made.seen.name, max(0, made.seen.named_at)),)

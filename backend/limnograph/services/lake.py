@@ -84,6 +84,12 @@ class Lake:
         found = [table for table in self.tables.values() if table.name is not None and not table.dropped]
         return tuple(sorted(found, key=lambda table: table.name or ("",)))
 
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """Bytes and rows of all tables. O(tables) once a lake."""
+        tables = self.tables.values()
+        return sum(table.nbytes for table in tables), sum(table.rows.height for table in tables)
+
     def current(self) -> list[History]:
         """Views of the tables that are still listed, by name."""
         return [History(table) for table in self.listed]

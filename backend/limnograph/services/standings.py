@@ -110,7 +110,7 @@ def _look(kept: _Instant, slot: int, table: HotTable, state_at: int, count_at: i
     counted = int(commits.searchsorted(count_at, "right"))
     kept.since[1, slot] = commits[counted - 1] if counted else _NEVER
     kept.until[1, slot] = commits[counted] if counted < len(commits) else _ALWAYS
-    times, place, usual = _main_at(table, commits, state_at)
+    times, place, usual = main_at(table, commits, state_at)
     index = int(times.searchsorted(state_at, "right")) - 1
     kept.since[0, slot] = times[index] if index >= 0 else _NEVER
     kept.until[0, slot] = times[index + 1] if index + 1 < len(times) else _ALWAYS
@@ -121,7 +121,7 @@ def _look(kept: _Instant, slot: int, table: HotTable, state_at: int, count_at: i
     kept.versions[slot] = table.version
 
 
-def _main_at(table: HotTable, commits: Ints, at: int) -> tuple[Ints, int, float | None]:
+def main_at(table: HotTable, commits: Ints, at: int) -> tuple[Ints, int, float | None]:
     """Moves of main, place of the row it pointed at (-1: not known), seconds between moves until then."""
     times = table.log.times()
     if not len(times) or (len(commits) and commits[0] < times[0]):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from limnograph import __version__
-from limnograph.domain.answers import SourceStatus, Status
+from limnograph.domain.answers import HotIndex, SourceStatus, Status
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.domain.watch import WatchState
 from limnograph.ports.clock import Clock
@@ -55,6 +55,7 @@ class StatusService:
             tables=len(tables) + len(reading.lake.damaged),
             unreadable=damaged,
             snapshots=sum(table.rows.height for table in tables) if exists or tables else None,
+            hot=HotIndex(bytes=self._store.nbytes, rows=self._store.rows, tables_shortened=len(reading.lake.edges)),
             sources=self._sources(now),
             hints=self._fleet.hints(reading),
         )

@@ -11,7 +11,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from limnograph.adapters.embedded.engine import EmbeddedEngine
+from limnograph.adapters.counters.file import CounterFile
+from limnograph.adapters.embedded.fresh import FreshEngine
 from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
@@ -19,10 +20,11 @@ from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain.answers import CommitDetail, CommitsPage
 from limnograph.domain.asked import CommitsQuery
 from limnograph.domain.errors import LimnographError, SourceError
-from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
 from limnograph.ports.clock import Clock
+from limnograph.ports.counters import CounterStore
+from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
@@ -52,6 +54,7 @@ from limnograph.wiring.observe import SettingsLake
 REFRESH_S = 2.0
 ASK_S = 30.0
 INBOX_S = 10.0
+MB = 1_000_000
 _log = logging.getLogger("limnograph.server")
 
 
@@ -82,12 +85,15 @@ class Parts:
         *,
         cold: ColdEngine | None = None,
         hourly_days: int = 400,
+        fresh: Fresh | None = None,
+        hot_bytes: int | None = None,
+        counters: CounterStore | None = None,
         configured: tuple[ConfiguredJob, ...] = (),
         watch_command: tuple[str, ...] = (),
         meta: str = "limnograph",
         catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
-        self.store = HotStore(engine, clock, cold=cold)
+        self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes)
         self._inbox, self._clock = inbox, clock
         self.runs = Runs(inbox, engine, clock)
         given = [] if source is None else source if isinstance(source, Sequence) else [source]
@@ -99,7 +105,7 @@ class Parts:
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
-        self.gauges = TableGauges(self.store)
+        self.gauges = TableGauges(self.store, counters)
         self.backend = Backend(
             clock=clock,
             fleet=fleet,
@@ -122,11 +128,26 @@ class Parts:
             ),
         )
 
+    def _count(self) -> None:
+        """Count what is new also while nobody asks for `/metrics`, and keep it."""
+        self.gauges.numbers()
+        self.gauges.save()
+
+    def own_metrics(self) -> dict[str, float | None]:
+        """Numbers of SERVER_METRICS."""
+        reading = self.store.reading
+        return {
+            "limnograph_hot_bytes": self.store.nbytes,
+            "limnograph_hot_rows": self.store.rows,
+            "limnograph_hot_tables": len(reading.lake.listed),
+            "limnograph_hot_tables_shortened": len(reading.lake.edges),
+            "limnograph_meta_up": float(reading.error is None),
+        }
+
     def _known(self) -> list[Known]:
         """Tables that are known now, for names that others give them."""
-        lake = self.store.reading.lake
-        newest = ((h.name, max(h.snapshots.values(), key=_committed, default=None)) for h in lake.current())
-        return [Known(name, row.metadata_location if row else None) for name, row in newest]
+        tables = self.store.reading.lake.listed
+        return [Known(table.name, table.seen.location) for table in tables if table.name is not None]
 
     def _wake(self) -> None:
         if self.watcher:
@@ -172,11 +193,8 @@ class Parts:
         while True:
             await asyncio.sleep(INBOX_S)
             await asyncio.to_thread(_told, self.runs.catch_up)
+            await asyncio.to_thread(self._count)
             await asyncio.to_thread(_told, lambda: self._inbox.purge(self._clock.now() - KEEP))
-
-
-def _committed(row: SnapshotFact) -> int:
-    return row.committed_at or 0
 
 
 def _told(act: Callable[[], object]) -> None:
@@ -206,6 +224,9 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         clock,
         cold=cold_engine(settings, engine, clock),
         hourly_days=settings.retention.hourly_days,
+        fresh=engine,
+        hot_bytes=settings.server.hot_mb * MB,
+        counters=CounterFile(settings.state_dir / "counters.json"),
         configured=tuple(
             ConfiguredJob(
                 name=job.name,
@@ -228,7 +249,7 @@ def watcher(settings: Settings, window: int) -> Watcher:
     return Watcher(SettingsLake(settings), _engine(settings), SystemClock(), window)
 
 
-def _engine(settings: Settings) -> EmbeddedEngine:
+def _engine(settings: Settings) -> FreshEngine:
     name = settings.meta_catalog
     namespace = tuple(settings.meta.namespace.split("."))
-    return EmbeddedEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)
+    return FreshEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)

@@ -137,6 +137,7 @@ def local_path(location: str) -> str | None:
 
 
 def files(paths: list[str], query: MetaQuery) -> pl.LazyFrame:
+    """Rows of local data files, shaped as the query wants them."""
     return pl.concat([_shaped(pl.scan_parquet(path), query) for path in paths], how="vertical")
 
 
