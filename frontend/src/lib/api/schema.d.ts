@@ -638,6 +638,15 @@ export interface components {
             title: string;
         };
         /**
+         * HotIndex
+         * @description What the server holds in memory. `tables_shortened`: those whose older hours are read from the meta tables.
+         */
+        HotIndex: {
+            bytes: number;
+            rows: number;
+            tables_shortened: number;
+        };
+        /**
          * Job
          * @description What is executed again and again; unique in its namespace.
          */
@@ -977,6 +986,7 @@ export interface components {
          */
         Status: {
             hints: components["schemas"]["Hint"][];
+            hot: components["schemas"]["HotIndex"];
             lag_s: number | null;
             now: number;
             run_id: string | null;
