@@ -111,8 +111,8 @@ class TablePage:
 def _lines(one: TableNumbers) -> list[str]:
     """Lines of one table in the order of the families; nothing where a number is not known."""
     labels = ",".join(f'{label}="{_escaped(part)}"' for label, part in zip(LABELS, one.name, strict=True))
-    values = {**one.gauges, **one.counters}
-    return [f"{name}{{{labels}}} {values[name]!r}\n" if name in values else "" for name in _NAMES]
+    end, values = f"{{{labels}}} ", one.gauges | one.counters
+    return [f"{name}{end}{values[name]}\n" if name in values else "" for name in _NAMES]
 
 
 def _escaped(value: str) -> str:

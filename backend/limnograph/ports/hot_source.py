@@ -1,4 +1,4 @@
-"""What the hot index asks of the meta tables beside cold reads: the rows of their new files alone."""
+"""What the hot index asks of the meta tables: rows of their new files alone, and rows in no order."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from limnograph.ports.query_engine import MetaQuery
 
 class Fresh(Protocol):
     """Reads data files that were appended since a snapshot of a meta table."""
+
+    def unordered(self, query: MetaQuery) -> pl.DataFrame:
+        """What the engine's `select` answers, in no order. Raises SourceError."""
+        ...
 
     def fresh(self, query: MetaQuery, since: int) -> pl.DataFrame | None:
         """Rows of `query` in files appended after snapshot `since` of its table, in no order; rows that were there

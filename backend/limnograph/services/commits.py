@@ -73,7 +73,7 @@ def _page(
 ) -> tuple[list[CommitRow], tuple[int, int] | None]:
     """Rows of a page, and the position of its last one when more follow."""
     found = [one for _, one in zip(range(query.limit + 1), newest_first(tables, query, after), strict=False)]
-    rows = [commit_row(one.history, one.history.fact(one.place)) for one in found[: query.limit]]
+    rows = [_row_at(one.history, one.place) for one in found[: query.limit]]
     return rows, found[query.limit - 1].position if len(found) > query.limit else None
 
 
@@ -125,6 +125,11 @@ def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | No
             yield Found(history, commits.first + int(places[i]), position)
 
 
+def _row_at(history: History, place: int) -> CommitRow:
+    changed = bool(history.schemas_changed(place, place + 1)[0])
+    return _row(history, history.fact(place), on_main=history.is_on_main(place), changed=changed)
+
+
 def schema_changed(history: History, row: SnapshotFact) -> bool:
     """Whether the commit carries another schema than its parent; false when either is not known."""
     parent = history.snapshots.get(row.parent_id) if row.parent_id is not None else None
@@ -134,6 +139,11 @@ def schema_changed(history: History, row: SnapshotFact) -> bool:
 
 def commit_row(history: History, row: SnapshotFact) -> CommitRow:
     """A commit as lists show it."""
+    on_main = row.snapshot_id in history.main_ancestors
+    return _row(history, row, on_main=on_main, changed=schema_changed(history, row))
+
+
+def _row(history: History, row: SnapshotFact, *, on_main: bool, changed: bool) -> CommitRow:
     return CommitRow(
         snapshot_id=str(row.snapshot_id),
         parent_id=None if row.parent_id is None else str(row.parent_id),
@@ -142,7 +152,7 @@ def commit_row(history: History, row: SnapshotFact) -> CommitRow:
         table=history.name.table,
         t=(row.committed_at or 0) // MICROS_PER_MS,
         operation=row.operation,
-        on_main=row.snapshot_id in history.main_ancestors,
+        on_main=on_main,
         engine=row.engine,
         app_id=row.app_id,
         app_name=row.app_name,
@@ -153,7 +163,7 @@ def commit_row(history: History, row: SnapshotFact) -> CommitRow:
         added_records=row.added_records,
         added_bytes=row.added_bytes,
         total_data_files=row.total_data_files,
-        schema_changed=schema_changed(history, row),
+        schema_changed=changed,
         status=row.status or "ok",
         provisional=row.snapshot_id in history.provisional,
     )

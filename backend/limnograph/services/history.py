@@ -15,13 +15,16 @@ import numpy as np
 from limnograph.analysis.alignment import Value
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.hot_columns import NULL, Ints, facts_of, plain, sheet_of
+from limnograph.services.hot_columns import INDEX, NULL, Ints, facts_of, plain, sheet_of
 from limnograph.services.hot_rows import Rows, places_of
 from limnograph.services.hot_table import HotTable, Seen, table_of
 from limnograph.services.main_log import MainLog, is_move, main_log, move_of
 from limnograph.services.standing import standing_names
 
 __all__ = ["Commits", "History", "history_of", "main_log", "standing_names"]
+
+
+_OPERATION = INDEX["operation"]
 
 
 class Commits:
@@ -160,6 +163,9 @@ class History:
     @cached_property
     def main_ancestors(self) -> frozenset[int]:
         """Ids on the chain of main's head; behind a hole in the chain, those that were ancestors when observed."""
+        straight = self._straight_chain()
+        if straight is not None:
+            return straight
         ids, parents = self.numbers("snapshot_id").tolist(), self.numbers("parent_id").tolist()
         place_of = {snapshot_id: place for place, snapshot_id in enumerate(ids)}
         places = self._main[2]
@@ -178,6 +184,24 @@ class History:
         if floor != NULL:
             older &= commits < floor
         return frozenset(chain.union(self.numbers("snapshot_id")[older].tolist()))
+
+    def _straight_chain(self) -> frozenset[int] | None:
+        """The chain of main's head when every row is the child of the one before it and the first has no parent."""
+        ids, parents, places = self.numbers("snapshot_id"), self.numbers("parent_id"), self._main[2]
+        if not len(places) or places[-1] != len(ids) - 1 or parents[0] != NULL:
+            return None
+        straight = (parents[1:] == ids[:-1]).all() and self.table.rows.chosen([0]).numbers[_OPERATION, 0] != NULL
+        return frozenset(ids.tolist()) if straight else None
+
+    def is_on_main(self, place: int) -> bool:
+        """Whether the commit at a place is an ancestor of main's head; looks no further down than to it."""
+        places = self._main[2]
+        head = int(places[-1]) if len(places) else -1
+        if place <= head:
+            ids, parents = self.numbers("snapshot_id"), self.numbers("parent_id")
+            if (parents[place + 1 : head + 1] == ids[place:head]).all():
+                return True
+        return int(self.numbers("snapshot_id")[place]) in self.main_ancestors
 
     def schemas_changed(self, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which rows of `[first, last)` carry another schema than their parent; false when either is not known."""

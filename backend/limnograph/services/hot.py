@@ -159,7 +159,7 @@ class HotStore:
             if new is not None:
                 return new
         midnights = range(floor // DAY * DAY + DAY, self._clock.now(), DAY)
-        return load(self._engine, floor, cuts=midnights)
+        return load(self._engine, floor, cuts=midnights, unordered=self._fresh.unordered if self._fresh else None)
 
     def _renewed(self, lake: Lake, read: Loaded) -> Lake:
         """The window as it was read, with what only the watcher knows."""
@@ -285,12 +285,10 @@ def _with_hot(table: HotTable, hot: HotTable | None) -> HotTable:
     """A table as it was read cold, with the rows that memory has: those know what the watcher told."""
     if hot is None:
         return table
-    table = (
-        table.with_moves(hot.moves())
-        .with_changes(hot.changes)
-        .with_durable(hot.rows.sheet(0, hot.rows.height), hot.seen)
-    )
-    return table._replace(provisional=hot.provisional, completed=hot.completed)
+    durable = frozenset(table.rows.column("snapshot_id").tolist())
+    table = table.with_moves(hot.moves()).with_changes(hot.changes)
+    table = table.with_durable(hot.rows.sheet(0, hot.rows.height), hot.seen)
+    return table._replace(provisional=hot.provisional - durable, completed=hot.completed)
 
 
 def _with_watched(read: HotTable | None, old: HotTable) -> HotTable | None:

@@ -113,13 +113,15 @@ class Lake:
         """A lake in which these tables replace their older selves; what is not given stays."""
         all_tables = dict(self.tables)
         renamed = nameless is not None and nameless != self.nameless
+        newer: dict[str, HotTable] = {}
         for uuid in gone:
             renamed |= all_tables.pop(uuid, None) is not None
         for table in tables:
             old = all_tables.get(table.uuid)
-            renamed |= old is None or old.names != table.names or old.name != table.name
+            renamed |= old is None or (old.names, old.name, old.dropped) != (table.names, table.name, table.dropped)
             all_tables[table.uuid] = table
-        return Lake(
+            newer[table.uuid] = table
+        made = Lake(
             all_tables,
             floor=self.floor if floor is None else floor,
             observed_at=self.observed_at if observed_at is None else observed_at,
@@ -127,6 +129,9 @@ class Lake:
             edges=self.edges if edges is None else edges,
             known=None if renamed else self._known,
         )
+        if not renamed and "listed" in self.__dict__:
+            made.__dict__["listed"] = tuple(newer.get(table.uuid, table) for table in self.listed)
+        return made
 
 
 class Histories(Mapping[str, History]):

@@ -58,15 +58,18 @@ class EmbeddedEngine:
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says; plans again once when a planned file is gone."""
+        return self._twice(query, in_order=True)
+
+    def _twice(self, query: MetaQuery, *, in_order: bool) -> pl.DataFrame:
         try:
-            return self._read(query)
+            return self._read(query, in_order=in_order)
         except FileNotFoundError:
             try:
-                return self._read(query)
+                return self._read(query, in_order=in_order)
             except FileNotFoundError as error:
                 raise SourceUnavailable("meta", f"a planned file vanished twice: {error}") from error
 
-    def _read(self, query: MetaQuery) -> pl.DataFrame:
+    def _read(self, query: MetaQuery, *, in_order: bool) -> pl.DataFrame:
         table = self._load(query.table)
         if table is None or table.current_snapshot() is None:
             return frames.empty(query)
@@ -77,8 +80,8 @@ class EmbeddedEngine:
                 return frames.empty(query)
             local = [local_path(task.file.file_path) for task in tasks]
             if any(path is None for path in local) or any(task.delete_files for task in tasks):
-                return frames.answer(through_pyiceberg(table, tasks, query), query)
-            return frames.answer(files([path for path in local if path], query), query)
+                return frames.answer(through_pyiceberg(table, tasks, query), query, in_order=in_order)
+            return frames.answer(files([path for path in local if path], query), query, in_order=in_order)
         except FileNotFoundError:
             raise
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:

@@ -21,6 +21,10 @@ _APPEND, _REPLACE = "append", "replace"
 class FreshEngine(EmbeddedEngine):
     """Port `Fresh`. A new head costs a plan of both snapshots and the rows of the new files."""
 
+    def unordered(self, query: MetaQuery) -> pl.DataFrame:
+        """What `select` answers, in no order: sorting a window's rows would take longer than reading them."""
+        return self._twice(query, in_order=False)
+
     def fresh(self, query: MetaQuery, since: int) -> pl.DataFrame | None:
         """Rows of files that are there now and were not at `since`. Compaction alone brings no row."""
         table = self._load(query.table)
