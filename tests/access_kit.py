@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from limnograph.adapters.access.tokens import EndedFile, TokenFile
 from limnograph.api.gate import Credentials, Gate
 from limnograph.domain.access import AuditEvent
-from limnograph.services.attempts import Attempts
+from limnograph.services.attempts import MOST_FAILURES, Attempts
 from limnograph.services.sessions import Sessions
 from limnograph.services.tokens import Tokens
 from serving_kit import FixedClock
@@ -39,11 +39,13 @@ class Guarded(NamedTuple):
         return {"authorization": f"Bearer {token}"}
 
 
-def guarded(folder: Path, *, public_url: str = "", hosts: Any = None, **given: Any) -> Guarded:
+def guarded(
+    folder: Path, *, public_url: str = "", hosts: Any = None, most: int = MOST_FAILURES, **given: Any
+) -> Guarded:
     """`given`: provider, grants, proxy."""
     clock, audit = FixedClock(), Remembered()
     tokens = Tokens(TokenFile(folder / "tokens.json"), clock)
     sessions = Sessions(b"k" * 32, EndedFile(folder / "ended.json"), tokens, clock)
-    credentials = Credentials(tokens, sessions, Attempts(clock), **given)
+    credentials = Credentials(tokens, sessions, Attempts(clock, most), **given)
     gate = Gate(credentials, hosts=hosts, public_url=public_url, audit=audit)
     return Guarded(gate, tokens, sessions, audit, clock)

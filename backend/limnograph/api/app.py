@@ -56,6 +56,7 @@ def create_app(
         "exposition": exposition,
         "gate": gate,
         "clock": backend.clock,
+        "live": backend.live,
         "open_metrics": limits.open_metrics,
     }
     app = Litestar(

@@ -25,6 +25,8 @@ from limnograph.ports.access import AuditLog
 MAX_BODY = 1024 * 1024
 BODY_S = 30.0
 """A whole body has to arrive within this; a client that sends a byte now and then holds nothing for longer."""
+SEND_S = 60.0
+"""A caller that takes nothing of a stream for so long is taken to be gone."""
 _TOO_LARGE = f"a body has at most {MAX_BODY} bytes"
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _log = logging.getLogger("limnograph.api")
@@ -129,7 +131,14 @@ class Exchange:
             if message.get("more_body"):
                 return
             message = {"type": "http.response.body", "body": b"", "more_body": False}
-        await self._send(message)
+        if not message.get("more_body"):
+            await self._send(message)
+            return
+        try:
+            async with asyncio.timeout(SEND_S):
+                await self._send(message)
+        except TimeoutError as error:
+            raise Gone from error
 
     async def give(self, outcome: Outcome, age: float) -> None:
         """Answer with a finished page in the coding that the caller takes, or with 304."""

@@ -51,7 +51,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     given = settings.server.port if port is None else port
     chosen = free_port(address, DEFAULT_PORT if given is None else given, given=given is not None)
     parts = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
-    traffic = Traffic()
+    traffic, live = Traffic(), parts.backend.live
     exposition = Exposition(
         parts.gauges.numbers, lambda: parts.store.watermark, own=parts.own_metrics, collectors=[traffic]
     )
@@ -59,7 +59,9 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     limits = Limits(settings.server.page_cache_mb * MB, open_metrics=settings.auth.open_metrics)
     around = partial(_around, parts, settings, asked)
     app = create_app(parts.backend, spa.load(), exposition, around, gate=asked, limits=limits)
-    asyncio.run(serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}")))
+    asyncio.run(
+        serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}"), live.close)
+    )
 
 
 def _check_host(host: str, settings: Settings) -> None:

@@ -12,6 +12,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
+from limnograph.services.live import Live
 from limnograph.services.told import Taken
 from limnograph.services.versions import Versions
 
@@ -114,3 +115,4 @@ class Backend(NamedTuple):
     status: StatusPages
     clock: Clock
     versions: Versions
+    live: Live

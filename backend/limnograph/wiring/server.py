@@ -17,7 +17,7 @@ from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.adapters.watch.process import WatchProcess
-from limnograph.domain.answers import CommitDetail, CommitsPage
+from limnograph.domain.answers import CommitDetail, CommitsPage, SourceStatus
 from limnograph.domain.asked import CommitsQuery
 from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.ids import TableName
@@ -39,6 +39,8 @@ from limnograph.services.hot import HotStore
 from limnograph.services.inflow import Inflow
 from limnograph.services.jobs import ConfiguredJob, Jobs
 from limnograph.services.lake import Facts
+from limnograph.services.live import Caps, Live
+from limnograph.services.live_lake import LiveLake
 from limnograph.services.metrics import Metrics
 from limnograph.services.naming import Known, Naming
 from limnograph.services.runs import Runs
@@ -88,6 +90,7 @@ class Parts:
         fresh: Fresh | None = None,
         hot_bytes: int | None = None,
         counters: CounterStore | None = None,
+        caps: Caps = Caps(),  # noqa: B008
         configured: tuple[ConfiguredJob, ...] = (),
         watch_command: tuple[str, ...] = (),
         meta: str = "limnograph",
@@ -106,6 +109,15 @@ class Parts:
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
         self.gauges = TableGauges(self.store, counters)
+        status = StatusService(
+            self.store,
+            fleet,
+            self._metrics,
+            clock,
+            watch=self._watch_state,
+            inbox_error=lambda: self.runs.error,
+            cold=cold,
+        )
         self.backend = Backend(
             clock=clock,
             fleet=fleet,
@@ -117,16 +129,10 @@ class Parts:
             runs=self.runs,
             versions=LakeVersions(self.store, self.runs),
             events=Inflow(self.runs, naming, clock, self._wake),
-            status=StatusService(
-                self.store,
-                fleet,
-                self._metrics,
-                clock,
-                watch=self._watch_state,
-                inbox_error=lambda: self.runs.error,
-                cold=cold,
-            ),
+            status=status,
+            live=Live(caps),
         )
+        self._live = LiveLake(self.store, self._source_states, self.backend.live)
 
     def _count(self) -> None:
         """Count what is new also while nobody asks for `/metrics`, and keep it."""
@@ -143,6 +149,9 @@ class Parts:
             "limnograph_hot_tables_shortened": len(reading.lake.edges),
             "limnograph_meta_up": float(reading.error is None),
         }
+
+    async def _source_states(self) -> Sequence[SourceStatus]:
+        return (await self.backend.status.status()).sources
 
     def _known(self) -> list[Known]:
         """Tables that are known now, for names that others give them."""
@@ -165,6 +174,7 @@ class Parts:
     async def around(self) -> AsyncGenerator[None]:
         """What runs beside the routes: refresh of the hot store, the watcher."""
         tasks = [asyncio.create_task(self._refresh()), asyncio.create_task(self._keep_inbox())]
+        tasks.append(asyncio.create_task(self._live.run()))
         if self._metrics:
             tasks.append(asyncio.create_task(_keep_asking(self._metrics)))
         if self.watcher:
@@ -174,6 +184,7 @@ class Parts:
         try:
             yield
         finally:
+            self.backend.live.close()
             for task in tasks:
                 task.cancel()
             for task in tasks:
@@ -226,6 +237,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         hourly_days=settings.retention.hourly_days,
         fresh=engine,
         hot_bytes=settings.server.hot_mb * MB,
+        caps=Caps(settings.server.streams, settings.server.streams_per_caller),
         counters=CounterFile(settings.state_dir / "counters.json"),
         configured=tuple(
             ConfiguredJob(

@@ -158,6 +158,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happens now, as server-sent events */
+        get: operations["getStream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables": {
         parameters: {
             query?: never;
@@ -513,6 +530,21 @@ export interface components {
             total_data_files: number | null;
         };
         /**
+         * CommitSeen
+         * @description Event `commit`: a commit came, or the pipeline's row took the place of the watcher's (`provisional` false).
+         */
+        CommitSeen: {
+            added_data_files: number | null;
+            catalog: string;
+            operation: string | null;
+            provisional: boolean;
+            removed_data_files: number | null;
+            snapshot_id: string;
+            t: number | null;
+            table: string;
+            table_namespace: string;
+        };
+        /**
          * CommitsPage
          * @description Commits, newest first.
          */
@@ -812,6 +844,14 @@ export interface components {
             "table-name": string;
         };
         /**
+         * Reset
+         * @description Event `reset`: what happened meanwhile is not known here any more; ask for everything that is on the page.
+         */
+        Reset: {
+            /** @enum {unknown} */
+            reason: "new-server" | "too-long-ago" | "too-much";
+        };
+        /**
          * Run
          * @description One execution of a job.
          */
@@ -981,6 +1021,13 @@ export interface components {
             status: "absent" | "error" | "ok" | "stale";
         };
         /**
+         * SourcesMoved
+         * @description Event `sources`: a source answers now, or no longer does.
+         */
+        SourcesMoved: {
+            sources: components["schemas"]["SourceStatus"][];
+        };
+        /**
          * Status
          * @description State of the whole: sources, newest pass, watermark, what is missing.
          */
@@ -1065,6 +1112,17 @@ export interface components {
             unreadable_detail: string | null;
             values: components["schemas"]["TableValues"];
             watermark: number | null;
+        };
+        /**
+         * TableMoved
+         * @description Event `table`: anything known of a table changed; its pages are worth asking for again. `commits`: how many came,
+         *         of which at most a hundred are told one by one.
+         */
+        TableMoved: {
+            catalog: string;
+            commits: number;
+            table: string;
+            table_namespace: string;
         };
         /**
          * TableRow
@@ -1913,6 +1971,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the last event that was received. */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events, without end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description Problem details. */
