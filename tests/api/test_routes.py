@@ -54,7 +54,7 @@ def post(path, body, made=None, headers=None):
         ("lanes=data_files,nonsense", "lanes"),
         ("lanes=,", "lanes"),
         ("ref=main", "ref"),
-        ("cmp=60", "cmp"),
+        ("cmp=0", "cmp"),
     ],
 )
 def test_a_malformed_timeline_question_is_a_problem_that_names_the_parameter(query, field) -> None:

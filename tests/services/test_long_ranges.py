@@ -16,11 +16,10 @@ from limnograph.domain.series import Series
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import DEFAULT_LANES
 from limnograph.services import templates
-from limnograph.services.cold import ColdEngine, ColdReads
+from limnograph.services.cold import ColdEngine
 from limnograph.services.jobs import ConfiguredJob
 from limnograph.services.rollups import DAY, ROW_COLUMNS, Stamp, fold_days, roll_hours
 from limnograph.services.rollups_run import ROLLED_AT, moves_of
-from limnograph.services.timeline import TimelineService
 from serving_kit import HOUR, MINUTE, NOW, FixedClock, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -125,12 +124,9 @@ class Hanging(MemoryEngine):
 def test_a_cold_half_that_hangs_leaves_what_is_hot_and_says_why() -> None:
     held = Hanging()
     held.append([row(i, at, files, observed_at=at) for i, (at, files) in COMMITS.items()], [])
-    made = parts(held)
+    made = parts(held, cold_within_s=0.2)
     held.hangs = True
-    timelines = TimelineService(
-        made.store, made.jobs, FixedClock(), cold=ColdReads(within_s=0.2), tiers=made.backend.timelines._tiers
-    )
-    found = lane(ask(timelines, span(10, 3_600)), "data_files")
+    found = lane(ask(made.backend.timelines, span(10, 3_600)), "data_files")
     held.go.set()
     assert (found["status"], found["problem"]["type"]) == ("partial", "source-timeout")
     assert 20 in found["v"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from typing import Literal, NamedTuple
 
@@ -52,7 +51,7 @@ class CommitDetails:
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound for an unknown table or commit, SourceError when the meta tables cannot be read."""
-        found = await asyncio.to_thread(self._find, name, snapshot_id)
+        found = await self._store.reads.ask(self._find, name, snapshot_id)
         row, history = found.row, found.history
         effects = await self._effects(name, row)
         writer = await self._written_by(row)

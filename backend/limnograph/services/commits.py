@@ -36,7 +36,7 @@ class CommitLists:
         self._store = store
 
     async def page(self, query: CommitsQuery) -> CommitsPage:
-        """Raises NotFound (table), InvalidInput (cursor), SourceUnavailable while nothing could be read yet."""
+        """Raises NotFound (table), InvalidInput (cursor), SourceError when the range could not be read."""
         question = (
             query.start,
             query.end,
@@ -52,7 +52,9 @@ class CommitLists:
         known = reading.lake.find(query.table) if query.table else None
         uuids = (known.uuid,) if known else ()
         if not reading.lake.reaches(query.start * MICROS_PER_MS, *uuids):
-            reading = await asyncio.to_thread(self._store.since, query.start * MICROS_PER_MS, uuids)
+            reading = await self._store.reach(query.start * MICROS_PER_MS, uuids)
+            if reading.partial and reading.error is not None:
+                raise reading.error  # a list without its older half would not say that it has one
         page, more = await asyncio.to_thread(_page, _tables(reading, query, uuids), query, after)
         watermark = self._store.watermark
         return CommitsPage(

@@ -62,7 +62,7 @@ class FleetService:
         offset = cursors.decode(question, query.cursor, (int,))[0] if query.cursor else 0
         reading = self._store.reading
         if not reading.lake.reaches(query.start * MICROS_PER_MS):
-            reading = await asyncio.to_thread(self._store.since, query.start * MICROS_PER_MS)
+            reading = await self._store.reach(query.start * MICROS_PER_MS)
         now_ms = self._clock.now() // MICROS_PER_MS
         end = min(query.end, max(now_ms, query.start + 1))
         paces = await slowest_readers(self._jobs.metrics, query.start, end)

@@ -21,6 +21,7 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, QueryEngine
 from limnograph.services import eviction
 from limnograph.services import lake as lakes
+from limnograph.services.cold import ColdReads
 from limnograph.services.hot_fresh import Arrived, arrived
 from limnograph.services.hot_table import HotTable, states_once
 from limnograph.services.lake import Facts, Lake
@@ -62,7 +63,9 @@ class HotStore:
         fresh: Fresh | None = None,
         most_bytes: int | None = None,
         cold: QueryEngine | None = None,
+        reads: ColdReads | None = None,
     ) -> None:
+        self.reads = reads or ColdReads()
         self._cold_engine = cold or engine
         self._engine, self._clock, self._window, self._fresh = engine, clock, window, fresh
         self._most_bytes = most_bytes
@@ -238,6 +241,13 @@ class HotStore:
         for listener in self.listeners:
             listener(lake)
         return lake
+
+    async def reach(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
+        """As `since`, off the event loop and in time: what hangs is an error of the reading, and stops upstream."""
+        try:
+            return await self.reads.ask(self.since, start, table_uuids)
+        except SourceError as error:
+            return self._reading._replace(error=error, partial=True)
 
     def since(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
         """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key."""

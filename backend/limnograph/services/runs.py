@@ -22,6 +22,7 @@ from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.cold import ColdReads
 from limnograph.services.hot import WINDOW
 from limnograph.services.job_runs import RUNNING, JobRun, last_sign, names_of, on_table, together
 
@@ -47,7 +48,9 @@ class Runs:
         *,
         window: int = WINDOW,
         most: int = MOST,
+        reads: ColdReads | None = None,
     ) -> None:
+        self._reads = reads or ColdReads()
         self._inbox, self._engine, self._clock = inbox, engine, clock
         self._window, self._most = window, most
         self._lock = threading.Lock()
@@ -163,15 +166,15 @@ class Runs:
         with self._lock:
             told = {run_id: self._told[run_id] for run_id in self._of_table.get(name, ())}
         if self._clock is not None and start < max(self._now() - self._window, self._floor):
-            told = await asyncio.to_thread(self._with_older, name, start, end, told)
+            told = await self._with_older(name, start, end, told)
         found = [job for transitions in told.values() for job in on_table(together(transitions), name, start, end)]
         return sorted(found, key=lambda run: (run.started_at, run.job, run.role))
 
-    def _with_older(
+    async def _with_older(
         self, name: TableName, start: int, end: int, told: dict[str, dict[str, RunFact]]
     ) -> dict[str, dict[str, RunFact]]:
         try:
-            older = self._cold(start - DAY, end + DAY, name)
+            older = await self._reads.ask(self._cold, start - DAY, end + DAY, name)
         except LimnographError as error:
             _log.warning("job runs of the meta tables: %s", error)
             return told

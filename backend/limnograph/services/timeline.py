@@ -13,7 +13,6 @@ from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.domain.timeline import BarsLane, Compared, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.ports.clock import Clock
 from limnograph.services import job_lanes, lanes, tier_lanes
-from limnograph.services.cold import ColdReads
 from limnograph.services.cold_tiers import Rolled, TierReader
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
@@ -40,11 +39,10 @@ class TimelineService:
         clock: Clock,
         meta: str = "limnograph",
         *,
-        cold: ColdReads | None = None,
         tiers: TierReader | None = None,
     ) -> None:
         self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
-        self._cold, self._tiers = cold or ColdReads(), tiers
+        self._tiers = tiers
 
     async def answer(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, compare_s: int | None
@@ -100,7 +98,7 @@ class TimelineService:
         if hot.lake.reaches(start, known.uuid):
             return _Meta(known, state)
         try:
-            reading, rolled = await self._cold.ask(self._long, known.uuid, span)
+            reading, rolled = await self._store.reads.ask(self._long, known.uuid, span)
         except SourceError as error:
             reading, rolled = hot._replace(error=error, partial=True), None
         return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading, name), rolled)

@@ -29,7 +29,7 @@ from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.backend import Backend
-from limnograph.services.cold import ColdEngine, ColdReads
+from limnograph.services.cold import WITHIN_S, ColdEngine, ColdReads
 from limnograph.services.cold_tiers import TierReader
 from limnograph.services.commit import CommitDetails
 from limnograph.services.commits import CommitLists
@@ -86,6 +86,7 @@ class Parts:
         clock: Clock,
         *,
         cold: ColdEngine | None = None,
+        cold_within_s: float = WITHIN_S,
         hourly_days: int = 400,
         fresh: Fresh | None = None,
         hot_bytes: int | None = None,
@@ -96,9 +97,10 @@ class Parts:
         meta: str = "limnograph",
         catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
-        self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes)
+        reads = ColdReads(cold_within_s)
+        self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes, reads=reads)
         self._inbox, self._clock = inbox, clock
-        self.runs = Runs(inbox, engine, clock)
+        self.runs = Runs(inbox, engine, clock, reads=reads)
         given = [] if source is None else source if isinstance(source, Sequence) else [source]
         self._sources: Sequence[MetricsSource] = given
         self._metrics = Metrics(self._sources, clock) if self._sources else None
@@ -122,9 +124,7 @@ class Parts:
             clock=clock,
             fleet=fleet,
             tables=TableService(self.store, jobs, clock),
-            timelines=TimelineService(
-                self.store, jobs, clock, meta, cold=ColdReads(), tiers=TierReader(old, hourly_days)
-            ),
+            timelines=TimelineService(self.store, jobs, clock, meta, tiers=TierReader(old, hourly_days)),
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
             runs=self.runs,
             versions=LakeVersions(self.store, self.runs),
