@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
+_NEAR = (HERE.parent / "tests", HERE.parent / "backend")
 TASK_SECONDS = 1_800
 
 
@@ -61,7 +62,7 @@ def taken(task: str, *arguments: object) -> Taken:
         text=True,
         timeout=TASK_SECONDS,
         check=False,
-        env={**os.environ, "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent / 'tests'}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(str(path) for path in (HERE, *_NEAR))},
     )
     if found.returncode:
         raise SystemExit(f"{task} failed:\n{found.stderr[-3000:]}")

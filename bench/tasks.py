@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import serving_tasks
 import upkeep_tasks
 
 REPEATS = 7
@@ -168,13 +169,17 @@ def idle_pyiceberg(clock: Clock, folder: str, tables: str) -> int:
     return int(tables)
 
 
-TASKS: dict[str, Callable[..., Any]] = {
-    task.__name__: task
-    for task in (
-        *(decode_ours, decode_fastavro, metadata_ours, metadata_pyiceberg, gzip_bomb, full_ours, full_pyiceberg),
-        *(one_new_ours, all_manifests_pyiceberg, idle_ours, idle_pyiceberg),
-    )
-} | upkeep_tasks.TASKS
+TASKS: dict[str, Callable[..., Any]] = (
+    {
+        task.__name__: task
+        for task in (
+            *(decode_ours, decode_fastavro, metadata_ours, metadata_pyiceberg, gzip_bomb, full_ours, full_pyiceberg),
+            *(one_new_ours, all_manifests_pyiceberg, idle_ours, idle_pyiceberg),
+        )
+    }
+    | upkeep_tasks.TASKS
+    | serving_tasks.TASKS
+)
 
 
 def peak_mb() -> float:

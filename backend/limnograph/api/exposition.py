@@ -5,6 +5,7 @@ A table's lines are made again only when its numbers changed; the page is those 
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,11 +21,14 @@ from prometheus_client import (
 
 from limnograph import __version__
 from limnograph.domain.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.gauges import TableNumbers
 
 MAX_SERIES = 250_000
 """Series of tables on one page; 14 a table."""
+_SPECIAL = re.compile(r'[\\"\n]')
+_LABELS = "{{" + ",".join(f'{label}="{{}}"' for label in LABELS) + "}} "
 _NAMES = [metric.name for metric in (*TABLE_GAUGES, *TABLE_COUNTERS)]
 _HEADS = [
     *(f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} gauge\n" for metric in TABLE_GAUGES),
@@ -89,7 +93,7 @@ class TablePage:
 
     def __init__(self, max_series: int = MAX_SERIES) -> None:
         self._tables = max_series // len(_NAMES)
-        self._lines: dict[str, tuple[TableNumbers, list[str]]] = {}
+        self._lines: dict[TableName, tuple[TableNumbers, list[str]]] = {}
         self.left_out = 0
 
     def render(self, numbers: list[TableNumbers]) -> bytes:
@@ -98,10 +102,9 @@ class TablePage:
         kept, tables = self._lines, []
         self._lines = {}
         for one in numbers[: self._tables]:
-            key = "\0".join(one.name)
-            known = kept.get(key)
+            known = kept.get(one.name)
             made = known if known is not None and known[0] is one else (one, _lines(one))
-            self._lines[key] = made
+            self._lines[one.name] = made
             tables.append(made[1])
         families = zip(_HEADS, zip(*tables, strict=True), strict=True) if tables else ()
         texts = (head + text for head, lines in families if (text := "".join(lines)))
@@ -110,9 +113,9 @@ class TablePage:
 
 def _lines(one: TableNumbers) -> list[str]:
     """Lines of one table in the order of the families; nothing where a number is not known."""
-    labels = ",".join(f'{label}="{_escaped(part)}"' for label, part in zip(LABELS, one.name, strict=True))
-    end, values = f"{{{labels}}} ", one.gauges | one.counters
-    return [f"{name}{end}{values[name]}\n" if name in values else "" for name in _NAMES]
+    labels = _LABELS.format(*(_escaped(part) if _SPECIAL.search(part) else part for part in one.name))
+    values = one.gauges | one.counters
+    return [f"{name}{labels}{values[name]}\n" if name in values else "" for name in _NAMES]
 
 
 def _escaped(value: str) -> str:
