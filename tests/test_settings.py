@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from limnograph.domain.errors import SettingsError
-from limnograph.settings import Settings, load, parse, unused
+from limnograph.settings import Settings, load, needs_insecure, parse, unused
 
 LEAST = {"catalogs": {"lake": {"type": "sql", "uri": "sqlite:////lake.db", "warehouse": "file:///w"}}}
 
@@ -114,3 +114,55 @@ def test_retention_that_would_leave_holes_is_refused(tmp_path: Path, retention: 
     with pytest.raises(SettingsError) as caught:
         parse({"catalogs": {"lake": {"type": "sql"}}, "retention": retention}, tmp_path)
     assert caught.value.field == field
+
+
+OIDC = {"issuer": "https://idp.example.org", "client_id": "x", "grants": {"*": ["read"]}}
+PROXY = {"addresses": ["10.0.0.0/8"], "secret": "0123456789abcdef", "grants": {"*": ["read"]}}
+HTTPS = {"public_url": "https://limnograph.example.org"}
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"auth": {"mode": "password"}}, "auth.mode"),
+        ({"auth": {"session_hours": 0}}, "auth.session_hours"),
+        ({"auth": {"session_key": "short"}}, "auth.session_key"),
+        ({"auth": {"mode": "oidc"}}, "auth.oidc"),
+        ({"auth": {"mode": "oidc", "oidc": OIDC}}, "server.public_url"),
+        ({"auth": {"mode": "oidc", "oidc": {**OIDC, "issuer": "http://idp"}}, "server": HTTPS}, "auth.oidc.issuer"),
+        ({"auth": {"mode": "oidc", "oidc": {**OIDC, "grants": {}}}, "server": HTTPS}, "auth.oidc.grants"),
+        (
+            {"auth": {"mode": "oidc", "oidc": {**OIDC, "grants": {"sre": ["read"]}}}, "server": HTTPS},
+            "auth.oidc.grants",
+        ),
+        ({"auth": {"mode": "proxy"}}, "auth.proxy"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "addresses": []}}}, "auth.proxy.addresses"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "addresses": ["proxy"]}}}, "auth.proxy.addresses[0]"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "secret": "x"}}}, "auth.proxy.secret"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "user_header": "X_User"}}}, "auth.proxy.user_header"),
+        ({"server": {"public_url": "https://x/limnograph"}}, "server.public_url"),
+        ({"server": {"page_cache_mb": -1}}, "server.page_cache_mb"),
+        ({"server": {"streams": 0}}, "server.streams"),
+    ],
+)
+def test_what_would_leave_a_door_open_or_shut_is_refused_and_named(more, field) -> None:
+    with pytest.raises(SettingsError) as error:
+        parsed(more)
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "limnograph.example.org", "127.0.0.1.example.org"])
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [
+        ({}, True),
+        ({"server": {"insecure": True}}, False),
+        ({"auth": {"mode": "tokens"}}, False),
+        ({"auth": {"mode": "proxy", "proxy": PROXY}}, False),
+        ({"auth": {"mode": "oidc", "oidc": OIDC}, "server": HTTPS}, False),
+    ],
+)
+def test_an_open_address_needs_somebody_who_asks_or_a_word_that_nobody_does(host, more, refused) -> None:
+    assert needs_insecure(host, parsed(more)) is refused
+    for loopback in ("127.0.0.1", "::1", "localhost", "127.0.0.2"):
+        assert not needs_insecure(loopback, parsed(more))

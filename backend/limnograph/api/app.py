@@ -55,7 +55,6 @@ def create_app(
         "site": site,
         "exposition": exposition,
         "gate": gate,
-        "clock": backend.clock,
         "live": backend.live,
         "open_metrics": limits.open_metrics,
     }

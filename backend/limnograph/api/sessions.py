@@ -19,6 +19,7 @@ from limnograph.api.problems import documented, now_text
 from limnograph.api.views import SessionIn, SessionView
 from limnograph.domain.access import AuditEvent, Identity, granted, return_path
 from limnograph.domain.errors import Forbidden, InvalidInput, LimnographError, Unauthenticated
+from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.access import IdentityProvider, Started
 
 AnyRequest = Request[Any, Any, Any]
@@ -101,7 +102,7 @@ async def login_start(request: AnyRequest, target: Next = "/") -> Response[bytes
     gate = _gate(request)
     credentials, provider = _provider(gate)
     started = await provider.start()
-    pending = _Pending(started.state, started.nonce, started.verifier, return_path(target), _until(request))
+    pending = _Pending(started.state, started.nonce, started.verifier, return_path(target), _until(credentials))
     answer = _redirect(started.url)
     value = credentials.sessions.signed(msgspec.json.encode(pending), "login")
     answer.set_cookie(_made(gate, _STATE_COOKIE, value, _STATE_S, path="/login"))
@@ -187,17 +188,13 @@ def _pending(request: AnyRequest, credentials: Credentials, state: str | None) -
         raise Unauthenticated("the login was not started in this browser; try again") from error
     if state != found.state:
         raise Unauthenticated("the login was not started in this browser; try again")
-    if found.until < _now(request):
+    if found.until < credentials.sessions.now():
         raise Unauthenticated("the login took too long; try again")
     return found
 
 
-def _now(request: AnyRequest) -> int:
-    return int(request.app.state["clock"].now())
-
-
-def _until(request: AnyRequest) -> int:
-    return _now(request) + _STATE_S * 1_000_000
+def _until(credentials: Credentials) -> int:
+    return credentials.sessions.now() + _STATE_S * MICROS_PER_SECOND
 
 
 def _cookie(gate: Gate, credentials: Credentials, identity: Identity) -> Cookie:

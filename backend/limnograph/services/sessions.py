@@ -47,6 +47,10 @@ class Sessions:
         self._length = int(hours * _HOUR)
         self._decoder = msgspec.json.Decoder(_Session)
 
+    def now(self) -> int:
+        """Epoch microseconds, by the clock that sessions end by."""
+        return self._clock.now()
+
     def open(self, identity: Identity) -> Opened:
         """A session for somebody who has just proved who they are. It never outlives the token behind it."""
         session = _Session(
