@@ -13,12 +13,11 @@ import tempfile
 from pathlib import Path
 
 import extraction
-import front
 import housekeeping
 import serving
 from rows import Bench, Measure, Row
 
-MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES, **serving.MEASURES, **front.MEASURES}
+MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES, **serving.MEASURES}
 HOURS = {"append_age"}
 """Measures whose law shows only at full size: not part of `--ci`."""
 RESULTS = Path(__file__).parent / "results.json"

@@ -120,7 +120,7 @@ def growth_duckdb(clock: Clock, folder: str) -> int:
 
 _GROWTH = """
 with seen as (
-  select table_uuid, epoch_us(committed_at) as at, total_data_files as files,
+  select table_uuid, epoch_us(committed_at) as micros, total_data_files as files,
     lag(total_data_files) over w as before,
     min(total_data_files) over (partition by table_uuid order by committed_at
       range between interval 300 seconds preceding and current row exclude current row) as least
@@ -128,7 +128,7 @@ with seen as (
   window w as (partition by table_uuid order by committed_at)
 )
 select count(distinct table_uuid) from seen
-where at >= ? and files - least_of(before, least) > ? * least_of(before, least)
+where micros >= ? and files - least_of(before, least) > ? * least_of(before, least)
 """.replace("least_of(before, least)", "least(before, coalesce(least, before))")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from limnograph.domain.facts import ChangeFact
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
-from limnograph.services.hot_columns import Sheet, joined
+from limnograph.services.hot_columns import AT, ID, Sheet, joined
 from limnograph.services.hot_table import HotTable, Seen
 from limnograph.services.lake import Lake
 from limnograph.services.loading import (
@@ -50,7 +50,7 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: 
     """Rows of the window and changes that were appended since `old`; None when that cannot be told. Raises
     SourceError.
     """
-    rows = MetaQuery(table="snapshots", columns=ROW_COLUMNS, start=floor)
+    rows = MetaQuery(table="snapshots", columns=ROW_COLUMNS)
     changes = MetaQuery(table="changes", columns=CHANGE_COLUMNS, kinds=CHANGE_KINDS)
     new_rows = fresh.fresh(rows, old.snapshots or 0)
     new_changes = fresh.fresh(changes, old.changes or 0)
@@ -63,7 +63,7 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: 
             nameless.append(change)
         else:
             by_table.setdefault(change.table_uuid, []).append(change)
-    sheets = dict(sheets_of(new_rows))
+    sheets = _in_the_window(dict(sheets_of(new_rows)), floor, by_table, lake)
     for uuid, sheet in sheets_of(rows_wanted(engine, _missing(by_table, sheets, lake))):
         sheets[uuid] = joined([sheet, sheets[uuid]]) if uuid in sheets else sheet
     newest = newest_of(new_rows)
@@ -72,6 +72,23 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: 
     )
     seen = {uuid: new.seen.and_also(names[uuid]) if uuid in names else new.seen for uuid, new in newest.items()}
     return Arrived(sheets, seen, by_table, tuple(nameless), passes_of(new_rows, new_changes))
+
+
+def _in_the_window(
+    sheets: dict[str, Sheet], floor: int, changes: dict[str, list[ChangeFact]], lake: Lake
+) -> dict[str, Sheet]:
+    """Rows of the window, and older ones that memory has or that main moves to."""
+    found = {}
+    for uuid, sheet in sheets.items():
+        table, inside = lake.tables.get(uuid), sheet.numbers[AT] >= floor
+        if not inside.all():
+            known = [move_of(change)[1] for change in changes.get(uuid, ()) if is_move(change)]
+            if table is not None:
+                known += table.rows.column("snapshot_id").tolist() + table.log.ids().tolist()
+            inside |= np.isin(sheet.numbers[ID], known)
+        if inside.any():
+            found[uuid] = sheet if inside.all() else sheet.take(inside)
+    return found
 
 
 def _unnamed(lake: Lake, uuid: str) -> bool:
@@ -89,6 +106,6 @@ def _missing(changes: dict[str, list[ChangeFact]], sheets: dict[str, Sheet], lak
         if table is not None:
             ids -= set(np.intersect1d(table.rows.column("snapshot_id"), list(ids)).tolist())
         if sheet is not None:
-            ids -= set(sheet.numbers[0].tolist())
+            ids -= set(sheet.numbers[ID].tolist())
         found |= {(uuid, snapshot_id) for snapshot_id in ids}
     return found
