@@ -189,13 +189,13 @@ def test_after_any_fault_the_same_client_answers_again(fault) -> None:
         server = await asyncio.start_server(handle, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         with FaultProxy(("127.0.0.1", port), late_s=60) as proxy:
-            client = PrometheusClient("main", proxy.url, timeout_seconds=1.0)
+            client = PrometheusClient("main", proxy.url, timeout_seconds=3.0 if fault == "bomb" else 1.0)
             proxy.mode = fault
             before = psutil.Process().memory_info().rss
             started = time.monotonic()
             with pytest.raises(FAULT_KINDS[fault], match="main: ") as caught:
                 await client.range(QUERY)
-            assert time.monotonic() - started < 6  # the fault lasts a minute, or for ever
+            assert time.monotonic() - started < 10  # the fault lasts a minute, or for ever
             assert "<html>" not in str(caught.value)
             assert psutil.Process().memory_info().rss - before < 100 * 2**20
             proxy.mode = "ok"

@@ -152,3 +152,34 @@ def test_a_hot_page_asks_the_cold_engine_nothing() -> None:
     assert lane(ask(made.backend.timelines, span(1, 60)), "data_files")["status"] == "ok"
     assert cold.error is None
     assert lane(ask(made.backend.timelines, TimeRange.parse((NOW - 30 * MINUTE) // 1000, NOW // 1000, 15)), "commits")
+
+
+class Endless(MemoryMetrics):
+    """A source that never answers; counts the questions that ended before."""
+
+    def __init__(self) -> None:
+        super().__init__("main", {})
+        self.asked, self.ended, self.begun = 0, 0, asyncio.Event()
+
+    async def range(self, query: Any) -> Any:
+        self.asked += 1
+        self.begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            self.ended += 1
+
+
+def test_when_the_reader_of_a_page_leaves_its_questions_end_upstream() -> None:
+    async def run() -> None:
+        source = Endless()
+        made = parts(engine(), source)
+        reading = asyncio.create_task(made.backend.timelines.answer(NAME, span(1, 60), DEFAULT_LANES, None, None))
+        await source.begun.wait()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        await asyncio.sleep(0.01)
+        assert source.ended == source.asked == 1
+
+    asyncio.run(run())
