@@ -1,6 +1,6 @@
 """Meta tables of a made-up lake at full size, written with PyIceberg: every table commits every five minutes.
 
-Numbers look like those of real tables: files grow and are compacted, sizes wander, one table in fifty bursts at times.
+Numbers look like those of real tables: files grow and are compacted, sizes wander, one table in five bursts in a day.
 The last commit of all is the newest of the window that a server would hold.
 """
 
@@ -18,6 +18,8 @@ from limnograph.domain.facts import CHANGES, SNAPSHOTS, MetaTable
 
 STEP = 300 * 1_000_000
 DAY = 86_400 * 1_000_000
+CYCLE = 48
+"""Commits until a compaction, which leaves half of the files that they added."""
 END = 1_795_233_600 * 1_000_000
 """2026-11-21 04:00 UTC: the first instant after the last commit."""
 ROWS_A_FILE = 2_000_000
@@ -62,13 +64,15 @@ def _day(tables: int, day: int, days: int) -> dict[str, Any]:
     count = len(at)
     ids = (number.astype(np.int64) * 100_003 + day * each + step + 1) * 2_654_435_761 % (2**62)
     before = (number.astype(np.int64) * 100_003 + day * each + step) * 2_654_435_761 % (2**62)
-    compacts = step % 48 == 47
+    compacts = step % CYCLE == CYCLE - 1
     added = chance.integers(1, 40, count)
-    burst = chance.random(count) < 0.02 / each
+    burst = chance.random(count) < 0.2 / each
     added = np.where(burst, 12_000, added)
-    since = added.reshape(tables, each).cumsum(axis=1).ravel()
-    removed = np.where(compacts, since // 2, 0)
-    total = 1_000 + number % 700 + since - removed.reshape(tables, each).cumsum(axis=1).ravel() + day * 10
+    cycles = added.reshape(tables, each // CYCLE, CYCLE)
+    removed = np.zeros_like(cycles)
+    removed[:, :, -1] = cycles.sum(axis=2) // 2
+    removed = removed.ravel()
+    total = 1_000 + number % 700 + (added - removed).reshape(tables, each).cumsum(axis=1).ravel()
     return {
         "number": number,
         "at": at,
