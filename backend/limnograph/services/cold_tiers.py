@@ -6,7 +6,9 @@ are rolled again here, from raw rows, by the same function. Newer than `edge` ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextvars
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -15,6 +17,7 @@ import polars as pl
 from limnograph.domain.facts import HOURLY
 from limnograph.domain.metadata import MAIN
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.upkeep_facts import OPERATIONS
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.rollups import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
 from limnograph.services.rollups_run import ROLLED_AT, moves_of, number, raw_floor
@@ -25,6 +28,20 @@ UNSEEN = 20 * 60 * MICROS_PER_SECOND
 """A fact is appended at most ten minutes after it was read (DESIGN §5); it may have come after the roll-up's cut when
 it was read less than twice that before.
 """
+SHOWN = (
+    "table_uuid",
+    *("commits", "unknown_commits", *OPERATIONS.values(), "other_operations", "main_moves", "main_snapshot_id"),
+    *("added_data_files", "removed_data_files", "added_delete_files", "added_bytes"),
+    *(
+        f"{state}_{end}"
+        for state in (
+            *("total_data_files", "total_delete_files", "total_records", "total_bytes"),
+            *("manifests", "file_size_p50"),
+        )
+        for end in ("last", "min", "max")
+    ),
+)
+"""Columns of roll-ups that lanes draw from; a span has three times as many."""
 _LOG = ("table_uuid", "subject", "from_value", "to_value", "at")
 
 
@@ -77,23 +94,28 @@ class TierReader:
         start = span.start * MICROS_PER_MS // width * width
         fresh = _Fresh(self._engine, table_uuid, (closed, edge), rolled_at)
         if unit == "hour":
-            return Rolled("hour", self._hours(table_uuid, start, edge, fresh), edge)
-        days = self._days(table_uuid, edge, fresh)
+            day = start // DAY * DAY
+            hours, days = together(
+                lambda: self._span("snapshots_hourly", table_uuid, day, edge, ("hour", *SHOWN)),
+                lambda: self._span("snapshots_daily", table_uuid, None, day, ("day", *SHOWN)),
+                fresh.look,
+            )[:2]
+            return Rolled("hour", self._hours(table_uuid, day, (hours, days), fresh), edge)
+        days = together(lambda: self._span("snapshots_daily", table_uuid, None, edge, ("day", *SHOWN)), fresh.look)[0]
+        days = self._days(table_uuid, days, edge, fresh)
         first = pl.col("begin") >= start
         rows = pl.concat([_last_moved(days.filter(~first)), days.filter(first)])
         return Rolled("day", _ended(rows, DAY), edge)
 
-    def _hours(self, table_uuid: str, start: int, edge: int, fresh: _Fresh) -> pl.DataFrame:
+    def _hours(self, table_uuid: str, day: int, read: tuple[pl.DataFrame, pl.DataFrame], fresh: _Fresh) -> pl.DataFrame:
         """Hours from the begin of the first day on, and the day before them that carries the state in."""
-        day = start // DAY * DAY
-        hours = _begun(self._span("snapshots_hourly", table_uuid, day, edge), "hour")
         again = _begun(fresh.hours.filter(pl.col("hour") >= day), "hour")
-        before = _last_moved(self._days(table_uuid, day, fresh))
-        return pl.concat([_ended(before, DAY), _ended(_replaced(hours, again), HOUR)])
+        before = _last_moved(self._days(table_uuid, read[1], day, fresh))
+        return pl.concat([_ended(before, DAY), _ended(_replaced(_begun(read[0], "hour"), again), HOUR)])
 
-    def _days(self, table_uuid: str, end: int, fresh: _Fresh) -> pl.DataFrame:
+    def _days(self, table_uuid: str, read: pl.DataFrame, end: int, fresh: _Fresh) -> pl.DataFrame:
         """All days before one; those that something came to since the last roll-up folded again from their hours."""
-        days = _begun(self._span("snapshots_daily", table_uuid, None, end), "day")
+        days = _begun(read, "day")
         again = fresh.hours.filter(pl.col("hour") < end)
         if again.is_empty():
             return days
@@ -105,9 +127,15 @@ class TierReader:
         return _replaced(days, _begun(made, "day"))
 
     def _span(
-        self, table: Literal["snapshots_hourly", "snapshots_daily"], table_uuid: str, start: int | None, end: int
+        self,
+        table: Literal["snapshots_hourly", "snapshots_daily"],
+        table_uuid: str,
+        start: int | None,
+        end: int,
+        columns: tuple[str, ...] = (),
     ) -> pl.DataFrame:
-        return self._engine.select(MetaQuery(table=table, table_uuids=(table_uuid,), start=start, end=end))
+        asked = MetaQuery(table=table, columns=columns, table_uuids=(table_uuid,), start=start, end=end)
+        return self._engine.select(asked)
 
 
 class _Fresh:
@@ -118,11 +146,17 @@ class _Fresh:
         (self._start, self._edge), self._since = within, rolled_at - UNSEEN
         self.stamp = Stamp(0, 0, rolled_at)
 
+    def look(self) -> pl.DataFrame:
+        """`hours`, read now."""
+        return self.hours
+
     @cached_property
     def hours(self) -> pl.DataFrame:
         """Rows of `snapshots_hourly`; none in the usual case, when nothing came late."""
-        rows = self._snapshots(("table_uuid", "snapshot_id", "committed_at"), since=self._since)
-        moves = self._log(since=self._since)
+        rows, moves = together(
+            lambda: self._snapshots(("table_uuid", "snapshot_id", "committed_at"), since=self._since),
+            lambda: self._log(since=self._since),
+        )
         touched = {at // HOUR * HOUR for at in (*rows["committed_at"], *moves["at"])}
         if not rows.is_empty():
             ids = {str(one) for one in rows["snapshot_id"]}
@@ -177,6 +211,16 @@ class _Fresh:
             )
         )
         return found.filter(pl.col("subject") == MAIN)
+
+
+def together(*calls: Callable[[], pl.DataFrame]) -> list[pl.DataFrame]:
+    """What the calls return, asked side by side: a query server takes as long for all as for one. Raises what the
+    first of them raises.
+    """
+    contexts = [contextvars.copy_context() for _ in calls]
+    with ThreadPoolExecutor(len(calls)) as pool:
+        asked = [pool.submit(context.run, call) for context, call in zip(contexts, calls, strict=True)]
+        return [one.result() for one in asked]
 
 
 def _begun(rows: pl.DataFrame, unit: str) -> pl.DataFrame:
