@@ -12,12 +12,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import cold
 import extraction
 import housekeeping
 import serving
 from rows import Bench, Measure, Row
 
-MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES, **serving.MEASURES}
+MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES, **serving.MEASURES, **cold.MEASURES}
 HOURS = {"append_age"}
 """Measures whose law shows only at full size: not part of `--ci`."""
 RESULTS = Path(__file__).parent / "results.json"
