@@ -14,11 +14,18 @@ from pathlib import Path
 
 import cold
 import extraction
+import front
 import housekeeping
 import serving
 from rows import Bench, Measure, Row
 
-MEASURES: dict[str, Measure] = {**extraction.MEASURES, **housekeeping.MEASURES, **serving.MEASURES, **cold.MEASURES}
+MEASURES: dict[str, Measure] = {
+    **extraction.MEASURES,
+    **housekeeping.MEASURES,
+    **serving.MEASURES,
+    **front.MEASURES,
+    **cold.MEASURES,
+}
 HOURS = {"append_age"}
 """Measures whose law shows only at full size: not part of `--ci`."""
 RESULTS = Path(__file__).parent / "results.json"

@@ -365,6 +365,14 @@ def test_only_the_trusted_proxy_says_who_asks(headers, peer, status, tmp_path) -
     assert one(made.gate, "GET", TABLE, headers=headers, peer=peer).status_code == status
 
 
+def test_behind_a_proxy_there_is_no_login_of_ours(tmp_path) -> None:
+    made = guarded(tmp_path, proxy=PROXY)
+    assert one(made.gate, "GET", "/t/x/y/z").status_code == 401
+    assert one(made.gate, "GET", "/login?next=/t/x/y/z").headers["location"] == "/t/x/y/z"
+    assert one(made.gate, "POST", "/api/v1/session", json={"token": "x"}).status_code == 400
+    assert one(made.gate, "GET", "/t/x/y/z", headers=ANN, peer="10.1.2.3").status_code == 200
+
+
 def test_a_token_works_beside_the_proxy_and_a_cookie_does_not(tmp_path) -> None:
     made = guarded(tmp_path, proxy=PROXY)
     assert one(made.gate, "GET", TABLE, headers=made.bearer("read")).status_code == 200

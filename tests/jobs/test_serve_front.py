@@ -125,7 +125,8 @@ def test_a_stream_goes_on_where_it_was(serving) -> None:
 
 def test_another_address_needs_somebody_who_asks_and_then_a_token_gets_in(settings_file, tmp_path) -> None:
     with settings_file.open("a") as file:
-        file.write('host = "0.0.0.0"\n[auth]\nmode = "tokens"\n')
+        file.write('host = "0.0.0.0"\n[auth]\nmode = "tokens"\nsession_key = "canary-of-the-sessions"\n')
+        file.write('[prometheus.main]\nurl = "http://127.0.0.1:9"\nbearer_token = "canary-of-prometheus"\n')
     command = [sys.executable, "-m", "limnograph", "token", "create", "ann", "--scope", "read"]
     command += ["--config", str(settings_file)]
     token = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
@@ -144,10 +145,15 @@ def test_another_address_needs_somebody_who_asks_and_then_a_token_gets_in(settin
         )
         session = Line(serving).send(login % len(body) + body).until(b"\r\n\r\n")
         assert b"set-cookie: limnograph=" in session.lower()
+        closing = headers.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+        status = b"GET /api/v1/status HTTP/1.1\r\nHost: x" + closing
+        told = Line(serving).send(status).until(b"never there").decode()
+        assert "prometheus" in told
     finally:
         os.kill(serving.child.pid, signal.SIGTERM)
         out, errors = serving.child.communicate(timeout=15)
     lines = (tmp_path / ".limnograph/audit.log").read_text().splitlines()
     assert [json.loads(line)["what"] for line in lines] == ["token create", "login", "request"]
-    for text in (out, errors, *lines):  # the canary
-        assert token.rpartition("_")[2] not in text
+    for text in (out, errors, *lines, told):
+        assert token.split("_", 2)[2] not in text
+        assert "canary" not in text

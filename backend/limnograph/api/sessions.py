@@ -86,7 +86,11 @@ def login_page(request: AnyRequest, target: Next = "/") -> Response[bytes]:
     """The page that asks for a token, or sends to the provider. Whoever is known already goes on."""
     gate = _gate(request)
     identity: Identity | None = request.scope["state"].get("identity")
-    if gate.credentials is None or (identity is not None and "read" in identity.scopes):
+    if (
+        gate.credentials is None
+        or gate.credentials.proxy is not None
+        or (identity is not None and "read" in identity.scopes)
+    ):
         return _redirect(return_path(target))
     link = ""
     if gate.credentials.provider is not None:
@@ -140,7 +144,12 @@ def login_file(name: FromPath[str]) -> Response[bytes]:
 
 
 def to_login(request: AnyRequest) -> Response[bytes]:
-    """Where a browser goes that nobody is logged in with."""
+    """Where a browser goes that nobody is logged in with. Behind a proxy it is the proxy that logs people in: raises
+    Unauthenticated.
+    """
+    credentials = _gate(request).credentials
+    if credentials is not None and credentials.proxy is not None:
+        raise request.scope["state"].get("refusal") or Unauthenticated("the proxy does not say who asks")
     query = request.scope["query_string"].decode("latin-1")
     asked = request.scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
     return _redirect("/login?next=" + quote(return_path(asked), safe="/"))
