@@ -46,6 +46,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift: unde
 	python -m limnograph.api.openapi | diff - frontend/src/lib/api/openapi.json
 	python -m limnograph.domain.reference | diff - docs/meta-tables.md
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
+	python -m limnograph.domain.metrics_reference | diff - docs/metrics.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
@@ -93,10 +94,11 @@ wheel: setup ## Build the wheel with the dashboard inside, into dist/
 	uv build --wheel
 
 .PHONY: types
-types: setup ## Regenerate the OpenAPI document, the TypeScript types and docs/meta-tables.md
+types: setup ## Regenerate the OpenAPI document, the TypeScript types, docs/meta-tables.md and docs/metrics.md
 	python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json
 	cd frontend && npm run gen:api
 	python -m limnograph.domain.reference > docs/meta-tables.md
+	python -m limnograph.domain.metrics_reference > docs/metrics.md
 
 .PHONY: format
 format: setup e2e/node_modules/.stamp ## Format all code
@@ -107,7 +109,7 @@ format: setup e2e/node_modules/.stamp ## Format all code
 
 .PHONY: lock
 lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm: `npm install` in frontend and e2e)
-	uv pip compile --universal --generate-hashes --all-extras --group dev --no-annotate --no-header --no-emit-index-url \
+	uv pip compile --universal --generate-hashes --all-extras --group dev --group bench --no-annotate --no-header --no-emit-index-url \
 	  --upgrade pyproject.toml -o requirements.lock
 	python deploy/setup/jars.py --update
 	python deploy/setup/stack.py --update
@@ -134,6 +136,12 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 
 .tools/prometheus/prometheus:
 	sh deploy/setup/prometheus.sh
+
+# A neighbour of `make test-stack`.
+stack: .tools/trino/.version
+.tools/trino/.version: deploy/setup/trino.sh deploy/setup/trino.lock
+	sh deploy/setup/trino.sh
+	@touch $@
 
 frontend/node_modules/.stamp: frontend/package-lock.json .tools/bin/.stamp
 	cd frontend && npm ci --prefer-offline

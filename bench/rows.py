@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 TASK_SECONDS = 3_600
+_NEAR = (HERE.parent / "tests", HERE.parent / "backend")
 
 
 class Row(NamedTuple):
@@ -61,7 +62,7 @@ def taken(task: str, *arguments: object) -> Taken:
         text=True,
         timeout=TASK_SECONDS,
         check=False,
-        env={**os.environ, "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parent / 'tests'}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(str(path) for path in (HERE, *_NEAR))},
     )
     if found.returncode:
         raise SystemExit(f"{task} failed:\n{found.stderr[-3000:]}")

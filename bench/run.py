@@ -13,8 +13,11 @@ import tempfile
 from pathlib import Path
 
 import backfill
+import cold
 import extraction
+import front
 import housekeeping
+import serving
 import strategies
 from rows import Bench, Measure, Row
 
@@ -23,6 +26,9 @@ MEASURES: dict[str, Measure] = {
     **housekeeping.MEASURES,
     **strategies.MEASURES,
     **backfill.MEASURES,
+    **serving.MEASURES,
+    **front.MEASURES,
+    **cold.MEASURES,
 }
 HOURS = {"append_age"}
 """Measures whose law shows only at full size: not part of `--ci`."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import backfill_tasks
+import serving_tasks
 import upkeep_tasks
 
 REPEATS = 7
@@ -179,6 +180,7 @@ TASKS: dict[str, Callable[..., Any]] = (
     }
     | upkeep_tasks.TASKS
     | backfill_tasks.TASKS
+    | serving_tasks.TASKS
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from litestar.types import ASGIApp
 
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
@@ -91,11 +92,19 @@ def lake(snapshots: list[SnapshotFact], changes: list[ChangeFact] | None = None)
 
 
 @contextlib.asynccontextmanager
-async def client(made: Parts, build: Path | None = None) -> AsyncIterator[httpx.AsyncClient]:
-    """HTTP on the whole application, front layer included."""
+async def client(
+    made: Parts, build: Path | None = None, *, url: str = "http://limnograph", peer: str = "127.0.0.1", **given: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """HTTP on the whole application, front layer included. `given`: gate and limits."""
+    transport = httpx.ASGITransport(
+        app=application(made, build, **given), raise_app_exceptions=False, client=(peer, 50_000)
+    )
+    async with httpx.AsyncClient(transport=transport, base_url=url) as http:
+        yield http
+
+
+def application(made: Parts, build: Path | None = None, **given: Any) -> ASGIApp:
+    """The whole application."""
     site = spa.load(build) if build else spa.load(Path("/nonexistent"))
     exposition = Exposition(made.gauges.numbers, lambda: made.store.watermark)
-    app = create_app(made.backend, site, exposition)
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://limnograph") as http:
-        yield http
+    return create_app(made.backend, site, exposition, **given)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from limnograph.domain.errors import SettingsError
-from limnograph.settings import Settings, load, parse, reread_catalogs, unused
+from limnograph.settings import Settings, load, needs_insecure, parse, reread_catalogs, unused
 
 LEAST = {"catalogs": {"lake": {"type": "sql", "uri": "sqlite:////lake.db", "warehouse": "file:///w"}}}
 
@@ -52,6 +52,11 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"prometheus": {"main": {"url": "localhost:9090"}}}, "prometheus.main.url"),
         ({"prometheus": {"main": {"url": "http://p:port"}}}, "prometheus.main.url"),
         ({"base": "/tmp"}, "base"),
+        ({"trino": {"url": "trino:8080", "catalog": "lake"}}, "trino.url"),
+        ({"trino": {"url": "http://trino", "catalog": "lake", "token": "t"}}, "trino.url"),
+        ({"trino": {"url": "http://trino", "catalog": "lake", "concurrent": 0}}, "trino.concurrent"),
+        ({"trino": {"url": "http://trino", "catalog": "lake", "timeout_seconds": 0}}, "trino.timeout_seconds"),
+        ({"jobs": [{"name": "a", "prometheus": "other"}]}, "jobs[0].prometheus"),
     ],
 )
 def test_a_wrong_key_is_named(more: dict, field: str) -> None:
@@ -104,7 +109,7 @@ def test_what_this_version_does_not_use_is_named() -> None:
         "alertmanager": {"url": "http://a"},
         "jobs": [{"name": "a"}, {"name": "b", "template": "mine"}],
     }
-    assert unused(parsed(more)) == ["alertmanager", "trino", "jobs[1].template"]
+    assert unused(parsed(more)) == ["alertmanager", "jobs[1].template"]
 
 
 @pytest.mark.parametrize(
@@ -159,3 +164,55 @@ def test_catalogs_are_read_again_with_what_their_secret_files_say_now(tmp_path: 
     file.write_text("[not toml")
     assert reread_catalogs(settings, {})["lake"]["token"] == "one"
     assert reread_catalogs(parse({"catalogs": {"lake": {}}}, tmp_path, {}), {}) == {"lake": {}}
+
+
+OIDC = {"issuer": "https://idp.example.org", "client_id": "x", "grants": {"*": ["read"]}}
+PROXY = {"addresses": ["10.0.0.0/8"], "secret": "0123456789abcdef", "grants": {"*": ["read"]}}
+HTTPS = {"public_url": "https://limnograph.example.org"}
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"auth": {"mode": "password"}}, "auth.mode"),
+        ({"auth": {"session_hours": 0}}, "auth.session_hours"),
+        ({"auth": {"session_key": "short"}}, "auth.session_key"),
+        ({"auth": {"mode": "oidc"}}, "auth.oidc"),
+        ({"auth": {"mode": "oidc", "oidc": OIDC}}, "server.public_url"),
+        ({"auth": {"mode": "oidc", "oidc": {**OIDC, "issuer": "http://idp"}}, "server": HTTPS}, "auth.oidc.issuer"),
+        ({"auth": {"mode": "oidc", "oidc": {**OIDC, "grants": {}}}, "server": HTTPS}, "auth.oidc.grants"),
+        (
+            {"auth": {"mode": "oidc", "oidc": {**OIDC, "grants": {"sre": ["read"]}}}, "server": HTTPS},
+            "auth.oidc.grants",
+        ),
+        ({"auth": {"mode": "proxy"}}, "auth.proxy"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "addresses": []}}}, "auth.proxy.addresses"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "addresses": ["proxy"]}}}, "auth.proxy.addresses[0]"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "secret": "x"}}}, "auth.proxy.secret"),
+        ({"auth": {"mode": "proxy", "proxy": {**PROXY, "user_header": "X_User"}}}, "auth.proxy.user_header"),
+        ({"server": {"public_url": "https://x/limnograph"}}, "server.public_url"),
+        ({"server": {"page_cache_mb": -1}}, "server.page_cache_mb"),
+        ({"server": {"streams": 0}}, "server.streams"),
+    ],
+)
+def test_what_would_leave_a_door_open_or_shut_is_refused_and_named(more, field) -> None:
+    with pytest.raises(SettingsError) as error:
+        parsed(more)
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "limnograph.example.org", "127.0.0.1.example.org"])
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [
+        ({}, True),
+        ({"server": {"insecure": True}}, False),
+        ({"auth": {"mode": "tokens"}}, False),
+        ({"auth": {"mode": "proxy", "proxy": PROXY}}, False),
+        ({"auth": {"mode": "oidc", "oidc": OIDC}, "server": HTTPS}, False),
+    ],
+)
+def test_an_open_address_needs_somebody_who_asks_or_a_word_that_nobody_does(host, more, refused) -> None:
+    assert needs_insecure(host, parsed(more)) is refused
+    for loopback in ("127.0.0.1", "::1", "localhost", "127.0.0.2"):
+        assert not needs_insecure(loopback, parsed(more))

@@ -6,6 +6,7 @@ content (secrets). Unknown keys are errors that name the key. Relative state pat
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import tomllib
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from limnograph.domain import secrecy
+from limnograph.domain.access import SCOPES, AccessScope
 from limnograph.domain.errors import SettingsError
 
 CONFIG_ENV = "LIMNOGRAPH_CONFIG"
@@ -25,6 +27,8 @@ MAX_DEADLINE_SECONDS = 3600
 MIN_RAW_DAYS = 3
 MAX_PROBES, MAX_AT_ONCE = 10_000, 64
 MAX_PORT = 65_535
+MIN_SECRET = 16
+MAX_SESSION_HOURS = 720
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -98,15 +102,27 @@ class AlertmanagerSettings(Frozen, frozen=True, kw_only=True):
 
 
 class TrinoSettings(Frozen, frozen=True, kw_only=True):
-    """The Trino coordinator for cold reads; without it polars reads the meta tables itself."""
+    """The Trino coordinator for rows older than two days; polars reads them without it, and when it fails.
+
+    `catalog`: Trino's name of the meta catalog, `schema` of the meta namespace when it is another. A password or token
+    needs https. `timeout_seconds`: total deadline of a query, after which it is cancelled; `concurrent`: at once.
+    """
 
     url: str
     catalog: str
+    schema: str = ""
     user: str = "limnograph"
+    password: str = ""
+    token: str = ""
+    ca_file: str = ""
+    timeout_seconds: float = 6.0
+    concurrent: int = 4
 
 
 class JobSettings(Frozen, frozen=True, kw_only=True):
-    """A job that reads or writes tables. `select` narrows label values; `promql` replaces the template."""
+    """A job that reads or writes tables. `select` narrows label values; `promql` replaces the template; `prometheus`:
+    the server of `[prometheus.*]` that has its series, when several may.
+    """
 
     name: str
     reads: tuple[str, ...] = ()
@@ -114,6 +130,7 @@ class JobSettings(Frozen, frozen=True, kw_only=True):
     select: dict[str, str] = {}
     template: str = "spark_job_duration"
     promql: str = ""
+    prometheus: str = ""
 
 
 class InboxSettings(Frozen, frozen=True, kw_only=True):
@@ -150,14 +167,71 @@ class RetentionSettings(Frozen, frozen=True, kw_only=True):
 
 
 class ServerSettings(Frozen, frozen=True, kw_only=True):
-    """Where the server listens. Any host but loopback needs `insecure = true` until auth is configured.
+    """Where the server listens. Any host but loopback needs `[auth]`, or `insecure = true`: then nobody is asked.
 
-    `port`: default DEFAULT_PORT, or a free one when that is taken; a port that is given must be free.
+    `port`: default DEFAULT_PORT, or a free one when that is taken; a port that is given must be free. `public_url`:
+    where people's browsers find it, when that is not the address it listens on. `page_cache_mb`: finished pages in
+    memory, 0 = none. `hot_mb`: what the last 48 hours may take in memory; beyond it the older hours of tables that
+    nobody looked at lately are read from the meta tables. `streams`, `streams_per_caller`: live streams that are open
+    at once.
     """
 
     host: str = "127.0.0.1"
     port: int | None = None
     insecure: bool = False
+    public_url: str = ""
+    page_cache_mb: int = 64
+    hot_mb: int = 1_000
+    streams: int = 1_000
+    streams_per_caller: int = 50
+
+
+class OidcSettings(Frozen, frozen=True, kw_only=True):
+    """An OpenID Connect provider. `grants`: `user:…`, `group:…`, `domain:…` or `*` -> scopes; nothing else gets in.
+
+    `domain:` and `user:` by address need a verified one (`email_verified`), or `trust_email` where the provider does
+    not say so. `audience`: of bearer tokens, default `client_id`. Redirect URI: `public_url` + `/login/callback`.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str = ""
+    scopes: tuple[str, ...] = ("openid", "email", "profile")
+    groups_claim: str = "groups"
+    audience: str = ""
+    trust_email: bool = False
+    grants: dict[str, tuple[AccessScope, ...]] = {}
+
+
+class ProxySettings(Frozen, frozen=True, kw_only=True):
+    """A proxy in front that says who asks: from `addresses` only (networks), and only with its `secret` in
+    `x-limnograph-proxy-secret`. `grants` as in `[auth.oidc]`, e.g. `"*" = ["read"]`; groups come separated by commas.
+    """
+
+    addresses: tuple[str, ...]
+    secret: str
+    user_header: str = "x-forwarded-user"
+    groups_header: str = "x-forwarded-groups"
+    email_header: str = "x-forwarded-email"
+    grants: dict[str, tuple[AccessScope, ...]] = {}
+
+
+class AuthSettings(Frozen, frozen=True, kw_only=True):
+    """Who may ask. `none`: nobody is asked (loopback). API tokens (`limnograph token`) work in every other mode.
+
+    `tokens`: their file, default `.limnograph/tokens.json`; `audit`: the log, default `.limnograph/audit.log`.
+    `session_key`: shared by the servers of one installation (`session_key_file`), default a file of our own making.
+    `open_metrics`: `/metrics`, which names all tables, for anybody.
+    """
+
+    mode: Literal["none", "tokens", "oidc", "proxy"] = "none"
+    tokens: str = ""
+    audit: str = ""
+    session_hours: float = 12.0
+    session_key: str = ""
+    open_metrics: bool = False
+    oidc: OidcSettings | None = None
+    proxy: ProxySettings | None = None
 
 
 class SparkSettings(Frozen, frozen=True, kw_only=True):
@@ -183,6 +257,7 @@ class Settings(Frozen, frozen=True, kw_only=True):
     pipeline: PipelineSettings = PipelineSettings()
     retention: RetentionSettings = RetentionSettings()
     server: ServerSettings = ServerSettings()
+    auth: AuthSettings = AuthSettings()
     spark: SparkSettings = SparkSettings()
     path_map: dict[str, str] = {}
     base: str = "."
@@ -206,6 +281,16 @@ class Settings(Frozen, frozen=True, kw_only=True):
     def cache_dir(self) -> Path:
         """Folder of rebuildable caches."""
         return Path(self.cache.dir) if self.cache.dir else self.state_dir / "cache"
+
+    @property
+    def tokens_file(self) -> Path:
+        """API tokens at rest."""
+        return Path(self.base, self.auth.tokens) if self.auth.tokens else self.state_dir / "tokens.json"
+
+    @property
+    def audit_file(self) -> Path:
+        """Who did what."""
+        return Path(self.base, self.auth.audit) if self.auth.audit else self.state_dir / "audit.log"
 
     @property
     def inbox_url(self) -> str:
@@ -293,6 +378,7 @@ def _keep_secrets(value: Any) -> None:
 def _checked(settings: Settings) -> Settings:
     if not settings.catalogs:
         raise SettingsError("catalogs", "needs at least one catalog: [catalogs.NAME] with type and uri")
+    _check_sources(settings)
     if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
         raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
     if not settings.meta.catalog and len(settings.catalogs) > 1:
@@ -309,6 +395,8 @@ def _checked(settings: Settings) -> Settings:
     _check_address("pipeline.metrics", settings.pipeline.metrics)
     for name, prometheus in settings.prometheus.items():
         _check_http(f"prometheus.{name}.url", prometheus.url)
+    _check_server(settings.server)
+    _check_auth(settings.auth, settings.server)
     return settings
 
 
@@ -321,9 +409,85 @@ def _check_observe(observe: ObserveSettings) -> None:
         raise SettingsError("observe.catalog_deadline_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
 
 
+def _check_server(server: ServerSettings) -> None:
+    if server.public_url:
+        _check_http("server.public_url", server.public_url)
+        if urlsplit(server.public_url).path.strip("/"):
+            raise SettingsError("server.public_url", "has a path; serve Limnograph under a host name of its own")
+    if server.page_cache_mb < 0:
+        raise SettingsError("server.page_cache_mb", "must not be negative; 0 keeps no pages")
+    if server.streams < 1 or server.streams_per_caller < 1:
+        raise SettingsError("server.streams", "and streams_per_caller must be at least 1")
+
+
+def _check_auth(auth: AuthSettings, server: ServerSettings) -> None:
+    if not 0 < auth.session_hours <= MAX_SESSION_HOURS:
+        raise SettingsError("auth.session_hours", f"must be above 0, and {MAX_SESSION_HOURS} at most")
+    if auth.session_key and len(auth.session_key) < MIN_SECRET:
+        raise SettingsError("auth.session_key", f"must have at least {MIN_SECRET} characters, random ones")
+    if auth.mode == "oidc":
+        _check_oidc(auth.oidc, server)
+    if auth.mode == "proxy":
+        _check_proxy(auth.proxy)
+
+
+def _check_oidc(oidc: OidcSettings | None, server: ServerSettings) -> None:
+    if oidc is None:
+        raise SettingsError("auth.oidc", "is needed: issuer, client_id, client_secret_file and grants")
+    _check_http("auth.oidc.issuer", oidc.issuer)
+    issuer = urlsplit(oidc.issuer)
+    if issuer.scheme != "https" and not _is_loopback(issuer.hostname or ""):
+        raise SettingsError("auth.oidc.issuer", "must be https; anybody on the way could say who people are")
+    if not server.public_url:
+        raise SettingsError(
+            "server.public_url", 'is needed by auth.mode = "oidc": the provider sends people back there'
+        )
+    _check_grants("auth.oidc.grants", oidc.grants)
+
+
+def _check_proxy(proxy: ProxySettings | None) -> None:
+    if proxy is None:
+        raise SettingsError("auth.proxy", "is needed: addresses and secret_file")
+    if not proxy.addresses:
+        raise SettingsError("auth.proxy.addresses", "is empty; name the addresses of the proxy")
+    for index, address in enumerate(proxy.addresses):
+        try:
+            ipaddress.ip_network(address)
+        except ValueError as error:
+            raise SettingsError(f"auth.proxy.addresses[{index}]", "is not an address or network") from error
+    if len(proxy.secret) < MIN_SECRET:
+        raise SettingsError("auth.proxy.secret", f"must have at least {MIN_SECRET} characters, random ones")
+    for field in ("user_header", "groups_header", "email_header"):
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", getattr(proxy, field)):
+            raise SettingsError(f"auth.proxy.{field}", "is no header name: lower case letters, digits and -")
+    _check_grants("auth.proxy.grants", proxy.grants)
+
+
+def _check_grants(field: str, grants: Mapping[str, tuple[AccessScope, ...]]) -> None:
+    if not grants:
+        raise SettingsError(field, f'is empty, so nobody could read; e.g. "group:sre" = ["{SCOPES[0]}"]')
+    for key in grants:
+        if key != "*" and not re.fullmatch(r"(user|group|domain):.+", key):
+            raise SettingsError(field, f"{key!r} is neither user:…, group:…, domain:… nor *")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def needs_insecure(host: str, settings: Settings) -> bool:
+    """Whether anybody on the network could ask without saying who they are."""
+    return settings.auth.mode == "none" and not settings.server.insecure and not _is_loopback(host)
+
+
 def unused(settings: Settings) -> list[str]:
     """Keys that are set and that nothing in this version reads."""
-    found = [key for key in ("alertmanager", "trino") if getattr(settings, key) is not None]
+    found = [key for key in ("alertmanager",) if getattr(settings, key) is not None]
     default = JobSettings(name="").template
     return found + [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]
 
@@ -333,6 +497,24 @@ def _check_address(field: str, address: str) -> None:
     bare = host.startswith("[") == host.endswith("]") and (host.startswith("[") or ":" not in host)
     if address and not (host.strip("[]") and bare and port.isascii() and port.isdecimal() and int(port) <= MAX_PORT):
         raise SettingsError(field, "is not an address; write 127.0.0.1:9464")
+
+
+def _check_sources(settings: Settings) -> None:
+    for i, job in enumerate(settings.jobs):
+        if job.prometheus and job.prometheus not in settings.prometheus:
+            raise SettingsError(f"jobs[{i}].prometheus", f"{job.prometheus!r} is not one of [prometheus.*]")
+    if settings.trino is not None:
+        _check_trino(settings.trino)
+
+
+def _check_trino(trino: TrinoSettings) -> None:
+    _check_http("trino.url", trino.url)
+    if (trino.password or trino.token) and urlsplit(trino.url).scheme != "https":
+        raise SettingsError("trino.url", "must be https:// when a password or token is sent")
+    if not 0 < trino.timeout_seconds <= MAX_DEADLINE_SECONDS:
+        raise SettingsError("trino.timeout_seconds", f"must be above 0, and {MAX_DEADLINE_SECONDS} at most")
+    if trino.concurrent < 1:
+        raise SettingsError("trino.concurrent", "must be at least 1")
 
 
 def _check_http(field: str, url: str) -> None:

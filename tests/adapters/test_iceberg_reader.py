@@ -21,7 +21,7 @@ from limnograph.adapters.avro.columns import read_chunks
 from limnograph.adapters.avro.container import open_container, parse_schema
 from limnograph.adapters.avro.plan import Wanted, compile_plan
 from limnograph.adapters.avro.records import read_records
-from limnograph.adapters.iceberg.catalog import IcebergCatalog, open_catalog
+from limnograph.adapters.iceberg.catalog import names_of, open_catalog
 from limnograph.adapters.iceberg.locate import newest_metadata
 from limnograph.adapters.iceberg.metadata import parse_metadata
 from limnograph.adapters.storage.files import FileStorage
@@ -220,7 +220,7 @@ def test_one_query_lists_tables_of_every_namespace_without_views(lake: Lake) -> 
             "insert into iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type) "
             "values ('lake', 'sales', 'v', 'file:///v', 'VIEW'), ('other', 'sales', 'o', 'file:///o', 'TABLE')"
         )
-    found = IcebergCatalog(lake.catalog).pointers()
+    found = [*names_of(lake.catalog).names().tables.values()]
     assert [str(pointer.name) for pointer in found] == ["lake.a.b.t", "lake.sales.orders"]
     assert found[1].location == lake.load().metadata_location
 

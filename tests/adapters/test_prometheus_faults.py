@@ -1,11 +1,14 @@
 """The Prometheus client against small real servers that misbehave: every fault is a sentence, none takes long."""
 
 import asyncio
+import gzip
 import time
 from collections.abc import Awaitable, Callable
 
+import psutil
 import pytest
 
+from fault_proxy import FAULTS, FaultProxy
 from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.domain.series import Matrix, RangeQuery
@@ -158,3 +161,70 @@ def test_the_bearer_token_goes_out_and_never_into_an_error() -> None:
     assert b"authorization: bearer s3cret" in seen[0].lower()
     assert b"accept-encoding: identity" in seen[0].lower()
     assert "s3cret" not in str(caught.value)
+
+
+FAULT_KINDS = {
+    "down": SourceUnavailable,
+    "late": SourceTimeout,
+    "drip": SourceTimeout,
+    "drip_head": SourceTimeout,
+    "reset": SourceUnavailable,
+    "500": SourceUnavailable,
+    "429": SourceUnavailable,
+    "truncated": SourceRejected,
+    "bomb": SourceRejected,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_after_any_fault_the_same_client_answers_again(fault) -> None:
+    async def run() -> Matrix:
+        good = answer(GOOD)
+
+        async def handle(reader, writer):
+            await reader.readuntil(b"\r\n\r\n")
+            await good(reader, writer)
+            writer.close()
+
+        server = await asyncio.start_server(handle, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        with FaultProxy(("127.0.0.1", port), late_s=60) as proxy:
+            client = PrometheusClient("main", proxy.url, timeout_seconds=3.0 if fault == "bomb" else 1.0)
+            proxy.mode = fault
+            before = psutil.Process().memory_info().rss
+            started = time.monotonic()
+            with pytest.raises(FAULT_KINDS[fault], match="main: ") as caught:
+                await client.range(QUERY)
+            assert time.monotonic() - started < 10  # the fault lasts a minute, or for ever
+            assert "<html>" not in str(caught.value)
+            assert psutil.Process().memory_info().rss - before < 100 * 2**20
+            proxy.mode = "ok"
+            try:
+                return await client.range(QUERY)
+            finally:
+                await client.aclose()
+                server.close()
+
+    assert asyncio.run(run()).series[0].values[0] == 2.0
+
+
+def compressed(body: bytes, encoding: str) -> Serve:
+    async def serve(_reader, writer):
+        head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {encoding}\r\ncontent-length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+
+    return serve
+
+
+def test_a_compressed_answer_is_read_and_any_other_coding_is_refused() -> None:
+    assert asyncio.run(ask(compressed(gzip.compress(GOOD), "gzip"))).series[0].values[0] == 2.0
+    with pytest.raises(SourceRejected, match="'br'"):
+        asyncio.run(ask(compressed(GOOD, "br")))
+    with pytest.raises(SourceRejected, match="not the gzip"):
+        asyncio.run(ask(compressed(GOOD, "gzip")))
+
+
+def test_series_of_native_histograms_are_left_out() -> None:
+    body = b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"histograms":[[1,{}]]}]}}'
+    assert asyncio.run(ask(answer(body))).series == []

@@ -3,11 +3,12 @@
 import asyncio
 from urllib.parse import quote
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from serving_kit import HOUR, NOW, client, lake, parts, row
+from serving_kit import HOUR, NOW, application, lake, parts, row
 
 MADE = parts(lake([row(1, NOW - HOUR, 5)]))
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -29,9 +30,13 @@ NAMES = [
 PATHS = ["/api/v1/tables", f"{TABLE}/timeline", f"{TABLE}/commits", "/api/v1/commits", TABLE]
 
 
+APP = application(MADE)
+
+
 def get(url):
     async def ask():
-        async with client(MADE) as http:
+        transport = httpx.ASGITransport(app=APP, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://limnograph") as http:
             return await http.get(url)
 
     return asyncio.run(ask())

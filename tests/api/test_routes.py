@@ -54,7 +54,7 @@ def post(path, body, made=None, headers=None):
         ("lanes=data_files,nonsense", "lanes"),
         ("lanes=,", "lanes"),
         ("ref=main", "ref"),
-        ("cmp=60", "cmp"),
+        ("cmp=0", "cmp"),
     ],
 )
 def test_a_malformed_timeline_question_is_a_problem_that_names_the_parameter(query, field) -> None:
@@ -75,7 +75,12 @@ def test_a_malformed_timeline_question_is_a_problem_that_names_the_parameter(que
         ("/api/v1/tables?dir=up", "dir"),
         ("/api/v1/tables?cursor=%21%21", "cursor"),
         ("/api/v1/commits?cursor=AAAA", "cursor"),
-        ("/api/v1/tables?grew=50&within=5m", "grew"),
+        ("/api/v1/tables?grew=50&within=5m", "within"),
+        ("/api/v1/tables?within=300", "within"),
+        ("/api/v1/tables?grew=0.2&within=0", "within"),
+        ("/api/v1/tables?grew=0.2&within=604801", "within"),
+        ("/api/v1/tables?grew=-0.1", "grew"),
+        ("/api/v1/tables?grew=nan", "grew"),
         ("/api/v1/status?now=1", "now"),
         (f"{TABLE}?from=1", "from"),
         (f"{TABLE}/commits/{BIG}?ref=main", "ref"),
@@ -337,3 +342,10 @@ def test_a_packed_file_goes_to_those_who_take_it(build) -> None:
 def test_clock_moves_freshness() -> None:
     clock = FixedClock(NOW + HOUR)
     assert get(TABLE, clock=clock).json()["freshness"]["age_s"] == 3 * 3600
+
+
+def test_tables_that_grew_are_told_with_their_growth_and_without_the_question_there_is_none() -> None:
+    asked = get("/api/v1/tables?grew=0&within=604800&from=0").json()
+    assert [row["growth"]["files_after"] > row["growth"]["files_before"] for row in asked["rows"]] == [True]
+    assert get("/api/v1/tables?grew=1000000&from=0").json()["total"] == 0
+    assert {row["growth"] for row in get("/api/v1/tables").json()["rows"]} == {None}

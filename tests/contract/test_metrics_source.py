@@ -26,7 +26,7 @@ from limnograph.services.jobs import Jobs
 from limnograph.services.metrics import Metrics
 from limnograph.services.paces import slowest
 from limnograph.services.runs import Runs
-from serving_kit import MemoryInbox
+from serving_kit import FixedClock, MemoryInbox, lake, parts, row
 
 END = int(time.time()) // 3600 * 3600 - 7200
 START = END - 6 * 3600
@@ -217,3 +217,34 @@ def test_a_coarse_step_keeps_the_extremes_of_its_bucket(prometheus) -> None:
     bucket = (SLOW * 1000 - span.start) // (4 * 3600 * 1000)
     assert band.hi[bucket] == 160.0
     assert min(v for v in band.lo if v is not None) == 52.0
+
+
+def questions(prometheus: str) -> int:
+    """How many range queries the server itself has counted."""
+    with urllib.request.urlopen(f"{prometheus}/metrics", timeout=5) as answer:
+        lines = answer.read().decode().splitlines()
+    found = [line for line in lines if line.startswith("prometheus_http_requests_total") and "query_range" in line]
+    return sum(int(float(line.rsplit(" ", 1)[1])) for line in found)
+
+
+@pytest.mark.prometheus
+def test_fifty_people_who_open_one_link_cost_prometheus_what_one_does(prometheus) -> None:
+    span = TimeRange.parse(START * 1000, END * 1000, 60)
+
+    async def run() -> list[int]:
+        client = PrometheusClient("main", prometheus)
+        made = parts(lake([row(1, START * 1_000_000)]), client, FixedClock(END * 1_000_000))
+        costs = []
+        for people in (1, 50):
+            before = questions(prometheus)
+            page = made.backend.timelines.answer
+            answers = await asyncio.gather(
+                *(page(NAME, span, ("job_duration", "job_runs"), None, None) for _ in range(people))
+            )
+            assert {answer.lanes[0].status for answer in answers} == {"ok"}
+            costs.append(questions(prometheus) - before)
+        await client.aclose()
+        return costs
+
+    one, fifty = asyncio.run(run())
+    assert one == fifty <= 3

@@ -36,6 +36,7 @@ class Serving:
     """A running server."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
+        self.folder = folder
         command = [sys.executable, "-m", "limnograph", "serve", "--config", str(folder / "limnograph.toml"), *arguments]
         self.child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.line = self.child.stdout.readline()

@@ -1,7 +1,11 @@
-"""Counters of tables: what is past is not counted, what comes is counted once."""
+"""Counters of tables: what is past is not counted, what comes is counted once, over restarts too."""
 
+from limnograph.adapters.counters.file import CounterFile
+from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.services.lake import Facts
-from serving_kit import HOUR, NOW, SECOND, lake, parts, row
+from serving_kit import HOUR, NOW, SECOND, lake, moved, parts, row
+
+ADDED, COMMITS = "lakehouse_table_added_data_files_total", "lakehouse_table_commits_total"
 
 
 def counters(made) -> dict[str, float]:
@@ -14,14 +18,14 @@ def commit(number: int, at: int, **fields):
 
 def test_counters_begin_at_zero_and_only_rise_with_new_commits() -> None:
     made = parts(lake([commit(i, NOW - (9 - i) * HOUR, observed_at=NOW) for i in range(1, 4)]))
-    assert counters(made)["lakehouse_table_added_data_files_total"] == 0
+    assert counters(made)[ADDED] == 0
     made.store.apply(Facts([commit(4, NOW - 5 * SECOND)], []))
     made.store.apply(Facts([commit(5, NOW - SECOND, operation="replace")], []))
-    assert counters(made)["lakehouse_table_added_data_files_total"] == 5
-    assert counters(made)["lakehouse_table_commits_total"] == 1
+    assert counters(made)[ADDED] == 5
+    assert counters(made)[COMMITS] == 1
 
 
-def test_a_restart_never_shows_less_than_it_will_and_more_than_zero() -> None:
+def test_without_what_was_kept_a_restart_never_shows_less_than_it_will_and_more_than_zero() -> None:
     engine = lake([commit(i, NOW - (9 - i) * HOUR, observed_at=NOW) for i in range(1, 4)])
     assert set(counters(parts(engine)).values()) == {0.0}
 
@@ -32,4 +36,58 @@ def test_a_history_that_comes_in_pieces_is_no_new_commit() -> None:
     assert counters(made) == {}
     made.store.apply(Facts([commit(2, NOW - 2 * HOUR)], []))
     made.store.probed(NOW, ["lake"], [])
-    assert counters(made)["lakehouse_table_commits_total"] == 0
+    assert counters(made)[COMMITS] == 0
+
+
+def lived(tmp_path, engine: MemoryEngine):
+    return parts(engine, counters=CounterFile(tmp_path / "state" / "counters.json"))
+
+
+def test_a_restart_goes_on_where_the_counters_stood_and_adds_what_came_meanwhile(tmp_path) -> None:
+    engine = lake([commit(1, NOW - 9 * HOUR, observed_at=NOW)])
+    made = lived(tmp_path, engine)
+    counters(made)
+    engine.append([commit(2, NOW - 3 * HOUR)], [])
+    made.store.refresh()
+    assert counters(made)[ADDED] == 5
+    made.gauges.save()
+    engine.append([commit(3, NOW - 2 * HOUR), commit(4, NOW - HOUR, operation="replace")], [])
+    assert counters(lived(tmp_path, engine))[ADDED] == 10
+    assert counters(lived(tmp_path, engine))[ADDED] == 10
+
+
+def test_a_kill_between_two_savings_loses_no_commit_and_counts_none_twice(tmp_path) -> None:
+    engine = lake([commit(1, NOW - 9 * HOUR, observed_at=NOW)])
+    made = lived(tmp_path, engine)
+    counters(made)
+    made.gauges.save()
+    engine.append([commit(2, NOW - 3 * HOUR)], [])
+    made.store.refresh()
+    assert counters(made)[COMMITS] == counters(lived(tmp_path, engine))[COMMITS] == 1
+
+
+def test_a_file_that_cannot_be_understood_is_a_reset(tmp_path) -> None:
+    (tmp_path / "counters.json").write_text("{")
+    engine = lake([commit(1, NOW - 9 * HOUR, observed_at=NOW)])
+    made = parts(engine, counters=CounterFile(tmp_path / "counters.json"))
+    assert counters(made)[COMMITS] == 0
+
+
+def test_a_rollback_is_no_commit() -> None:
+    rows = [commit(1, NOW - 3 * HOUR, observed_at=NOW), commit(2, NOW - 2 * HOUR)]
+    engine = lake(rows, [moved(1, NOW - 3 * HOUR), moved(2, NOW - 2 * HOUR)])
+    made = parts(engine)
+    assert counters(made)[COMMITS] == 0
+    engine.append([], [moved(1, NOW - HOUR)])
+    made.store.refresh()
+    assert counters(made)[COMMITS] == 0
+
+
+def test_numbers_of_a_table_that_did_not_change_are_the_same_object() -> None:
+    other = {"table_uuid": "other", "table": "other"}
+    made = parts(lake([commit(1, NOW - HOUR, observed_at=NOW), commit(7, NOW - HOUR, **other)]))
+    before = {one.name.table: one for one in made.gauges.numbers()[1]}
+    made.store.apply(Facts([commit(2, NOW - SECOND)], []))
+    after = {one.name.table: one for one in made.gauges.numbers()[1]}
+    assert after["other"] is before["other"]
+    assert after["orders"] is not before["orders"]

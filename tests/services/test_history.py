@@ -1,14 +1,14 @@
 """What main pointed at, and when."""
 
 from limnograph.domain.ids import TableName
-from limnograph.services.history import History
+from limnograph.services.history import history_of
 from serving_kit import HOUR, NOW, UUID, moved, row
 
 NAME = TableName("lake", "sales", "orders")
 
 
-def history(rows, changes=()) -> History:
-    return History(UUID, NAME, {r.snapshot_id: r for r in rows}, changes)
+def history(rows, changes=()):
+    return history_of(UUID, NAME, rows, changes)
 
 
 def test_main_follows_its_log_through_a_rollback() -> None:

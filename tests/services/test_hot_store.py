@@ -134,9 +134,9 @@ def test_without_a_pipeline_rows_that_left_the_window_leave_memory_but_for_the_s
 
 def test_facts_of_one_table_leave_the_others_as_they_are() -> None:
     made = store(lake([row(1, NOW - HOUR, 10), row(5, NOW - HOUR, 5, table_uuid="other", table="other")]))
-    before = made.reading.lake.histories["other"]
+    before = made.reading.lake.tables["other"]
     made.apply(Facts([row(2, NOW - 60, 11)], []))
-    assert made.reading.lake.histories["other"] is before
+    assert made.reading.lake.tables["other"] is before
     assert made.reading.lake.find(NAME).head.total_data_files == 11
     assert [history.name.table for history in made.reading.lake.current()] == ["orders", "other"]
 

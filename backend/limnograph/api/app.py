@@ -4,23 +4,43 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import NamedTuple
 
 from litestar import Litestar
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.types import ASGIApp
 
-from limnograph.api import openapi, problems, spa
-from limnograph.api.front import Front
+from limnograph.api import access, openapi, problems, sessions, spa
+from limnograph.api.front import Front, SecurityHeaders
+from limnograph.api.gate import Gate
+from limnograph.api.page_keys import PageKeys
+from limnograph.api.pages import Pages
 from limnograph.services.backend import Backend
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+MB = 1024 * 1024
+
+
+class Limits(NamedTuple):
+    """`page_cache`: bytes of kept pages, 0 = none. `open_metrics`: `/metrics` for anybody."""
+
+    page_cache: int = 64 * MB
+    open_metrics: bool = False
 
 
 def create_app(
-    backend: Backend, site: spa.Site, exposition: Callable[[], bytes], lifespan: Lifespan | None = None
+    backend: Backend,
+    site: spa.Site,
+    exposition: Callable[[], bytes],
+    lifespan: Lifespan | None = None,
+    *,
+    gate: Gate | None = None,
+    limits: Limits = Limits(),  # noqa: B008
 ) -> ASGIApp:
-    """`exposition` renders `/metrics`; `lifespan` runs around the serving (background tasks)."""
+    """`exposition` renders `/metrics`; `lifespan` runs around the serving (background tasks). Without a `gate` nobody
+    is asked who they are. Raises LookupError when a route does not say who may call it.
+    """
 
     @asynccontextmanager
     async def around(_: Litestar) -> AsyncGenerator[None]:
@@ -30,13 +50,25 @@ def create_app(
         async with lifespan():
             yield
 
+    gate = gate or Gate()
+    state = {
+        "site": site,
+        "exposition": exposition,
+        "gate": gate,
+        "live": backend.live,
+        "open_metrics": limits.open_metrics,
+    }
     app = Litestar(
-        route_handlers=[*openapi.routes(), *spa.HANDLERS],
+        route_handlers=[*openapi.routes(), *sessions.ROOT_HANDLERS, *spa.HANDLERS],
         dependencies={"backend": Provide(lambda: backend, sync_to_thread=False)},
         exception_handlers=problems.HANDLERS,
+        guards=[access.authorised],
         openapi_config=None,
-        state=State({"site": site, "exposition": exposition}),
+        state=State(state),
         lifespan=[around],
         logging_config=None,
     )
-    return Front(app, site.headers)
+    access.check_declared(app)
+    headers = SecurityHeaders(site.headers)
+    pages = Pages(app, PageKeys(app), backend.versions, limits.page_cache, complete=headers.complete)
+    return Front(app, headers, gate, pages)

@@ -9,6 +9,7 @@ from litestar import Request, Router, post
 from litestar.di import NamedDependency
 from litestar.params import PathParameter
 
+from limnograph.api.access import WEBHOOK
 from limnograph.api.front import MAX_BODY
 from limnograph.api.problems import TooLarge, documented
 from limnograph.api.views import Accepted
@@ -49,7 +50,12 @@ def _accepted(taken: Taken) -> Accepted:
 
 
 @post(
-    "/lineage", operation_id="postLineage", summary="Accept an OpenLineage event", status_code=202, responses=_RESPONSES
+    "/lineage",
+    operation_id="postLineage",
+    summary="Accept an OpenLineage event",
+    status_code=202,
+    responses=_RESPONSES,
+    opt=WEBHOOK,
 )
 async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs wake
@@ -64,6 +70,7 @@ async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -
     summary="Accept an Iceberg metrics report",
     status_code=202,
     responses=_RESPONSES,
+    opt=WEBHOOK,
 )
 async def post_report(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """A ReportMetricsRequest whose table is the one that it names; a commit wakes whoever looks at it."""
@@ -76,6 +83,7 @@ async def post_report(backend: NamedDependency[Backend], request: AnyRequest) ->
     summary="Accept CloudEvents of a catalog",
     status_code=202,
     responses=_RESPONSES,
+    opt=WEBHOOK,
 )
 async def post_cloudevents(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """Structured, batched or binary mode. A repeat of `(source, id)` changes nothing."""
@@ -83,7 +91,14 @@ async def post_cloudevents(backend: NamedDependency[Backend], request: AnyReques
     return _accepted(await backend.events.cloudevents(await _body(request), headers))
 
 
-@post("/s3", operation_id="postS3Event", summary="Accept object store events", status_code=202, responses=_RESPONSES)
+@post(
+    "/s3",
+    operation_id="postS3Event",
+    summary="Accept object store events",
+    status_code=202,
+    responses=_RESPONSES,
+    opt=WEBHOOK,
+)
 async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects that are no metadata are left out."""
     return _accepted(await backend.events.s3(await _body(request)))
@@ -95,6 +110,7 @@ async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> Acc
     summary="Accept changes of a JDBC catalog",
     status_code=202,
     responses=_RESPONSES,
+    opt=WEBHOOK,
 )
 async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """Debezium's change events of `iceberg_tables`, one or a list; those of other tables are left out."""
@@ -107,6 +123,7 @@ async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) 
     summary="Accept an Iceberg metrics report as a REST catalog does",
     status_code=202,
     responses=_RESPONSES,
+    opt=WEBHOOK,
 )
 async def report_with_prefix(
     backend: NamedDependency[Backend], request: AnyRequest, prefix: Prefix, namespace: Levels, table: Table
@@ -121,6 +138,7 @@ async def report_with_prefix(
     summary="Accept an Iceberg metrics report as a REST catalog without prefix does",
     status_code=202,
     responses=_RESPONSES,
+    opt=WEBHOOK,
 )
 async def report_without_prefix(
     backend: NamedDependency[Backend], request: AnyRequest, namespace: Levels, table: Table

@@ -16,8 +16,9 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import events, parameters, system, tables, views
+from limnograph.api import events, parameters, sessions, stream, system, tables, views
 from limnograph.domain import answers, client_reports, notifications, openlineage, timeline
+from limnograph.domain.stream import STREAM_EVENTS
 from limnograph.services.backend import Backend
 
 _WIRE = (
@@ -31,6 +32,9 @@ _WIRE = (
     views.RunIn,
     views.Accepted,
     views.HealthView,
+    views.SessionIn,
+    views.SessionView,
+    *STREAM_EVENTS.values(),
     openlineage.RunEvent,
     client_reports.ReportIn,
     notifications.CloudEvent,
@@ -51,7 +55,13 @@ _BODIES = {
 
 def routes() -> list[Any]:
     """Every documented handler; `api/app.py` serves the same ones."""
-    inside: list[Any] = [*tables.HANDLERS, *system.API_HANDLERS, *events.API_HANDLERS]
+    inside: list[Any] = [
+        *tables.HANDLERS,
+        *system.API_HANDLERS,
+        *events.API_HANDLERS,
+        *sessions.API_HANDLERS,
+        *stream.HANDLERS,
+    ]
     root: list[Any] = [*system.ROOT_HANDLERS, *events.ROOT_HANDLERS]
     return [Router("/api/v1", route_handlers=inside, guards=[parameters.only_known]), *root]
 
@@ -94,7 +104,7 @@ def _required(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = {"LaneQuery", "RunIn", "RunTableIn"}
+_OPTIONAL = {"LaneQuery", "RunIn", "RunTableIn", "SessionIn"}
 _TAKEN = {
     name
     for module in (openlineage, client_reports, notifications)
@@ -110,15 +120,31 @@ def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
         parameter.pop("deprecated", None)
         parameter.pop("allowEmptyValue", None)
         parameter.pop("allowReserved", None)
+    if operation["operationId"] == "getStream":
+        _describe_stream(operation)
     for response in operation["responses"].values():
         response.pop("headers", None)
+        if any(content["schema"] == {"type": "null"} for content in response.get("content", {}).values()):
+            del response["content"]  # 204
         for content in response.get("content", {}).values():
             _point(content, schemas)
     for content in operation.get("requestBody", {}).get("content", {}).values():
         _point(content, schemas)
 
 
+def _describe_stream(operation: dict[str, Any]) -> None:
+    """OpenAPI 3.1 has no words for events: their data are structs of the document, named in the description."""
+    told = ", ".join(f"`{kind}` with a `{data.__name__}`" for kind, data in STREAM_EVENTS.items())
+    schema = {"type": "string", "description": f"Events: {told}; data is JSON in one line."}
+    operation["responses"]["200"] = {
+        "description": "Server-sent events, without end.",
+        "content": {stream.MEDIA_TYPE: {"schema": schema}},
+    }
+
+
 def _point(content: dict[str, Any], schemas: dict[str, Any]) -> None:
+    if content["schema"].get("type") == "string":
+        return
     name = content["schema"].get("$ref", "").rsplit("/", 1)[-1].rsplit("_", 1)[-1]
     if name not in schemas:
         raise LookupError(f"{content['schema']} is not a struct of the wire; add it to _WIRE")

@@ -11,7 +11,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.params import PathParameter, QueryParameter
 
-from limnograph.domain.asked import MAX_LIMIT, Direction, FleetSort
+from limnograph.domain.asked import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_WITHIN_S, Direction, FleetSort
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
 from limnograph.domain.timeline import DEFAULT_LANES, LANES
@@ -29,7 +29,9 @@ Lanes = Annotated[
     QueryParameter(name="lanes", description=f"Comma-separated, of {', '.join(LANES)}. Default: the first nine."),
 ]
 Job = Annotated[str | None, QueryParameter(name="job", description="Job name; default the reader with most runs.")]
-Compare = Annotated[int | None, QueryParameter(name="cmp", description="Seconds back to compare with (later).")]
+Compare = Annotated[
+    int | None, QueryParameter(name="cmp", description="Also answer the period this many seconds earlier.")
+]
 Cursor = Annotated[str | None, QueryParameter(name="cursor", description="`next_cursor` of the page before.")]
 Limit = Annotated[int, QueryParameter(name="limit", description=f"Rows of a page, 1 to {MAX_LIMIT}.")]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name, case-insensitive.")]
@@ -37,6 +39,17 @@ NamespaceFilter = Annotated[str, QueryParameter(name="ns", description="`catalog
 Sort = Annotated[FleetSort, QueryParameter(name="sort", description="`attention`: rank of reason, then magnitude.")]
 Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown values are last either way.")]
 SnapshotId = Annotated[str, PathParameter(description="Snapshot id as text, all digits.")]
+Grew = Annotated[
+    float | None,
+    QueryParameter(
+        name="grew",
+        description="Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds.",
+    ),
+]
+Within = Annotated[
+    int | None,
+    QueryParameter(name="within", description=f"Seconds for `grew`, 1 to {MAX_WITHIN_S}; default {DEFAULT_WITHIN_S}."),
+]
 Operation = Annotated[
     str | None, QueryParameter(name="operation", description="`append`, `overwrite`, `delete` or `replace`.")
 ]
@@ -93,6 +106,17 @@ def page_size(limit: int) -> int:
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput("limit", f"must be between 1 and {MAX_LIMIT}")
     return limit
+
+
+def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
+    """Share and seconds. Raises InvalidInput."""
+    if grew is None and within is not None:
+        raise InvalidInput("within", "says how fast `grew` is; give both")
+    if grew is not None and not 0 <= grew <= MAX_GREW:
+        raise InvalidInput("grew", f"must be a share between 0 and {MAX_GREW:.0f}, such as 0.2")
+    if within is not None and not 1 <= within <= MAX_WITHIN_S:
+        raise InvalidInput("within", f"must be between 1 and {MAX_WITHIN_S} seconds")
+    return grew, DEFAULT_WITHIN_S if within is None else within
 
 
 def span(start: int | None, end: int | None, now_ms: int, width_ms: int) -> tuple[int, int]:

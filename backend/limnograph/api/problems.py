@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -12,16 +13,19 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 
 from limnograph.api.views import Problem, ProblemType
-from limnograph.domain.errors import InvalidInput, LimnographError
+from limnograph.domain.errors import InvalidInput, LimnographError, TooManyRequests, Unauthenticated
 
 MEDIA_TYPE = "application/problem+json"
 
 STATUS: dict[ProblemType, tuple[int, str]] = {
     "bad-request": (400, "The request breaks a rule"),
+    "unauthenticated": (401, "Nobody is logged in"),
+    "forbidden": (403, "Not allowed"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Method not allowed"),
     "conflict": (409, "Somebody else was first"),
     "too-large": (413, "The body is too large"),
+    "too-many-requests": (429, "Too many requests"),
     "internal": (500, "Something broke in Limnograph"),
     "source-failed": (503, "A source failed"),
     "source-unavailable": (503, "A source is not reachable"),
@@ -52,10 +56,12 @@ def encode(value: Problem) -> bytes:
 
 
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Problem responses of a handler for the OpenAPI document; 400 and 500 can always happen."""
+    """Problem responses of a handler for the OpenAPI document. Of the front layer any request can get 400, 401, 403 and
+    429 (too many failed attempts), and 500 can always happen.
+    """
     return {
         status: ResponseSpec(Problem, description="Problem details.", media_type=MEDIA_TYPE, generate_examples=False)
-        for status in sorted({400, 500, *statuses})
+        for status in sorted({400, 401, 403, 429, 500, *statuses})
     }
 
 
@@ -67,14 +73,30 @@ def _request_id(request: Request[Any, Any, Any]) -> str | None:
     return request.scope["state"].get("request_id")
 
 
+def of_domain(error: LimnographError, request_id: str | None) -> tuple[Problem, list[tuple[str, str]]]:
+    """The problem of an error that we raised on purpose, and headers that go with it."""
+    if isinstance(error, InvalidInput):
+        return problem("bad-request", error.detail, field=error.field, request_id=request_id), []
+    kind: ProblemType = error.problem_type if error.problem_type in STATUS else "internal"
+    headers = []
+    if isinstance(error, Unauthenticated):
+        headers = [("www-authenticate", 'Bearer realm="limnograph"')]
+    elif isinstance(error, TooManyRequests):
+        headers = [("retry-after", str(error.retry_after_s))]
+    return problem(kind, str(error), request_id=request_id), headers
+
+
 def from_domain(request: Request[Any, Any, Any], error: LimnographError) -> Response[bytes]:
     """An error that we raised on purpose."""
-    if isinstance(error, InvalidInput):
-        found = problem("bad-request", error.detail, field=error.field, request_id=_request_id(request))
-    else:
-        kind: ProblemType = error.problem_type if error.problem_type in STATUS else "internal"
-        found = problem(kind, str(error), request_id=_request_id(request))
-    return _send(found)
+    found, headers = of_domain(error, _request_id(request))
+    answer = _send(found)
+    answer.headers.update(headers)
+    return answer
+
+
+def now_text() -> str:
+    """UTC now, ISO 8601 to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
@@ -130,6 +152,15 @@ def from_unknown(request: Request[Any, Any, Any], error: Exception) -> Response[
     return _send(problem("internal", "an unexpected error; the server's log has it", request_id=request_id))
 
 
+class TooSlow(Exception):
+    """A body did not arrive in time; `api/front.py` raises it while a handler reads."""
+
+
+def from_too_slow(request: Request[Any, Any, Any], error: TooSlow) -> Response[bytes]:
+    """The caller's fault, as far as we can tell."""
+    return _send(problem("bad-request", str(error), field="body", request_id=_request_id(request)))
+
+
 class TooLarge(Exception):
     """A body without a declared length grew over the cap; `api/front.py` raises it while a handler reads."""
 
@@ -141,6 +172,7 @@ def from_too_large(request: Request[Any, Any, Any], error: TooLarge) -> Response
 
 HANDLERS: dict[Any, Any] = {
     TooLarge: from_too_large,
+    TooSlow: from_too_slow,
     LimnographError: from_domain,
     HTTPException: from_framework,
     Exception: from_unknown,

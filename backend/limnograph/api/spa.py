@@ -18,6 +18,9 @@ from litestar.datastructures import State
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
+from limnograph.api.access import OPEN, READ
+from limnograph.api.sessions import to_login
+
 BUILD = Path(__file__).parents[1] / "_dashboard"
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 _MIME = {".js": "text/javascript", ".css": "text/css", ".webmanifest": "application/manifest+json"}
@@ -115,25 +118,25 @@ def policy(shell: bytes) -> str:
 _ANY = [HttpMethod.GET, HttpMethod.POST, HttpMethod.PUT, HttpMethod.PATCH, HttpMethod.DELETE, HttpMethod.OPTIONS]
 
 
-@route("/api", http_method=_ANY, include_in_schema=False, sync_to_thread=False)
+@route("/api", http_method=_ANY, include_in_schema=False, sync_to_thread=False, opt=READ)
 def api_root() -> None:
     """As `api_unknown`."""
     raise NotFoundException
 
 
-@route("/api/{path:path}", http_method=_ANY, include_in_schema=False, sync_to_thread=False)
+@route("/api/{path:path}", http_method=_ANY, include_in_schema=False, sync_to_thread=False, opt=READ)
 def api_unknown(path: FromPath[str]) -> None:
     """What is under /api and is no route is a problem, never a page."""
     raise NotFoundException(detail=f"no such endpoint: /api{path}")
 
 
-@get("/", include_in_schema=False, sync_to_thread=False)
+@get("/", include_in_schema=False, sync_to_thread=False, opt=OPEN)
 def front_page(request: Request[Any, Any, Any], state: State) -> Response[bytes]:
     """The shell."""
-    return _send(request, state["site"].shell)
+    return _shell(request, state["site"])
 
 
-@get("/{path:path}", include_in_schema=False, sync_to_thread=False)
+@get("/{path:path}", include_in_schema=False, sync_to_thread=False, opt=OPEN)
 def page(request: Request[Any, Any, Any], state: State, path: FromPath[str]) -> Response[bytes]:
     """A file of the build, else the shell."""
     site: Site = state["site"]
@@ -142,8 +145,16 @@ def page(request: Request[Any, Any, Any], state: State, path: FromPath[str]) -> 
     if asset is None:
         if name.startswith("_app/"):  # a stale chunk must fail loudly, not be a page
             raise NotFoundException(detail="no such asset")
-        asset = site.shell
+        return _shell(request, site)
     return _send(request, asset)
+
+
+def _shell(request: Request[Any, Any, Any], site: Site) -> Response[bytes]:
+    """The shell holds no data, so it is open; a browser that could read none of it is asked to log in first."""
+    identity = request.scope["state"].get("identity")
+    if identity is None or "read" not in identity.scopes:
+        return to_login(request)
+    return _send(request, site.shell)
 
 
 def _send(request: Request[Any, Any, Any], asset: Asset) -> Response[bytes]:

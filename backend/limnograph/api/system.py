@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from limnograph import __version__
+from limnograph.api.access import METRICS, OPEN, READ, WEBHOOK
 from limnograph.api.problems import documented
 from limnograph.api.views import Accepted, HealthView, RunIn, RunTableIn
 from limnograph.domain.answers import Status
@@ -20,26 +21,33 @@ EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 _LATEST_MS = 32_503_680_000_000
 
 
-@get("/status", operation_id="getStatus", summary="State of the whole", responses=documented())
+@get("/status", operation_id="getStatus", summary="State of the whole", responses=documented(), opt=READ)
 async def get_status(backend: NamedDependency[Backend]) -> Status:
     """Sources, watermark, newest pass and what is missing. A failed source is a status, never an error."""
     return await backend.status.status()
 
 
-@post("/runs", operation_id="postRun", summary="Accept a job run", status_code=202, responses=documented(413, 503))
+@post(
+    "/runs",
+    operation_id="postRun",
+    summary="Accept a job run",
+    status_code=202,
+    responses=documented(413, 503),
+    opt=WEBHOOK,
+)
 async def post_run(backend: NamedDependency[Backend], data: JSONBody[RunIn]) -> Accepted:
     """One transition of a run, durable in the inbox before the answer; a repeat of (run_id, status) changes nothing."""
     new = await backend.runs.accept([_fact(data, backend.clock.now())])
     return Accepted(accepted=new, duplicates=1 - new)
 
 
-@get("/healthz", operation_id="getLiveness", summary="Alive", responses=documented(), sync_to_thread=False)
+@get("/healthz", operation_id="getLiveness", summary="Alive", responses=documented(), sync_to_thread=False, opt=OPEN)
 def healthz() -> HealthView:
     """The process answers."""
     return HealthView(status="ok", version=__version__)
 
 
-@get("/readyz", operation_id="getReadiness", summary="Ready", responses=documented(), sync_to_thread=False)
+@get("/readyz", operation_id="getReadiness", summary="Ready", responses=documented(), sync_to_thread=False, opt=OPEN)
 def readyz(backend: NamedDependency[Backend]) -> Response[HealthView]:
     """200 once the first read of the meta tables has finished, 503 with `starting` before."""
     ready = backend.status.ready()
@@ -47,7 +55,7 @@ def readyz(backend: NamedDependency[Backend]) -> Response[HealthView]:
     return Response(view, status_code=200 if ready else 503)
 
 
-@get("/metrics", include_in_schema=False, sync_to_thread=False)
+@get("/metrics", include_in_schema=False, sync_to_thread=False, opt=METRICS)
 def metrics(state: State) -> Response[bytes]:
     """Prometheus exposition of the server and of every table."""
     return Response(state["exposition"](), headers={"content-type": EXPOSITION})

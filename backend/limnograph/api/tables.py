@@ -6,6 +6,7 @@ from litestar import Router, get
 from litestar.di import NamedDependency
 
 from limnograph.api import parameters as p
+from limnograph.api.access import LAKE_PAGE, TABLE_PAGE
 from limnograph.api.problems import documented
 from limnograph.domain.answers import CommitDetail, CommitsPage, TableDetail, TablesPage
 from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
@@ -18,7 +19,7 @@ def _now_ms(backend: Backend) -> int:
     return backend.clock.now() // 1000
 
 
-@get("/tables", operation_id="listTables", summary="Fleet rows", responses=documented(503))
+@get("/tables", operation_id="listTables", summary="Fleet rows", responses=documented(503), opt=LAKE_PAGE)
 async def list_tables(
     backend: NamedDependency[Backend],
     *,
@@ -28,11 +29,14 @@ async def list_tables(
     direction: p.Dir = "desc",
     start: p.From = None,
     end: p.To = None,
+    grew: p.Grew = None,
+    within: p.Within = None,
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
     """Tables with the reason why each stands where it stands; default range the last 24 hours."""
     first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
+    share, within_s = p.growth(grew, within)
     query = FleetQuery(
         start=first,
         end=last,
@@ -42,11 +46,13 @@ async def list_tables(
         direction=direction,
         cursor=cursor,
         limit=p.page_size(limit),
+        grew=share,
+        within_s=within_s,
     )
     return await backend.fleet.page(query)
 
 
-@get("/", operation_id="getTable", summary="One table now", responses=documented(404, 503))
+@get("/", operation_id="getTable", summary="One table now", responses=documented(404, 503), opt=TABLE_PAGE)
 async def get_table(
     backend: NamedDependency[Backend], catalog: p.Catalog, namespace: p.Namespace, table: p.Table
 ) -> TableDetail:
@@ -54,7 +60,13 @@ async def get_table(
     return await backend.tables.detail(p.table_name(catalog, namespace, table))
 
 
-@get("/timeline", operation_id="getTimeline", summary="Lanes of a table", responses=documented(404, 503))
+@get(
+    "/timeline",
+    operation_id="getTimeline",
+    summary="Lanes of a table",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
 async def get_timeline(
     backend: NamedDependency[Backend],
     *,
@@ -75,7 +87,13 @@ async def get_timeline(
     return await backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
 
 
-@get("/commits", operation_id="listTableCommits", summary="Commits of a table", responses=documented(404, 503))
+@get(
+    "/commits",
+    operation_id="listTableCommits",
+    summary="Commits of a table",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
 async def list_table_commits(
     backend: NamedDependency[Backend],
     *,
@@ -105,7 +123,13 @@ async def list_table_commits(
     return await backend.commits.page(query)
 
 
-@get("/commits/{snapshot_id:str}", operation_id="getCommit", summary="One commit", responses=documented(404, 503))
+@get(
+    "/commits/{snapshot_id:str}",
+    operation_id="getCommit",
+    summary="One commit",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
 async def get_commit(
     *,
     backend: NamedDependency[Backend],
@@ -118,7 +142,13 @@ async def get_commit(
     return await backend.commits.detail(p.table_name(catalog, namespace, table), p.snapshot_id(snapshot_id))
 
 
-@get("/commits", operation_id="listCommits", summary="Commits of all tables", responses=documented(503))
+@get(
+    "/commits",
+    operation_id="listCommits",
+    summary="Commits of all tables",
+    responses=documented(503),
+    opt=LAKE_PAGE,
+)
 async def list_commits(
     backend: NamedDependency[Backend],
     *,

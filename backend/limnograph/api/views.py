@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.access import AccessScope
 from limnograph.domain.answers import View
 
 ProblemType = Literal[
     "bad-request",
+    "unauthenticated",
+    "forbidden",
     "not-found",
     "method-not-allowed",
     "conflict",
     "too-large",
+    "too-many-requests",
     "internal",
     "source-failed",
     "source-unavailable",
@@ -66,3 +70,18 @@ class HealthView(View, frozen=True, kw_only=True):
 
     status: Literal["ok", "starting"]
     version: str
+
+
+class SessionIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST /api/v1/session`: an API token, and where to go afterwards."""
+
+    token: str
+    next: str = "/"
+
+
+class SessionView(View, frozen=True, kw_only=True):
+    """Who is logged in now. `next`: a path of this server."""
+
+    subject: str
+    scopes: tuple[AccessScope, ...]
+    next: str

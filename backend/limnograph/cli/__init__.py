@@ -18,10 +18,12 @@ from limnograph.jobs.logs import configure
 
 VERBS = {
     "demo": "Start the demo lake, its Prometheus, the pipeline and the server.",
+    "doctor": "Check what an installation needs, with remedies.",
     "failpoints": "Print the names of the pipeline's failpoints.",
     "inspect": "Read one table from storage, no catalog needed.",
     "pipeline": "Extract the history of every table into the meta tables.",
     "serve": "Serve the dashboard and its API.",
+    "token": "Make, list and revoke API tokens.",
 }
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from limnograph.domain.errors import SettingsError
-from limnograph.settings import CONFIG_ENV, DEFAULT_PORT, Settings, load, unused
+from limnograph.settings import CONFIG_ENV, DEFAULT_PORT, Settings, load, needs_insecure, unused
 
+if TYPE_CHECKING:
+    from limnograph.api.gate import Gate
+    from limnograph.wiring.server import Parts
+
+_WARN_S = 60.0
 _log = logging.getLogger("limnograph.server")
 _EPILOG = "Example:  limnograph serve --config limnograph.toml --port 8787"
 
@@ -26,8 +34,10 @@ _EPILOG = "Example:  limnograph serve --config limnograph.toml --port 8787"
 def command(config: str | None, host: str | None, port: int | None, *, no_watch: bool, log_format: str) -> None:
     """Parse, wire, serve."""
     from limnograph.api import spa
-    from limnograph.api.app import create_app
+    from limnograph.api.app import MB, Limits, create_app
     from limnograph.api.exposition import Exposition
+    from limnograph.api.opened import gate
+    from limnograph.api.traffic import Traffic
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
     from limnograph.wiring.server import build
@@ -41,22 +51,45 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     given = settings.server.port if port is None else port
     chosen = free_port(address, DEFAULT_PORT if given is None else given, given=given is not None)
     parts = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
-    exposition = Exposition(parts.gauges.numbers, lambda: parts.store.watermark)
-    app = create_app(parts.backend, spa.load(), exposition, parts.around)
-    asyncio.run(serve(app, address, chosen, lambda url: click.echo(f"Limnograph serves {url}")))
+    traffic, live = Traffic(), parts.backend.live
+    exposition = Exposition(
+        parts.gauges.numbers, lambda: parts.store.watermark, own=parts.own_metrics, collectors=[traffic]
+    )
+    asked = gate(settings, address)
+    limits = Limits(settings.server.page_cache_mb * MB, open_metrics=settings.auth.open_metrics)
+    around = partial(_around, parts, settings, asked)
+    app = create_app(parts.backend, spa.load(), exposition, around, gate=asked, limits=limits)
+    asyncio.run(
+        serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}"), live.close)
+    )
 
 
 def _check_host(host: str, settings: Settings) -> None:
-    """Only loopback without authentication. Raises SettingsError."""
-    if host == "localhost" or settings.server.insecure:
-        return
-    try:
-        loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback:
+    """Only loopback where nobody is asked who they are. Raises SettingsError."""
+    if needs_insecure(host, settings):
         raise SettingsError(
             "server.host",
-            f"{host} is not a loopback address and nothing authenticates callers yet; "
-            "use 127.0.0.1 behind a proxy, or set server.insecure = true",
+            f"{host} is not a loopback address and nobody is asked who they are; set auth.mode "
+            '(e.g. "tokens", then: limnograph token create NAME --scope read), use 127.0.0.1 behind a proxy, '
+            "or set server.insecure = true",
         )
+
+
+async def _keep_warning() -> None:
+    while True:
+        _log.warning("server.insecure: anybody who reaches this server reads everything and may tell it anything")
+        await asyncio.sleep(_WARN_S)
+
+
+@asynccontextmanager
+async def _around(parts: Parts, settings: Settings, gate: Gate) -> AsyncGenerator[None]:
+    """The parts' own background, and while nobody is asked on an open address a warning each minute."""
+    warning = asyncio.create_task(_keep_warning()) if settings.server.insecure and gate.credentials is None else None
+    try:
+        async with parts.around():
+            yield
+    finally:
+        if warning is not None:
+            warning.cancel()
+        if gate.credentials is not None and gate.credentials.provider is not None:
+            await gate.credentials.provider.aclose()

@@ -74,8 +74,17 @@ class TableDeltas(View, frozen=True, kw_only=True):
     job_duration_ratio: float | None
 
 
+class Growth(View, frozen=True, kw_only=True):
+    """Greatest rise of the data files within the time asked for. `share` of `files_before`; null: from nothing."""
+
+    files_before: int
+    files_after: int
+    share: float | None
+    at: int
+
+
 class TableRow(View, frozen=True, kw_only=True):
-    """One row of the fleet. `spark`: data files at equal distances over the range."""
+    """One row of the fleet. `spark`: data files at equal distances over the range. `growth`: when asked for."""
 
     catalog: str
     namespace: str
@@ -87,6 +96,7 @@ class TableRow(View, frozen=True, kw_only=True):
     values: TableValues
     deltas: TableDeltas
     spark: list[float | None]
+    growth: Growth | None = None
 
 
 class TablesPage(View, frozen=True, kw_only=True):
@@ -268,13 +278,24 @@ class CommitDetail(View, frozen=True, kw_only=True):
 
 
 class SourceStatus(View, frozen=True, kw_only=True):
-    """Health of one source as last seen; `age_s` since the last success."""
+    """Health of one source as last seen; `age_s` since the last success. `breaker`: of a source that is left alone for
+    a while after failures in a row (`open`); `half-open`: the next question tries it.
+    """
 
     id: str
-    kind: Literal["prometheus", "meta", "catalog", "watcher", "pipeline", "inbox"]
+    kind: Literal["prometheus", "meta", "catalog", "watcher", "pipeline", "inbox", "trino"]
     status: Literal["ok", "stale", "error", "absent"]
     age_s: float | None
     detail: str | None
+    breaker: Literal["closed", "open", "half-open"] | None = None
+
+
+class HotIndex(View, frozen=True, kw_only=True):
+    """What the server holds in memory. `tables_shortened`: those whose older hours are read from the meta tables."""
+
+    bytes: int
+    rows: int
+    tables_shortened: int
 
 
 class Status(View, frozen=True, kw_only=True):
@@ -288,5 +309,6 @@ class Status(View, frozen=True, kw_only=True):
     tables: int
     unreadable: int
     snapshots: int | None
+    hot: HotIndex
     sources: list[SourceStatus]
     hints: list[Hint]

@@ -32,10 +32,15 @@ Direction = Literal["asc", "desc"]
 
 MAX_LIMIT = 500
 DEFAULT_LIMIT = 50
+DEFAULT_WITHIN_S, MAX_WITHIN_S = 300, 7 * 86_400
+MAX_GREW = 1_000_000.0
 
 
 class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of the fleet. `start` and `end` epoch ms, half-open; `ns` is `catalog.namespace` or a namespace."""
+    """A page of the fleet. `start` and `end` epoch ms, half-open; `ns` is `catalog.namespace` or a namespace.
+
+    `grew`: only tables whose data files grew by more than this share of what they were, within `within_s` seconds.
+    """
 
     start: int
     end: int
@@ -45,6 +50,8 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     direction: Direction = "desc"
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
+    grew: float | None = None
+    within_s: int = DEFAULT_WITHIN_S
 
 
 class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):

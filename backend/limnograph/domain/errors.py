@@ -4,6 +4,9 @@ LimnographError
 ├── InvalidInput(field)            the caller must change something       bad-request, exit 2
 │   └── SettingsError(field)       ... in the settings file or environment
 ├── NotFound                       the thing named does not exist         not-found
+├── Unauthenticated                nobody is who this could be            unauthenticated
+├── Forbidden                      somebody, but not for this             forbidden
+├── TooManyRequests(retry_after)   come back later                        too-many-requests
 ├── Conflict                       somebody else committed first          conflict
 ├── EnvironmentFault               this machine lacks something           exit 2
 ├── SourceError(source)            an upstream did not serve us           source-failed
@@ -49,6 +52,28 @@ class NotFound(LimnographError):
     """What was asked for does not exist."""
 
     problem_type = "not-found"
+
+
+class Unauthenticated(LimnographError):
+    """No credentials, or ones that prove nothing. The message never says which part was wrong."""
+
+    problem_type = "unauthenticated"
+
+
+class Forbidden(LimnographError):
+    """The caller is known and lacks a scope, or the request comes from another site."""
+
+    problem_type = "forbidden"
+
+
+class TooManyRequests(LimnographError):
+    """A limit on attempts or connections is reached; `retry_after_s` says when it is worth trying again."""
+
+    problem_type = "too-many-requests"
+
+    def __init__(self, detail: str, retry_after_s: int) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
 
 
 class Conflict(LimnographError):

@@ -24,8 +24,8 @@ class TableGauge(NamedTuple):
 class TableCounter(NamedTuple):
     """Sum of `column` over commits of every operation but `replace` since the server first saw the table.
 
-    It begins at 0: commits that were known at first sight are not counted, so that the reset of a restart is one to 0
-    and not to a sum of the past, which `increase` would take for new commits.
+    It begins at 0: commits that were known at first sight are not counted, so that a history that is read later is no
+    rise that `increase` would take for new commits. Restarts go on where the counter stood.
     """
 
     name: str
@@ -54,3 +54,25 @@ TABLE_COUNTERS = (
     TableCounter("lakehouse_table_added_bytes_total", "added_bytes", "Bytes of data files added by commits."),
     TableCounter("lakehouse_table_commits_total", "", "Commits of main, maintenance (`replace`) left out."),
 )
+
+
+class ServerMetric(NamedTuple):
+    """A number of the server itself."""
+
+    name: str
+    help: str
+
+
+SERVER_METRICS = (
+    ServerMetric("limnograph_watermark_timestamp_seconds", "Metadata is known up to here."),
+    ServerMetric("limnograph_hot_bytes", "Bytes that the hot index holds."),
+    ServerMetric("limnograph_hot_rows", "Snapshots in the hot index."),
+    ServerMetric("limnograph_hot_tables", "Tables in the hot index."),
+    ServerMetric("limnograph_hot_tables_shortened", "Tables whose old hours were let go to stay within hot_mb."),
+    ServerMetric("limnograph_table_series_left_out", "Series of tables beyond the budget of this page."),
+    ServerMetric("limnograph_meta_up", "Whether the meta tables could be read last time (1) or not (0)."),
+)
+REQUESTS = "limnograph_http_request_duration_seconds"
+"""Histogram of requests by `route`, `method` and `status`."""
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Its buckets."""

@@ -86,7 +86,11 @@ class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
 
 
 class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable."""
+    """One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
+
+    `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
+    where none is known).
+    """
 
     snapshot_id: str
     t: int
@@ -100,6 +104,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     engine: str | None
     status: str
     provisional: bool = False
+    commits: int = 1
 
 
 class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):
@@ -135,10 +140,22 @@ class Range(msgspec.Struct, frozen=True):
     step: int
 
 
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
+    `seconds`; events and bars carry their own instants.
+    """
+
+    seconds: int
+    lanes: list[Lane]
+
+
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """`t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet."""
+    """`t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
+    period before, when it was asked for.
+    """
 
     range: Range
     watermark: int | None
     t: list[int]
     lanes: list[Lane]
+    cmp: Compared | None = None

@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 import logging
 import os
+import resource
 import signal
 import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 from litestar.types import ASGIApp
@@ -20,6 +22,11 @@ from litestar.types import ASGIApp
 from limnograph.domain.errors import EnvironmentFault
 
 DRAIN_S = 9.0
+CONNECTIONS = 4_096
+"""Open at once. Further ones wait in the backlog until one ends, so half-sent requests and idle streams must fit in."""
+BACKLOG = 1_024
+HEADERS_MS = 10_000
+"""A request whose headers are not there by then is dropped."""
 _log = logging.getLogger("limnograph.server")
 
 
@@ -39,10 +46,24 @@ def free_port(host: str, port: int, *, given: bool) -> int:
     raise EnvironmentFault(f"no free port on {host}")
 
 
-async def serve(app: ASGIApp, host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `announce` gets the address once `/readyz` answers 200."""
+async def serve(
+    app: ASGIApp, host: str, port: int, announce: Callable[[str], None], closing: Callable[[], None] = lambda: None
+) -> None:
+    """Serve until SIGTERM or SIGINT; `announce` gets the address once `/readyz` answers 200, `closing` is called before
+    requests in flight are waited for: it ends those that would not end by themselves.
+    """
+    _more_files()
     server = Server(
-        app, address=host, port=port, interface=Interfaces.ASGI, websockets=False, log_level=LogLevels.error
+        app,
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        websockets=False,
+        log_level=LogLevels.error,
+        http=HTTPModes.http1,  # no multiplexing without TLS; a proxy in front speaks it to browsers
+        http1_settings=HTTP1Settings(header_read_timeout=HEADERS_MS),
+        backlog=BACKLOG,
+        backpressure=CONNECTIONS,
     )
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -55,10 +76,19 @@ async def serve(app: ASGIApp, host: str, port: int, announce: Callable[[str], No
     for task in (announcing, waiting):
         task.cancel()
     if not serving.done():
+        closing()
         server.stop()  # type: ignore[no-untyped-call]
         await _drain(serving)
     else:
         serving.result()
+
+
+def _more_files() -> None:
+    """A connection is a file: as many as the system lets us have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS * 2 if hard == resource.RLIM_INFINITY else min(hard, CONNECTIONS * 2)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _drain(serving: asyncio.Task[None]) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, Protocol
 
 import msgspec
 import polars as pl
 
-Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels"]
+Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels", "snapshots_hourly", "snapshots_daily"]
 
 
 class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of one meta table. Conditions are and-ed; empty tuples and None mean no condition.
 
     `start` and `end` (epoch microseconds, half-open) bound the event time: `committed_at` of snapshots, `starts_at` of
-    alerts, `at` of the others.
+    alerts, `hour` and `day` of the roll-ups, `at` of the others. `observed_from`: rows of `snapshots` and `changes`
+    that were read from the lake at that instant or later.
     """
 
     table: Table
@@ -24,6 +26,7 @@ class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] = ()
     start: int | None = None
     end: int | None = None
+    observed_from: int | None = None
     limit: int | None = None
 
 
@@ -52,4 +55,8 @@ class QueryEngine(Protocol):
         """Rows in time order with the asked columns (all when none are named) in that order; instants as Int64
         microseconds. An empty frame with those columns when the table does not exist. Raises SourceError.
         """
+        ...
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """Table properties; none when the table does not exist. Raises SourceError."""
         ...

@@ -12,7 +12,9 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
+from limnograph.services.live import Live
 from limnograph.services.told import Taken
+from limnograph.services.versions import Versions
 
 
 class FleetPages(Protocol):
@@ -112,3 +114,5 @@ class Backend(NamedTuple):
     events: EventInbox
     status: StatusPages
     clock: Clock
+    versions: Versions
+    live: Live

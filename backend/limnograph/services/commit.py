@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from typing import Literal, NamedTuple
 
@@ -19,8 +18,8 @@ from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.job_runs import JobRun
 from limnograph.services.jobs import Jobs
-from limnograph.services.lake import completed
 from limnograph.services.loading import rows_by_id
+from limnograph.services.provisional import completed
 
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
 """How far runs before and after a commit are looked at, microseconds."""
@@ -52,7 +51,7 @@ class CommitDetails:
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound for an unknown table or commit, SourceError when the meta tables cannot be read."""
-        found = await asyncio.to_thread(self._find, name, snapshot_id)
+        found = await self._store.reads.ask(self._find, name, snapshot_id)
         row, history = found.row, found.history
         effects = await self._effects(name, row)
         writer = await self._written_by(row)
@@ -95,7 +94,7 @@ class CommitDetails:
         row = self._row(history.uuid, snapshot_id, history)
         if row is None:
             raise NotFound(f"{name} has no commit {snapshot_id}")
-        if row.committed_at is not None and row.committed_at < reading.lake.floor:
+        if row.committed_at is not None and not reading.lake.reaches(row.committed_at, history.uuid):
             reading = self._store.since(row.committed_at - AROUND, (history.uuid,))
             history = reading.lake.histories.get(history.uuid, history)
         parent = self._row(history.uuid, row.parent_id, history) if row.parent_id is not None else None
@@ -207,7 +206,7 @@ def effects_of(runs: list[JobRun], at: int) -> list[RunEffect]:
 
 def _neighbours(history: History, row: SnapshotFact) -> tuple[str | None, str | None]:
     """Ids before and after on main; for a commit off main, its parent and nothing."""
-    ids = [snapshot_id for _, snapshot_id in history.main]
+    ids = history.main_ids
     if row.snapshot_id not in ids:
         return (None if row.parent_id is None else str(row.parent_id)), None
     index = ids.index(row.snapshot_id)

@@ -1,26 +1,41 @@
-"""The fleet: one row per table with the reason why it stands where it stands, sorted and paged."""
+"""The fleet: one row per table with the reason why it stands where it stands, sorted and paged.
+
+The order comes from vectors over the tables; rows are made of those alone that stand on the page.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 
-from limnograph.domain.answers import Hint, TableDeltas, TableRow, TablesPage, TableValues
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from limnograph.domain.answers import Growth, Hint, TableDeltas, TableRow, TablesPage, TableValues
 from limnograph.domain.asked import FleetQuery
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.services import cursors, hints, numbers, reasons
+from limnograph.services.attention import Attention
+from limnograph.services.fleet_order import Keys, matching, namespace_of
+from limnograph.services.growth import GrowthIndex, greatest
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
+from limnograph.services.hot_columns import NULL
+from limnograph.services.hot_table import HotTable
 from limnograph.services.jobs import Jobs
 from limnograph.services.lake import Lake
 from limnograph.services.paces import slowest_readers
-from limnograph.services.reasons import JobPace, Thresholds
+from limnograph.services.reasons import RANK, JobPace, Thresholds
+from limnograph.services.standings import Standing, Standings
 
 _SAME_MS = 10_000
+_BOARDS_KEPT = 8
 
 
 class FleetService:
@@ -28,25 +43,37 @@ class FleetService:
 
     def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, limits: Thresholds = Thresholds()) -> None:  # noqa: B008
         self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
-        self._computed: _Computed | None = None
+        self._lock = threading.Lock()
+        self._standings, self._growth, self._attention = Standings(), GrowthIndex(), Attention(limits)
+        self._boards: OrderedDict[tuple[int, int, int], _Board] = OrderedDict()
+        store.listeners.append(self._arrived)
+
+    def _arrived(self, lake: Lake) -> None:
+        """A lake is about to be shown: what grew in it is decided now, not when somebody asks."""
+        self._growth.update(lake.listed, self._clock.now())
 
     async def page(self, query: FleetQuery) -> TablesPage:
         """Rows that match, from the cursor on. Raises InvalidInput (cursor)."""
-        question = (query.start, query.end, query.text, query.namespace, query.sort, query.direction)
+        within_s = None if query.grew is None else query.within_s
+        question = (
+            *(query.start, query.end, query.text, query.namespace, query.sort, query.direction),
+            *(query.grew, within_s),
+        )
         offset = cursors.decode(question, query.cursor, (int,))[0] if query.cursor else 0
         reading = self._store.reading
-        if query.start * MICROS_PER_MS < reading.lake.floor:
-            reading = await asyncio.to_thread(self._store.since, query.start * MICROS_PER_MS)
-        rows = await self._rows(query, reading)
-        page = rows[offset : offset + query.limit]
-        more = offset + query.limit < len(rows)
-        watermark = self._store.watermark
+        if not reading.lake.reaches(query.start * MICROS_PER_MS):
+            reading = await self._store.reach(query.start * MICROS_PER_MS)
+        now_ms = self._clock.now() // MICROS_PER_MS
+        end = min(query.end, max(now_ms, query.start + 1))
+        paces = await slowest_readers(self._jobs.metrics, query.start, end)
+        rows, total, board = await asyncio.to_thread(self._rows, reading.lake, query, end, paces, offset)
+        more, watermark = offset + query.limit < total, self._store.watermark
         return TablesPage(
-            rows=page,
-            total=len(rows),
+            rows=rows,
+            total=total,
             next_cursor=cursors.encode(question, [offset + query.limit]) if more else None,
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
-            namespaces=sorted({_namespace(name) for name in _listed(reading)}),
+            namespaces=board.namespaces,
             hints=self.hints(reading),
         )
 
@@ -61,29 +88,78 @@ class FleetService:
             found.append(hints.NO_TABLES)
         return found
 
-    async def _rows(self, query: FleetQuery, reading: Reading) -> list[TableRow]:
-        now_ms = self._clock.now() // MICROS_PER_MS
-        end = min(query.end, max(now_ms, query.start + 1))
-        paces = await slowest_readers(self._jobs.metrics, query.start, end)
-        kept = self._computed
-        if kept is None or not kept.answers(reading.lake, query.start, end, paces):
-            rows = await asyncio.to_thread(self._all_rows, reading.lake, query.start, end, paces)
-            kept = self._computed = _Computed(reading.lake, query.start, end, paces, rows)
-        wanted = [row for row in kept.rows if _matches(TableName(row.catalog, row.namespace, row.table), query)]
-        return _sorted(wanted, query)
+    def _rows(
+        self, lake: Lake, query: FleetQuery, end: int, paces: dict[TableName, JobPace], offset: int
+    ) -> tuple[list[TableRow], int, _Board]:
+        """Rows of a page, how many match in all, and what they were chosen from."""
+        with self._lock:
+            board = self._board(lake, query.start, end, paces)
+            chosen = matching(board.keys.names, board.folded, query)
+            if query.grew is not None:
+                chosen = chosen[self._grown(board, query, end)[chosen]]
+            order = board.keys.order(query, chosen)
+            page = [self._row(board, int(place)) for place in order[offset : offset + query.limit]]
+        if query.grew is not None:
+            page = [_with_growth(row, lake, query, end) for row in page]
+        return page, len(order), board
 
-    def _all_rows(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> list[TableRow]:
-        rows = [self._row(history, start, end, paces.get(history.name)) for history in lake.current()]
-        return rows + [_damaged(name, change) for name, change in lake.damaged.items()]
+    def _grown(self, board: _Board, query: FleetQuery, end: int) -> NDArray[np.bool_]:
+        """Which places are tables whose files grew as asked."""
+        index = self._growth if board.lake is self._store.reading.lake else GrowthIndex()
+        span, now = (query.start * MICROS_PER_MS, end * MICROS_PER_MS), self._clock.now()
+        tables = board.lake.listed
+        grew = index.grown(tables, span, query.grew or 0.0, query.within_s, now)
+        found = np.zeros(len(board.rows), np.bool_)
+        found[board.places[: len(tables)]] = grew
+        return found
 
-    def _row(self, history: History, start: int, end: int, pace: JobPace | None) -> TableRow:
+    def _board(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> _Board:
+        """Vectors of a range; those of another one that begins and ends within the same ten seconds are as good."""
+        for board in self._boards.values():
+            if board.answers(lake, start, end, paces):
+                return board
+        for key in [key for key, board in self._boards.items() if board.lake is not lake]:
+            del self._boards[key]
+        board = self._boards[lake.version, start, end] = self._made(lake, start, end, paces)
+        while len(self._boards) > _BOARDS_KEPT:
+            self._boards.popitem(last=False)
+        return board
+
+    def _made(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> _Board:
         first, last = start * MICROS_PER_MS, end * MICROS_PER_MS
-        seen = reasons.view(history, first, last, pace, self._limits)
+        tables, damaged = lake.listed, list(lake.damaged)
+        standings = self._standings if lake is self._store.reading.lake else Standings()
+        before = standings.at(tables, first, first - 1)
+        after = standings.at(tables, last - 1, last - 1)
+        ranks, magnitudes = self._attention.of(tables, before, after, (first, last), paces)
+        names = [*(table.name or TableName("", "", "") for table in tables), *damaged]
+        order = np.array(sorted(range(len(names)), key=names.__getitem__), np.intp)
+        ranks = np.append(ranks, np.full(len(damaged), RANK["unreadable"]))[order]
+        magnitudes = np.append(magnitudes, np.ones(len(damaged)))[order]
+        before, after = (_and_nothing(one, len(damaged), order) for one in (before, after))
+        names = [names[place] for place in order.tolist()]
+        rows: list[HotTable | None] = [*tables, *([None] * len(damaged))]
+        keys = Keys(ranks, magnitudes, before, after, names, paces)
+        return _Board(lake, (start, end), keys, [rows[place] for place in order.tolist()], np.argsort(order))
+
+    def _row(self, board: _Board, place: int) -> TableRow:
+        made = board.made.get(place)
+        if made is None:
+            made = board.made[place] = self._shown(board, place)
+        return made
+
+    def _shown(self, board: _Board, place: int) -> TableRow:
+        table, name = board.rows[place], board.keys.names[place]
+        if table is None:
+            return _damaged(name, board.lake.damaged[name])
+        history = History(table)
+        first, last = board.start * MICROS_PER_MS, board.end * MICROS_PER_MS
+        seen = reasons.view(history, first, last, board.keys.paces.get(name), self._limits)
         return TableRow(
-            catalog=history.name.catalog,
-            namespace=history.name.namespace,
-            table=history.name.table,
-            table_uuid=history.uuid,
+            catalog=name.catalog,
+            namespace=name.namespace,
+            table=name.table,
+            table_uuid=table.uuid,
             format=seen.after.format if seen.after else None,
             status=numbers.health(history, seen.after),
             reason=reasons.reason(seen),
@@ -93,19 +169,48 @@ class FleetService:
         )
 
 
-class _Computed(NamedTuple):
-    """Rows of all tables for one range; good for another one that ends within the same ten seconds."""
+class _Board:
+    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name), and those made so far.
 
-    lake: Lake
-    start: int
-    end: int
-    paces: dict[TableName, JobPace]
-    rows: list[TableRow]
+    `places`: where the tables of `lake.listed` and then the damaged names stand.
+    """
 
-    def answers(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> bool:
-        """Whether these rows are the answer."""
+    def __init__(
+        self, lake: Lake, span: tuple[int, int], keys: Keys, rows: Sequence[HotTable | None], places: NDArray[np.intp]
+    ) -> None:
+        self.lake, self.keys, self.rows, self.places = lake, keys, rows, places
+        self.start, self.end = span
+        self.folded = [str(name).casefold() for name in keys.names]
+        self.namespaces = sorted({namespace_of(name) for name in keys.names})
+        self.made: dict[int, TableRow] = {}
+
+    def answers(self, lake: Lake, start: int, end: int, paces: Mapping[TableName, JobPace]) -> bool:
+        """Whether its rows are those of a range."""
         near = abs(self.start - start) < _SAME_MS and abs(self.end - end) < _SAME_MS
-        return self.lake is lake and near and self.paces == paces
+        return self.lake is lake and near and self.keys.paces == paces
+
+
+def _and_nothing(standing: Standing, more: int, order: NDArray[np.intp]) -> Standing:
+    """With names of which nothing is known behind the tables, all put in another order."""
+    count = len(standing.moved)
+    values = np.full((count + more, standing.values.shape[1]), NULL)
+    values[:count] = standing.values
+    ends = (np.append(part, np.full(more, fill))[order] for part, fill in _ends(standing))
+    moved, ordinal, following, usual = ends
+    return Standing(values[order], moved, ordinal, following, usual)
+
+
+def _ends(standing: Standing) -> list[tuple[NDArray[np.generic], float]]:
+    return [(standing.moved, NULL), (standing.ordinal, 0), (standing.next_move, NULL), (standing.usual, np.nan)]
+
+
+def _with_growth(row: TableRow, lake: Lake, query: FleetQuery, end: int) -> TableRow:
+    table = lake.tables[row.table_uuid or ""]
+    found = greatest(History(table), query.start * MICROS_PER_MS, end * MICROS_PER_MS, query.within_s)
+    if found is None:
+        return row
+    growth = Growth(files_before=found.before, files_after=found.after, share=found.share, at=found.at // MICROS_PER_MS)
+    return msgspec.structs.replace(row, growth=growth)
 
 
 def _damaged(name: TableName, change: ChangeFact) -> TableRow:
@@ -135,50 +240,3 @@ def _damaged(name: TableName, change: ChangeFact) -> TableRow:
         deltas=TableDeltas(data_files=None, delete_files=None, records=None, bytes=None, job_duration_ratio=None),
         spark=[None] * numbers.SPARK_POINTS,
     )
-
-
-def _listed(reading: Reading) -> list[TableName]:
-    return [history.name for history in reading.lake.current()] + list(reading.lake.damaged)
-
-
-def _namespace(name: TableName) -> str:
-    return f"{name.catalog}.{name.namespace}" if name.namespace else name.catalog
-
-
-def _matches(name: TableName, query: FleetQuery) -> bool:
-    if query.namespace and query.namespace not in {name.namespace, _namespace(name), name.catalog}:
-        return False
-    return query.text.casefold() in str(name).casefold()
-
-
-def _sorted(rows: list[TableRow], query: FleetQuery) -> list[TableRow]:
-    """By name first, so that equal keys stand in a stable order; unknown values last either way."""
-    rows = sorted(rows, key=lambda row: (row.catalog, row.namespace, row.table))
-    if query.sort == "name":
-        return rows if query.direction == "asc" else rows[::-1]
-    if query.sort == "attention":
-        return sorted(rows, key=lambda row: reasons.attention(row.reason), reverse=query.direction == "asc")
-    value = _SORTS[query.sort]
-    known = [row for row in rows if value(row) is not None]
-    unknown = [row for row in rows if value(row) is None]
-    return sorted(known, key=value, reverse=query.direction == "desc") + unknown
-
-
-_SORTS: dict[str, Callable[[TableRow], Any]] = {
-    "data_files": lambda row: row.values.data_files,
-    "delete_files": lambda row: row.values.delete_files,
-    "records": lambda row: row.values.records,
-    "bytes": lambda row: row.values.bytes,
-    "small_files": lambda row: row.values.small_files,
-    "file_size_p50": lambda row: row.values.file_size_p50,
-    "manifests": lambda row: row.values.manifests,
-    "live_snapshots": lambda row: row.values.live_snapshots,
-    "commits": lambda row: row.values.commits,
-    "last_commit": lambda row: row.values.last_committed_at,
-    "job_duration": lambda row: row.values.job_duration_seconds,
-    "delta_data_files": lambda row: row.deltas.data_files,
-    "delta_delete_files": lambda row: row.deltas.delete_files,
-    "delta_records": lambda row: row.deltas.records,
-    "delta_bytes": lambda row: row.deltas.bytes,
-    "delta_job_duration": lambda row: row.deltas.job_duration_ratio,
-}

@@ -1,22 +1,34 @@
 """Numbers of every table for `/metrics`: gauges at main's snapshot, counters that never decrease.
 
-A counter begins at 0 when this process first sees the table and counts the commits that come after: a restart is an
-ordinary reset to 0, and `increase` never counts a commit twice.
+A counter begins at 0 when a table is first seen: what was committed before is no new commit. From then on it counts
+every commit of main once, over restarts too: what was counted is kept, and commits that came while the server was
+down are added when it is back.
 """
 
 from __future__ import annotations
 
+import threading
 from typing import NamedTuple
+
+import numpy as np
 
 from limnograph.domain.gauges import TABLE_COUNTERS, TABLE_GAUGES
 from limnograph.domain.ids import TableName
+from limnograph.ports.counters import Counted, CounterStore
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore
+from limnograph.services.hot_columns import FLOATS, INDEX, NULL, Ints
+from limnograph.services.hot_table import HotTable
 from limnograph.services.lake import Lake
+from limnograph.services.standings import main_at
+
+_END = 2**63 - 1
+_GAUGES = [(gauge, INDEX[gauge.column]) for gauge in TABLE_GAUGES if gauge.column != "committed_at"]
+_MOVED = next(gauge for gauge in TABLE_GAUGES if gauge.column == "committed_at")
 
 
 class TableNumbers(NamedTuple):
-    """Values by metric name; a number that is not known is missing."""
+    """Values by metric name; a number that is not known is missing. The same object as long as nothing changed."""
 
     name: TableName
     gauges: dict[str, float]
@@ -24,51 +36,91 @@ class TableNumbers(NamedTuple):
 
 
 class TableGauges:
-    """Remembers which commits were counted, so that counters only rise while rows leave the hot window."""
+    """Thread-safe. A table is looked at again when it changed: O(tables), and O(rows) of those that did."""
 
-    def __init__(self, store: HotStore) -> None:
-        self._store = store
+    def __init__(self, store: HotStore, kept: CounterStore | None = None) -> None:
+        self._store, self._kept = store, kept
+        self._lock = threading.Lock()
         self._shown: tuple[Lake, bool] | None = None
         self._version = 0
         self._numbers: list[TableNumbers] = []
-        self._counted: dict[str, set[int]] = {}
-        self._totals: dict[str, dict[str, float]] = {}
+        self._made: dict[str, tuple[HotTable, bool, TableNumbers]] = {}
+        self._counted: dict[str, HotTable] = {}
+        self._totals: dict[str, Counted] = kept.load() if kept else {}
+        self._saved = self._version
 
     def numbers(self) -> tuple[int, list[TableNumbers]]:
         """A version that changes with the numbers, and the numbers of every listed table."""
-        lake, known = self._store.reading.lake, self._store.watermark is not None
-        if self._shown is None or lake is not self._shown[0] or known != self._shown[1]:
-            self._shown, self._version = (lake, known), self._version + 1
-            # Before the first whole round of the watcher a history is in pieces: the rest of it is no new commit.
-            self._numbers = [
-                TableNumbers(h.name, _gauges(h), dict(self._count(h)) if known else {})
-                for h in lake.current()
-                if h.head is not None
-            ]
-        return self._version, self._numbers
+        with self._lock:
+            lake, known = self._store.reading.lake, self._store.watermark is not None
+            if self._shown is None or lake is not self._shown[0] or known != self._shown[1]:
+                self._shown, self._version = (lake, known), self._version + 1
+                # Before the first whole round of the watcher a history is in pieces: the rest of it is no new commit.
+                made = (self._of(table, counting=known) for table in lake.listed)
+                self._numbers = [numbers for numbers in made if numbers is not None]
+            return self._version, self._numbers
 
-    def _count(self, history: History) -> dict[str, float]:
-        if history.uuid not in self._counted:
-            self._counted[history.uuid] = set(history.snapshots)
-            self._totals[history.uuid] = {counter.name: 0.0 for counter in TABLE_COUNTERS}
-        counted, totals = self._counted[history.uuid], self._totals[history.uuid]
-        for _, snapshot_id in history.main:
-            row = history.snapshots.get(snapshot_id)
-            if row is None or snapshot_id in counted:
-                continue
-            counted.add(snapshot_id)
-            if row.operation == "replace":
-                continue
-            for counter in TABLE_COUNTERS:
-                totals[counter.name] += (getattr(row, counter.column) or 0) if counter.column else 1
-        return totals
+    def save(self) -> None:
+        """Keep what was counted, if anything was since the last time. Blocks: call it in a thread."""
+        with self._lock:
+            version, totals = self._version, dict(self._totals)
+        if self._kept is not None and version != self._saved:
+            self._kept.save(totals)
+            self._saved = version
+
+    def _of(self, table: HotTable, *, counting: bool) -> TableNumbers | None:
+        made = self._made.get(table.uuid)
+        if made is not None and made[0].version == table.version and made[1] == counting:
+            return made[2]
+        times, place, _ = main_at(table, table.rows.column("committed_at"), _END)
+        if place < 0 or table.name is None:
+            return None
+        counters = dict(self._count(table).totals) if counting else {}
+        numbers = TableNumbers(table.name, _gauges(table, place, int(times[-1])), counters)
+        self._made[table.uuid] = table, counting, numbers
+        return numbers
+
+    def _count(self, table: HotTable) -> Counted:
+        """Totals with the moves of main that are new since the table was looked at last."""
+        history, before = History(table), self._counted.get(table.uuid)
+        known = self._totals.get(table.uuid)
+        times, ids, places = history.moves, np.array(history.main_ids, np.int64), history.main_places
+        if before is not None:
+            new = ~np.isin(ids, History(before).main_ids)
+        elif known is not None:
+            new = times > known.until
+        else:
+            known = Counted(0, dict.fromkeys((counter.name for counter in TABLE_COUNTERS), 0.0))
+            new = np.zeros(len(ids), np.bool_)
+        fresh = np.unique(places[new & (places >= 0)])
+        fresh = fresh[history.numbers("committed_at")[fresh] >= self._store.reading.lake.floor]
+        until = max(known.until, int(times[-1])) if known else int(times[-1])
+        totals = _added(table, fresh, known.totals if known else {})
+        self._counted[table.uuid], self._totals[table.uuid] = table, Counted(until, totals)
+        return self._totals[table.uuid]
 
 
-def _gauges(history: History) -> dict[str, float]:
-    head = history.head
+def _added(table: HotTable, fresh: Ints, totals: dict[str, float]) -> dict[str, float]:
+    """Totals and what some commits did; maintenance (`replace`) is left out."""
+    if len(fresh):
+        fresh = fresh[~table.rows.equals("operation", "replace")[fresh]]
+    found = {}
+    for counter in TABLE_COUNTERS:
+        added = float(len(fresh))
+        if counter.column and len(fresh):
+            numbers = table.rows.column(counter.column)[fresh]
+            added = float(numbers[numbers != NULL].sum())
+        found[counter.name] = totals.get(counter.name, 0.0) + added
+    return found
+
+
+def _gauges(table: HotTable, place: int, moved_at: int) -> dict[str, float]:
+    row = table.rows.chosen([place]).numbers[:, 0]
     found: dict[str, float] = {}
-    for gauge in TABLE_GAUGES:
-        value = history.main_times[-1] if gauge.column == "committed_at" else getattr(head, gauge.column)
-        if value is not None:
-            found[gauge.name] = value * gauge.scale if gauge.scale != 1.0 else value
+    for gauge, index in _GAUGES:
+        value = int(row[index])
+        if value != NULL:
+            number = float(row[index : index + 1].view(np.float64)[0]) if gauge.column in FLOATS else value
+            found[gauge.name] = number * gauge.scale if gauge.scale != 1.0 else number
+    found[_MOVED.name] = moved_at * _MOVED.scale
     return found

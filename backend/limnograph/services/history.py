@@ -1,105 +1,219 @@
-"""The known history of one table in memory: its snapshots, what main pointed at and when, its other changes.
+"""The known history of one table: its snapshots, what main pointed at and when, its other changes. A view on columns.
 
-A value. Main follows the table's own log (`changes` of kind `ref`), so rollbacks and set-current are right; where the
-log has no entry, rows that were ancestors of main stand in by their commit time. Instants are epoch microseconds.
+Main follows the table's own log (`changes` of kind `ref`), so rollbacks and set-current are right; where the log has
+no entry, rows that were ancestors of main stand in by their commit time. Instants are epoch microseconds. A view is
+made for one answer and then let go: what it works out is not kept in the index.
 """
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+
+import numpy as np
 
 from limnograph.analysis.alignment import Value
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.services.hot_columns import INDEX, NULL, Ints, facts_of, plain, sheet_of
+from limnograph.services.hot_rows import Rows, places_of
+from limnograph.services.hot_table import HotTable, Seen, table_of
+from limnograph.services.main_log import MainLog, is_move, main_log, move_of
+from limnograph.services.standing import standing_names
+
+__all__ = ["Commits", "History", "history_of", "main_log", "standing_names"]
+
+
+_OPERATION = INDEX["operation"]
+
+
+class Commits:
+    """Commits of a range in time order, by column; facts are made only of those that are shown."""
+
+    def __init__(self, history: History, first: int, last: int) -> None:
+        self._history, self.first, self.last = history, first, last
+
+    def __len__(self) -> int:
+        """How many."""
+        return self.last - self.first
+
+    def numbers(self, name: str) -> Ints:
+        """A column, NULL where not known."""
+        return self._history.numbers(name)[self.first : self.last]
+
+    def are(self, operation: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which have this operation."""
+        return self._history.table.rows.equals("operation", operation)[self.first : self.last]
+
+    def fact(self, place: int) -> SnapshotFact:
+        """One of them."""
+        return self._history.fact(self.first + place)
+
+    def __iter__(self) -> Iterator[SnapshotFact]:
+        """All of them, oldest first."""
+        rows = self._history.table.rows.sheet(self.first, self.last)
+        return iter(facts_of(rows, self._history.uuid, self._history.name))
 
 
 class History:
-    """Snapshots by id, changes in time order. `provisional`: ids that only the watcher has seen."""
+    """A table seen as rows and moves. `provisional`: ids that only the watcher has seen."""
 
-    def __init__(
-        self,
-        uuid: str,
-        name: TableName,
-        snapshots: dict[int, SnapshotFact],
-        changes: Sequence[ChangeFact],
-        provisional: frozenset[int] = frozenset(),
-    ) -> None:
-        self.uuid = uuid
-        self.name = name
-        self.snapshots = snapshots
-        self.changes = sorted(changes, key=lambda change: change.at)
-        self.provisional = provisional
-        self._columns: dict[str, list[Value]] = {}
+    def __init__(self, table: HotTable, name: TableName | None = None) -> None:
+        self.table, self.uuid, self.changes = table, table.uuid, table.changes
+        self.name = name or table.name or TableName("", "", "")
+        self.provisional = table.provisional
+        self._numbers: dict[str, Ints] = {}
+
+    def numbers(self, name: str) -> Ints:
+        """A column of all rows in commit order, NULL where not known."""
+        if name not in self._numbers:
+            self._numbers[name] = self.table.rows.column(name)
+        return self._numbers[name]
 
     @cached_property
-    def main(self) -> list[tuple[int, int]]:
-        """`(instant, snapshot id)` of every move of main, in time order."""
-        log = main_log(self.changes)
-        first = log[0][0] if log else None
-        logged = {snapshot_id for _, snapshot_id in log}
-        before = sorted(
-            (row.committed_at, row.snapshot_id)
-            for row in self.snapshots.values()
-            if row.on_main
-            and row.committed_at is not None
-            and row.snapshot_id not in logged
-            and (first is None or row.committed_at < first)
-        )
-        return [*before, *log]
+    def _first_known(self) -> int:
+        """Rows before this place have no commit time."""
+        return int(np.searchsorted(self.numbers("committed_at"), NULL + 1))
+
+    @cached_property
+    def _main(self) -> tuple[Ints, Ints, Ints]:
+        """Instants of main's moves, ids of the snapshots, places of their rows (-1 where there is none)."""
+        times, ids = self.table.log.times(), self.table.log.ids()
+        commits, row_ids = self.numbers("committed_at"), self.numbers("snapshot_id")
+        end = int(np.searchsorted(commits, times[0])) if len(times) else len(commits)
+        first = self._first_known
+        if first < end:
+            before = np.arange(first, end)[(self.numbers("on_main")[first:end] == 1)]
+            before = before[~np.isin(row_ids[before], ids)]
+            before = before[np.lexsort((row_ids[before], commits[before]))]
+            times = np.concatenate([commits[before], times])
+            ids = np.concatenate([row_ids[before], ids])
+        return times, ids, places_of(row_ids, ids)
+
+    @property
+    def moves(self) -> Ints:
+        """Instants of main's moves."""
+        return self._main[0]
 
     @cached_property
     def main_times(self) -> list[int]:
-        """Instants of `main`."""
-        return [at for at, _ in self.main]
+        """The same as a list."""
+        return self._main[0].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def main_ids(self) -> list[int]:
+        """Snapshots that main moved to, in time order."""
+        return self._main[1].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def main_places(self) -> Ints:
+        """Places of their rows; -1 where there is none."""
+        return self._main[2]
+
+    @property
+    def main(self) -> list[tuple[int, int]]:
+        """`(instant, snapshot id)` of every move of main, in time order."""
+        return list(zip(self.main_times, self.main_ids, strict=True))
+
+    def main_numbers(self, name: str) -> Ints:
+        """Numbers of the snapshots along main; NULL where the row or its number is not known."""
+        values, places = self.numbers(name), self._main[2]
+        return np.where(places < 0, NULL, values[places]) if len(values) else np.full(len(places), NULL, np.int64)
 
     def column(self, name: str) -> list[Value]:
-        """Numbers of the snapshots along `main`; None where the row or its number is not known."""
-        if name not in self._columns:
-            rows = (self.snapshots.get(snapshot_id) for _, snapshot_id in self.main)
-            self._columns[name] = [getattr(row, name) if row else None for row in rows]
-        return self._columns[name]
+        """The same as Python has them; None where not known."""
+        return plain(name, self.main_numbers(name), ())
+
+    def place_at(self, micros: int) -> int:
+        """Place of the row that main pointed at; -1 when main or its row is not known."""
+        index = int(np.searchsorted(self._main[0], micros, "right")) - 1
+        return int(self._main[2][index]) if index >= 0 else -1
 
     def main_at(self, micros: int) -> SnapshotFact | None:
         """Row of the snapshot that main pointed at; None when main or its row is not known."""
-        index = bisect_right(self.main_times, micros) - 1
-        return self.snapshots.get(self.main[index][1]) if index >= 0 else None
-
-    @property
-    def head(self) -> SnapshotFact | None:
-        """Row of the snapshot that main points at now."""
-        return self.snapshots.get(self.main[-1][1]) if self.main else None
+        place = self.place_at(micros)
+        return self.fact(place) if place >= 0 else None
 
     @cached_property
+    def head(self) -> SnapshotFact | None:
+        """Row of the snapshot that main points at now."""
+        places = self._main[2]
+        return self.fact(int(places[-1])) if len(places) and places[-1] >= 0 else None
+
+    def fact(self, place: int) -> SnapshotFact:
+        """The row at a place."""
+        return facts_of(self.table.rows.chosen([place]), self.uuid, self.name)[0]
+
+    @cached_property
+    def snapshots(self) -> Mapping[int, SnapshotFact]:
+        """Rows by id, made when asked for."""
+        return _ById(self)
+
+    def between(self, start: int, end: int) -> Commits:
+        """Commits in `[start, end)`."""
+        commits = self.numbers("committed_at")
+        first, last = (int(np.searchsorted(commits, at)) for at in (start, end))
+        return Commits(self, max(first, self._first_known), max(last, first, self._first_known))
+
+    @property
     def ordered(self) -> list[SnapshotFact]:
         """Snapshots with a known time, oldest first."""
-        known = [row for row in self.snapshots.values() if row.committed_at is not None]
-        return sorted(known, key=lambda row: (row.committed_at or 0, row.sequence_number or 0, row.snapshot_id))
+        return list(Commits(self, self._first_known, self.table.rows.height))
 
     @cached_property
     def main_ancestors(self) -> frozenset[int]:
         """Ids on the chain of main's head; behind a hole in the chain, those that were ancestors when observed."""
+        straight = self._straight_chain()
+        if straight is not None:
+            return straight
+        ids, parents = self.numbers("snapshot_id").tolist(), self.numbers("parent_id").tolist()
+        place_of = {snapshot_id: place for place, snapshot_id in enumerate(ids)}
+        places = self._main[2]
+        place = int(places[-1]) if len(places) and places[-1] >= 0 else None
         chain: set[int] = set()
-        row = self.head
-        last: SnapshotFact | None = None
-        while row is not None and row.snapshot_id not in chain:
-            chain.add(row.snapshot_id)
-            last = row
-            row = self.snapshots.get(row.parent_id) if row.parent_id is not None else None
-        if last is not None and last.parent_id is None and last.operation is not None:
+        last = None
+        while place is not None and ids[place] not in chain:
+            chain.add(ids[place])
+            last = place
+            place = place_of.get(parents[place]) if parents[place] != NULL else None
+        if last is not None and parents[last] == NULL and self.numbers("operation")[last] != NULL:
             return frozenset(chain)
-        floor = last.committed_at if last else None
-        older = (
-            other.snapshot_id
-            for other in self.ordered
-            if other.on_main and (floor is None or (other.committed_at or 0) < floor)
-        )
-        return frozenset(chain.union(older))
+        floor = self.numbers("committed_at")[last] if last is not None else NULL
+        commits = self.numbers("committed_at")
+        older = (self.numbers("on_main") == 1) & (commits != NULL)
+        if floor != NULL:
+            older &= commits < floor
+        return frozenset(chain.union(self.numbers("snapshot_id")[older].tolist()))
+
+    def _straight_chain(self) -> frozenset[int] | None:
+        """The chain of main's head when every row is the child of the one before it and the first has no parent."""
+        ids, parents, places = self.numbers("snapshot_id"), self.numbers("parent_id"), self._main[2]
+        if not len(places) or places[-1] != len(ids) - 1 or parents[0] != NULL:
+            return None
+        straight = (parents[1:] == ids[:-1]).all() and self.table.rows.chosen([0]).numbers[_OPERATION, 0] != NULL
+        return frozenset(ids.tolist()) if straight else None
+
+    def is_on_main(self, place: int) -> bool:
+        """Whether the commit at a place is an ancestor of main's head; looks no further down than to it."""
+        places = self._main[2]
+        head = int(places[-1]) if len(places) else -1
+        if place <= head:
+            ids, parents = self.numbers("snapshot_id"), self.numbers("parent_id")
+            if (parents[place + 1 : head + 1] == ids[place:head]).all():
+                return True
+        return int(self.numbers("snapshot_id")[place]) in self.main_ancestors
+
+    def schemas_changed(self, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which rows of `[first, last)` carry another schema than their parent; false when either is not known."""
+        own, parents = self.numbers("schema_id")[first:last], self.numbers("parent_id")[first:last]
+        places = places_of(self.numbers("snapshot_id"), parents)
+        before = self.numbers("schema_id")[places]
+        known = (places >= 0) & (parents != NULL) & (own != NULL) & (before != NULL)
+        changed: np.ndarray[tuple[int], np.dtype[np.bool_]] = known & (before != own)
+        return changed
 
     def of_kind(self, *kinds: str) -> list[ChangeFact]:
-        """Changes of these kinds in time order."""
+        """Changes of these kinds in time order; main's log is not among them."""
         return [change for change in self.changes if change.kind in kinds]
 
     def latest(self, kind: str, until: int | None = None) -> ChangeFact | None:
@@ -116,45 +230,36 @@ class History:
     @property
     def dropped(self) -> bool:
         """Whether every name of the table is gone."""
-        names = standing_names(self.changes)
-        return bool(names) and not any(change.kind == "named" for change in names.values())
+        return self.table.dropped
 
 
-def standing_names(changes: Iterable[ChangeFact]) -> dict[str, ChangeFact]:
-    """Newest `named` or `dropped` change of every name a table ever had, oldest first."""
-    found: dict[str, ChangeFact] = {}
-    for change in sorted(changes, key=lambda change: change.at):
-        if change.kind in {"named", "dropped"}:
-            name = str(TableName(change.catalog or "", change.namespace or "", change.table or ""))
-            found.pop(name, None)
-            found[name] = change
-    return found
+class _ById(Mapping[int, SnapshotFact]):
+    """Rows of a history by id. O(rows) a look-up, no fact is kept."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+
+    def __getitem__(self, snapshot_id: int) -> SnapshotFact:
+        place = places_of(self._history.numbers("snapshot_id"), np.array([snapshot_id], np.int64))
+        if place[0] < 0:
+            raise KeyError(snapshot_id)
+        return self._history.fact(int(place[0]))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._history.numbers("snapshot_id").tolist())
+
+    def __len__(self) -> int:
+        return self._history.table.rows.height
 
 
-def main_log(changes: Iterable[ChangeFact]) -> list[tuple[int, int]]:
-    """`(at, snapshot id)` of main's log entries in the order of main's moves; those without a decimal id are left out.
-
-    Moves of one instant stand in the order of their chain: each begins where the one before it ended.
-    """
-    moves = [c for c in changes if c.kind == "ref" and c.subject == "main" and _is_id(c.to_value)]
-    found: list[ChangeFact] = []
-    for _, group in itertools.groupby(sorted(moves, key=lambda move: move.at), key=lambda move: move.at):
-        found += _chained(list(group), found[-1].to_value if found else None)
-    return [(move.at, int(move.to_value or 0)) for move in found]
-
-
-def _chained(moves: list[ChangeFact], start: str | None) -> list[ChangeFact]:
-    """Moves of one instant, from `start` on where they continue it, else from the one that no other leads to."""
-    left, ordered = list(moves), []
-    while left:
-        reached = {move.to_value for move in left}
-        following = next((m for m in left if m.from_value == start), None)
-        following = following or next((m for m in left if m.from_value not in reached), left[0])
-        left.remove(following)
-        ordered.append(following)
-        start = following.to_value
-    return ordered
-
-
-def _is_id(text: str | None) -> bool:
-    return text is not None and text.lstrip("-").isdecimal()
+def history_of(uuid: str, name: TableName, rows: Iterable[SnapshotFact], changes: Iterable[ChangeFact]) -> History:
+    """A history of a few facts, in memory at once."""
+    moves, others = [], []
+    for change in changes:
+        if is_move(change):
+            moves.append(move_of(change))
+        else:
+            others.append(change)
+    facts = list(rows)
+    filled = Rows().put(sheet_of(facts), wins=True).rows if facts else Rows()
+    return History(table_of(uuid, filled, MainLog().put(moves), others, Seen()), name)

@@ -1,31 +1,39 @@
-"""The hot store: the last 48 hours of every table in memory, refreshed off the event loop; older spans are read cold.
+"""The hot index: the last 48 hours of every table in memory, refreshed off the event loop; older spans are read cold.
 
 One `Lake` at a time is current; readers take the reference and never see a half-built one. Facts of the watcher are
-provisional: they disappear as soon as a durable row has their key.
+provisional: they are replaced as soon as a durable row has their key, but for what only they know.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError, SourceError, SourceUnavailable
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
+from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, QueryEngine
+from limnograph.services import eviction
 from limnograph.services import lake as lakes
+from limnograph.services.cold import ColdReads
+from limnograph.services.hot_fresh import Arrived, arrived
+from limnograph.services.hot_table import HotTable, states_once
 from limnograph.services.lake import Facts, Lake
-from limnograph.services.loading import HOT_COLUMNS, load
+from limnograph.services.loading import Loaded, load
 
 HOUR = 3_600 * MICROS_PER_SECOND
+DAY = 24 * HOUR
 WINDOW = 48 * HOUR
 _SLIDE = HOUR
 _COLD_KEPT = 8
+_WHOLE_KEPT = 1_000
+_PASSES_KEPT = 64
 _NOTHING = MetaHead(snapshots=None, changes=None)
 _log = logging.getLogger("limnograph.hot")
 
@@ -41,21 +49,40 @@ class Reading(NamedTuple):
 
 
 class HotStore:
-    """Thread-safe. `refresh` and cold reads block: call them in a thread."""
+    """Thread-safe. `refresh` and cold reads block: call them in a thread. `fresh` tells what was appended since a
+    head, so that a new one costs O(new rows); without it, or where it cannot tell, the window is read again.
+    `most_bytes`: beyond it old hours of tables are let go and read cold, by engine `cold` when there is another.
+    """
 
-    def __init__(self, engine: QueryEngine, clock: Clock, window: int = WINDOW) -> None:
-        self._engine, self._clock, self._window = engine, clock, window
+    def __init__(
+        self,
+        engine: QueryEngine,
+        clock: Clock,
+        window: int = WINDOW,
+        *,
+        fresh: Fresh | None = None,
+        most_bytes: int | None = None,
+        cold: QueryEngine | None = None,
+        reads: ColdReads | None = None,
+    ) -> None:
+        self.reads = reads or ColdReads()
+        self._cold_engine = cold or engine
+        self._engine, self._clock, self._window, self._fresh = engine, clock, window, fresh
+        self._most_bytes = most_bytes
         self._refreshing, self._swapping, self._reading_cold = threading.Lock(), threading.Lock(), threading.Lock()
-        self._durable = Facts([], [])
-        self._groups: dict[str | None, Facts] = {}
-        self._provisional = Facts([], [])
-        self._cold: OrderedDict[tuple[MetaHead, int, tuple[str, ...]], Facts] = OrderedDict()
+        self._whole: OrderedDict[tuple[str, int], SnapshotFact] = OrderedDict()
+        self._passes: dict[str, int] = {}
+        self._cold: OrderedDict[tuple[MetaHead, int, tuple[str, ...]], Loaded] = OrderedDict()
+        self._merged: OrderedDict[tuple[int, int, tuple[str, ...]], Lake] = OrderedDict()
         self._reading = Reading(lakes.EMPTY, None, partial=False, head=_NOTHING, read_at=None)
         self._floor: int | None = None
         self.attempted = False
+        self._asked: dict[str, int] = {}
         self._probed: dict[str, int] = {}
         self._behind: dict[str, int | None] = {}
         self._read: frozenset[str] | None = None
+        self.listeners: list[Callable[[Lake], None]] = []
+        """Told of a lake before it is shown, in the thread that made it."""
 
     @property
     def reading(self) -> Reading:
@@ -78,8 +105,8 @@ class HotStore:
         probed = self._behind[text] if text in self._behind else self._probed.get(name.catalog)
         if text not in self._behind and (self._read is None or name.catalog in self._read):
             return _newest(probed, lake.observed_at)
-        history = lake.histories.get(lake.names.get(name, ""))
-        return _newest(probed, *(row.observed_at for row in (history.snapshots.values() if history else ())))
+        table = lake.tables.get(lake.names.get(name, ""))
+        return _newest(probed, table.seen.observed_at if table else None)
 
     def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
         """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
@@ -90,7 +117,7 @@ class HotStore:
         self._read = frozenset(read)
 
     def refresh(self) -> bool:
-        """Read again if the meta tables moved or the window slid by an hour. True when the lake changed."""
+        """Take in what is new in the meta tables; once an hour let go what left the window. True: it changed."""
         with self._refreshing:
             now = self._clock.now()
             try:
@@ -108,75 +135,204 @@ class HotStore:
                 self.attempted = True
 
     def _refresh(self, now: int) -> bool:
-        head, floor = self._engine.head(), now - self._window
-        same = head == self._reading.head and self._floor is not None and floor - self._floor < _SLIDE
-        if same:
+        head, floor, old = self._engine.head(), now - self._window, self._reading.head
+        moved, slid = head != old, self._floor is None or floor - self._floor >= _SLIDE
+        if not moved and not slid:
             self._reading = self._reading._replace(error=None, read_at=now)
             return False
-        durable = load(self._engine, floor, known=self._durable) if head.snapshots or head.changes else Facts([], [])
+        read = self._what_is_new(old, head, floor) if moved else None
         with self._swapping:
-            groups = lakes.by_table(durable)
-            touched = _differing(self._groups, groups) | _tables_of(self._provisional)
-            self._durable, self._floor, self._groups = durable, floor, groups
-            self._provisional = _within(_still_provisional(self._provisional, durable), floor)
-            fresh = _split(self._provisional, touched)[1]
-            newer = lakes.build(_joined([groups.get(uuid, Facts([], [])) for uuid in touched]), fresh, floor)
-            lake = lakes.patched(self._reading.lake, newer, gone=touched, nameless=None in touched)
-            lake = lake._replace(floor=floor, observed_at=lakes.read_until(durable), facts=durable)
-            self._reading = Reading(lake, None, partial=False, head=head, read_at=now)
+            self._floor = floor if slid else self._floor
+            lake = self._reading.lake
+            if isinstance(read, Loaded):
+                lake = self._renewed(lake, read)
+            elif read is not None:
+                lake = self._grown(lake, read)
+            if slid:
+                lake = lake.changed(_trimmed(lake, floor), floor=floor)
+            self._reading = Reading(self._ready(lake), None, partial=False, head=head, read_at=now)
         return True
 
+    def _what_is_new(self, old: MetaHead, head: MetaHead, floor: int) -> Loaded | Arrived | None:
+        """Rows since the old head; the whole window when that cannot be told."""
+        if head.snapshots is None and head.changes is None:
+            return None
+        if self._fresh is not None and old.snapshots is not None and old.changes is not None and self._floor:
+            new = arrived(self._fresh, self._engine, old, self._floor, self._reading.lake)
+            if new is not None:
+                return new
+        midnights = range(floor // DAY * DAY + DAY, self._clock.now(), DAY)
+        return load(self._engine, floor, cuts=midnights, unordered=self._fresh.unordered if self._fresh else None)
+
+    def _renewed(self, lake: Lake, read: Loaded) -> Lake:
+        """The window as it was read, with what only the watcher knows."""
+        self._passes = {}
+        self._remember(read.passes)
+        watched = (_with_watched(read.tables.get(old.uuid), old) for old in lake.tables.values())
+        kept = {table.uuid: table for table in watched if table is not None}
+        gone = [uuid for uuid in lake.tables if uuid not in kept]
+        tables = [*kept.values(), *(table for uuid, table in read.tables.items() if uuid not in lake.tables)]
+        nameless = states_once([*read.nameless, *(c for c in lake.nameless if c not in read.nameless)])
+        return lake.changed(tables, gone=gone, observed_at=self._observed_at(), nameless=nameless, edges={})
+
+    def _grown(self, lake: Lake, read: Arrived) -> Lake:
+        """The lake with new rows."""
+        self._remember(read.passes)
+        tables = [read.put(lake.tables.get(uuid, HotTable(uuid))) for uuid in sorted(read.uuids)]
+        tables = [table for table in tables if lake.tables.get(table.uuid) is not table]
+        nameless = states_once([*lake.nameless, *read.nameless]) if read.nameless else None
+        return lake.changed(tables, observed_at=self._observed_at(), nameless=nameless)
+
+    def _remember(self, passes: dict[str, int]) -> None:
+        for run, at in passes.items():
+            self._passes[run] = min(at, self._passes.get(run, at))
+        newest = sorted(self._passes.items(), key=lambda entry: entry[1])[-_PASSES_KEPT:]
+        self._passes = dict(newest)
+
+    def _observed_at(self) -> int | None:
+        """When the newest pass looked at the lake: its earliest observation. Its later rows were read after that."""
+        return max(self._passes.values(), default=None)
+
     def apply(self, facts: Facts) -> None:
-        """Lay facts of the watcher over the durable ones."""
+        """Lay facts of the watcher over the durable ones. O(new facts)."""
         if not facts.snapshots and not facts.changes:
             return
-        touched = _tables_of(facts)
+        rows, changes = _by_table(facts)
         with self._swapping:
-            others, own = _split(self._provisional, touched)
-            merged = _latest(Facts([*own.snapshots, *facts.snapshots], [*own.changes, *facts.changes]))
-            durable = _joined([self._groups.get(uuid, Facts([], [])) for uuid in touched])
-            fresh = _still_provisional(merged, durable)
-            self._provisional = _joined([others, fresh])
-            floor = self._floor if self._floor is not None else self._clock.now() - self._window
-            lake = lakes.patched(
-                self._reading.lake, lakes.build(durable, fresh, floor), gone=touched, nameless=None in touched
-            )
-            self._reading = self._reading._replace(lake=lake)
+            lake, tables = self._reading.lake, []
+            for uuid in sorted({*rows, *(uuid for uuid in changes if uuid is not None)}):
+                old = lake.tables.get(uuid, HotTable(uuid))
+                table = old.with_provisional(rows.get(uuid, ())).with_changes(changes.get(uuid, ()))
+                if table is not old:
+                    tables.append(table)
+            nameless = states_once([*lake.nameless, *changes[None]]) if None in changes else None
+            self._keep_whole(facts.snapshots)
+            self._reading = self._reading._replace(lake=self._ready(lake.changed(tables, nameless=nameless)))
+
+    def _keep_whole(self, facts: Iterable[SnapshotFact]) -> None:
+        for fact in facts:
+            self._whole[fact.table_uuid, fact.snapshot_id] = fact
+        while len(self._whole) > _WHOLE_KEPT:
+            self._whole.popitem(last=False)
 
     def provisional_row(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
-        """The watcher's whole row of a commit that is not durable yet."""
-        for row in self._provisional.snapshots:
-            if row.table_uuid == table_uuid and row.snapshot_id == snapshot_id:
-                return row
-        return None
+        """The watcher's whole row of a commit, of the newest ones that it told."""
+        return self._whole.get((table_uuid, snapshot_id))
+
+    def asked(self, table_uuid: str) -> None:
+        """Somebody looks at a table: its hours are let go last."""
+        self._asked[table_uuid] = self._clock.now()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the tables hold."""
+        return self._reading.lake.size[0]
+
+    @property
+    def rows(self) -> int:
+        """Snapshots in memory."""
+        return self._reading.lake.size[1]
+
+    def _ready(self, lake: Lake) -> Lake:
+        """A lake within the budget, of which the listeners know."""
+        if self._most_bytes is not None:
+            tables, edges = eviction.let_go(lake, self._most_bytes, self._asked, self._clock.now())
+            lake = lake.changed(tables, edges=edges) if tables else lake
+        for listener in self.listeners:
+            listener(lake)
+        return lake
+
+    async def reach(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
+        """As `since`, off the event loop and in time: what hangs is an error of the reading, and stops upstream."""
+        try:
+            return await self.reads.ask(self.since, start, table_uuids)
+        except SourceError as error:
+            return self._reading._replace(error=error, partial=True)
 
     def since(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
         """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key."""
         hot = self._reading
-        if start >= hot.lake.floor or (hot.head.snapshots is None and hot.head.changes is None):
+        if (hot.head.snapshots is None and hot.head.changes is None) or _all_reach(hot.lake, start, table_uuids):
             return hot
+        if not table_uuids and start >= hot.lake.floor:
+            table_uuids = tuple(sorted(uuid for uuid, edge in hot.lake.edges.items() if edge > start))
+        first = start // HOUR * HOUR
         try:
-            cold = self._cold_facts(hot.head, start // HOUR * HOUR, table_uuids)
+            cold = self._cold_tables(hot.head, first, table_uuids)
         except LimnographError as error:
             failed = error if isinstance(error, SourceError) else SourceUnavailable("meta", str(error))
             return hot._replace(error=failed, partial=True)
-        return hot._replace(lake=self._united(cold, hot.lake, start, table_uuids))
+        key = (hot.lake.version, first, table_uuids)
+        united = self._merged.get(key)
+        if united is None:
+            united = self._merged[key] = _united(cold, hot.lake, first, table_uuids)
+            while len(self._merged) > _COLD_KEPT:
+                self._merged.popitem(last=False)
+        return hot._replace(lake=united)
 
-    def _cold_facts(self, head: MetaHead, start: int, table_uuids: tuple[str, ...]) -> Facts:
+    def _cold_tables(self, head: MetaHead, start: int, table_uuids: tuple[str, ...]) -> Loaded:
         key = (head, start, table_uuids)
         with self._reading_cold:
             if key not in self._cold:
-                self._cold[key] = load(self._engine, start, table_uuids)
+                self._cold[key] = load(self._cold_engine, start, table_uuids)
                 while len(self._cold) > _COLD_KEPT:
                     self._cold.popitem(last=False)
             return self._cold[key]
 
-    def _united(self, cold: Facts, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
-        """Union by key: no overlap at the edge, no hole."""
-        newest, fresh = hot.facts, self._provisional
-        if table_uuids:
-            newest, fresh = (_split(facts, set(table_uuids))[1] for facts in (newest, fresh))
-        return lakes.build(_joined([cold, newest]), fresh, start)
+
+def _united(cold: Loaded, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
+    """Union by key: no overlap at the edge, no hole."""
+    tables = [_with_hot(table, hot.tables.get(uuid)) for uuid, table in cold.tables.items()]
+    if table_uuids and start >= hot.floor:
+        return hot.changed(tables, edges={uuid: edge for uuid, edge in hot.edges.items() if uuid not in table_uuids})
+    alone = {uuid: hot.tables[uuid] for uuid in table_uuids if uuid in hot.tables} if table_uuids else hot.tables
+    nameless = states_once([*cold.nameless, *hot.nameless])
+    base = Lake(alone, floor=start, observed_at=hot.observed_at, nameless=nameless)
+    return base.changed(tables)
+
+
+def _with_hot(table: HotTable, hot: HotTable | None) -> HotTable:
+    """A table as it was read cold, with the rows that memory has: those know what the watcher told."""
+    if hot is None:
+        return table
+    durable = frozenset(table.rows.column("snapshot_id").tolist())
+    table = table.with_moves(hot.moves()).with_changes(hot.changes)
+    table = table.with_durable(hot.rows.sheet(0, hot.rows.height), hot.seen)
+    return table._replace(provisional=hot.provisional - durable, completed=hot.completed)
+
+
+def _with_watched(read: HotTable | None, old: HotTable) -> HotTable | None:
+    """A table as it was read again, with its moves and changes of before and the rows that only the watcher knows."""
+    watched = old.provisional | old.completed
+    if read is None:
+        return old if watched or not old.rows.height else None
+    return read.with_moves(old.moves()).with_changes(old.changes).with_watched(old)
+
+
+def _all_reach(lake: Lake, start: int, table_uuids: tuple[str, ...]) -> bool:
+    if not table_uuids:
+        return lake.reaches(start)
+    return all(lake.reaches(start, uuid) for uuid in table_uuids)
+
+
+def _trimmed(lake: Lake, floor: int) -> list[HotTable]:
+    """Tables that have rows or moves to let go, without them."""
+    found = []
+    for table in lake.tables.values():
+        shorter = table.trimmed(floor)
+        if shorter is not table:
+            found.append(shorter)
+    return found
+
+
+def _by_table(facts: Facts) -> tuple[dict[str, list[SnapshotFact]], dict[str | None, list[ChangeFact]]]:
+    rows: dict[str, list[SnapshotFact]] = defaultdict(list)
+    changes: dict[str | None, list[ChangeFact]] = defaultdict(list)
+    for row in facts.snapshots:
+        rows[row.table_uuid].append(row)
+    for change in facts.changes:
+        changes[change.table_uuid].append(change)
+    return rows, changes
 
 
 def _catalog(name: str) -> str:
@@ -185,65 +341,3 @@ def _catalog(name: str) -> str:
 
 def _newest(*instants: int | None) -> int | None:
     return max((at for at in instants if at is not None), default=None)
-
-
-def _split(facts: Facts, table_uuids: Collection[str | None]) -> tuple[Facts, Facts]:
-    """Facts of other tables, and of these."""
-    parts = []
-    for inside in (False, True):
-        rows = [row for row in facts.snapshots if (row.table_uuid in table_uuids) == inside]
-        parts.append(Facts(rows, [c for c in facts.changes if (c.table_uuid in table_uuids) == inside]))
-    return parts[0], parts[1]
-
-
-def _tables_of(facts: Facts) -> set[str | None]:
-    return {row.table_uuid for row in facts.snapshots} | {change.table_uuid for change in facts.changes}
-
-
-def _differing(old: dict[str | None, Facts], new: dict[str | None, Facts]) -> set[str | None]:
-    """Tables whose facts are not the same objects as before."""
-    nothing = Facts([], [])
-    return {uuid for uuid in old.keys() | new.keys() if not _same(old.get(uuid, nothing), new.get(uuid, nothing))}
-
-
-def _same(one: Facts, other: Facts) -> bool:
-    pairs = ((one.snapshots, other.snapshots), (one.changes, other.changes))
-    return all(len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True)) for a, b in pairs)
-
-
-def _joined(parts: Sequence[Facts]) -> Facts:
-    return Facts([row for part in parts for row in part.snapshots], [c for part in parts for c in part.changes])
-
-
-def _within(facts: Facts, floor: int) -> Facts:
-    """Without rows that left the window, but for the newest of them of every table: the state at its first instant."""
-    newest: dict[str, SnapshotFact] = {}
-    for row in facts.snapshots:
-        at, known = row.committed_at, newest.get(row.table_uuid)
-        if at is not None and at < floor and (known is None or at > (known.committed_at or 0)):
-            newest[row.table_uuid] = row
-    kept = [
-        row
-        for row in facts.snapshots
-        if row.committed_at is None or row.committed_at >= floor or newest.get(row.table_uuid) is row
-    ]
-    return Facts(kept, facts.changes)
-
-
-def _latest(facts: Facts) -> Facts:
-    rows = {(row.table_uuid, row.snapshot_id): row for row in facts.snapshots}
-    changes = {(c.table_uuid, c.kind, c.subject, c.to_value, c.at): c for c in facts.changes}
-    return Facts(list(rows.values()), list(changes.values()))
-
-
-def _still_provisional(provisional: Facts, durable: Facts) -> Facts:
-    """What no durable row completes yet. A row stays while it knows a hot column that the durable one does not."""
-    known = {(row.table_uuid, row.snapshot_id): row for row in durable.snapshots}
-    rows = []
-    for row in provisional.snapshots:
-        found = known.get((row.table_uuid, row.snapshot_id))
-        if found is None or any(getattr(found, c) is None and getattr(row, c) is not None for c in HOT_COLUMNS):
-            rows.append(row)
-    have = {(c.table_uuid, c.kind, c.subject, c.to_value, c.at) for c in durable.changes}
-    changes = [c for c in provisional.changes if (c.table_uuid, c.kind, c.subject, c.to_value, c.at) not in have]
-    return Facts(rows, changes)

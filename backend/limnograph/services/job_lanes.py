@@ -54,7 +54,8 @@ async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRa
     promql = jobs.own_promql(job.name) or templates.duration_band(jobs.matchers(name, job.name, job.role), span.step)
     query = LaneQuery(promql=promql)
     try:
-        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step))
+        asked = RangeQuery(promql, span.start, span.end, span.step)
+        matrix = await jobs.metrics.range(asked, jobs.server(job.name))
     except SourceError as error:
         return BandLane(
             id="job_duration",

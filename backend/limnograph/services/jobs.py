@@ -26,13 +26,16 @@ _ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
 
 
 class ConfiguredJob(msgspec.Struct, frozen=True):
-    """A job of the settings. `reads`, `writes`: patterns of table names; `select`: label values; `promql`: instead."""
+    """A job of the settings. `reads`, `writes`: patterns of table names; `select`: label values; `promql`: instead;
+    `prometheus`: the server that has its series, empty = whichever has them.
+    """
 
     name: str
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     select: dict[str, str] = {}
     promql: str = ""
+    prometheus: str = ""
 
     def role_in(self, name: TableName) -> Role | None:
         """What the job does to a table."""
@@ -78,7 +81,7 @@ class Jobs:
     async def _from_metrics(self, name: TableName, at_ms: int) -> list[LinkedJob]:
         if self.metrics is None:
             return []
-        matrix = await self.metrics.instant(templates.jobs_of_table(name, DAY_S), at_ms)
+        matrix = await self.metrics.instant(templates.jobs_of_table(name, DAY_S), templates.snapped(at_ms))
         counts: dict[tuple[str, Role | None], float | None] = {}
         for series in matrix.series:
             key = (series.labels.get("job_name", ""), _ROLES.get(series.labels.get("role", "")))
@@ -111,6 +114,11 @@ class Jobs:
         configured = self._configured.get(job)
         return configured.promql if configured else ""
 
+    def server(self, job: str) -> str | None:
+        """Metrics source that the settings name for a job; None: whichever has its series."""
+        configured = self._configured.get(job)
+        return configured.prometheus or None if configured else None
+
     async def runs_between(self, name: TableName, job: str | None, start_ms: int, end_ms: int) -> list[JobRun]:
         """Runs on a table (of one job, or of all): pushed ones, and those that only metrics saw.
 
@@ -126,7 +134,9 @@ class Jobs:
         step = max(15, -(-(end_ms - start_ms) // 2_000_000))
         query = RangeQuery(templates.finished_runs(matchers, step), start_ms, end_ms, step)
         try:
-            seen = runs_of(await self.metrics.range(query))
+            # Runs of all jobs of a table may lie on several servers.
+            asked = self.metrics.everywhere(query) if job is None else self.metrics.range(query, self.server(job))
+            seen = runs_of(await asked)
         except SourceError:
             if pushed:
                 return pushed

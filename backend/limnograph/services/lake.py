@@ -1,20 +1,22 @@
-"""Everything known about all tables over a span of time, as one immutable value: histories, names, damaged names.
+"""Everything known about all tables over a span of time, as one immutable value: tables, names, damaged names.
 
-Built from facts; provisional facts of the watcher are laid over durable ones without erasing a known value.
+A change makes a new lake that shares every table it does not touch. Cost: O(tables touched), and O(tables) pointers.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
-
-import msgspec
 
 from limnograph.domain.errors import NotFound
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.history import History, standing_names
+from limnograph.services.history import History
+from limnograph.services.hot_table import HotTable, name_of, states_once
+
+_versions = itertools.count(1)
 
 
 class Facts(NamedTuple):
@@ -24,192 +26,147 @@ class Facts(NamedTuple):
     changes: list[ChangeFact]
 
 
-class Lake(NamedTuple):
-    """`floor`: nothing older than this instant is complete, but carry-in. `damaged`: names never readable.
+class Names(NamedTuple):
+    """Who had a name last."""
 
-    `names`: who had a name last, `since` that instant.
+    uuids: dict[TableName, str]
+    damaged: dict[TableName, ChangeFact]
+
+
+class Lake:
+    """`floor`: nothing older than this instant is complete, but carry-in; `edges`: the same of single tables whose
+    older hours were let go. `nameless`: changes of names that were never readable. `observed_at`: when the newest
+    pass looked at the lake.
     """
 
-    histories: dict[str, History]
-    names: dict[TableName, str]
-    damaged: dict[TableName, ChangeFact]
-    floor: int
-    observed_at: int | None
-    facts: Facts
-    since: dict[TableName, int]
+    def __init__(
+        self,
+        tables: Mapping[str, HotTable],
+        *,
+        floor: int = 0,
+        observed_at: int | None = None,
+        nameless: tuple[ChangeFact, ...] = (),
+        edges: Mapping[str, int] | None = None,
+        known: Names | None = None,
+    ) -> None:
+        self.tables, self.floor, self.observed_at, self.nameless = tables, floor, observed_at, nameless
+        self.edges: Mapping[str, int] = edges or {}
+        self.version = next(_versions)
+        self._known = known or _names(tables, nameless)
+
+    @property
+    def names(self) -> dict[TableName, str]:
+        """Who had a name last."""
+        return self._known.uuids
+
+    @property
+    def damaged(self) -> dict[TableName, ChangeFact]:
+        """Names that were never readable and are still listed, with their newest `unreadable` change."""
+        return self._known.damaged
+
+    @property
+    def histories(self) -> Histories:
+        """Views of the tables by uuid."""
+        return Histories(self.tables)
 
     def find(self, name: TableName) -> History | None:
         """History under a name, current or former; None for a name that was never readable. Raises NotFound."""
         uuid = self.names.get(name)
         if uuid is not None:
-            return self.histories[uuid]
+            return History(self.tables[uuid])
         if name in self.damaged:
             return None
         raise NotFound(f"no table {name} is known")
 
+    @cached_property
+    def listed(self) -> tuple[HotTable, ...]:
+        """Tables that are still listed, by name. O(tables) once a lake."""
+        found = [table for table in self.tables.values() if table.name is not None and not table.dropped]
+        return tuple(sorted(found, key=lambda table: table.name or ("",)))
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """Bytes and rows of all tables. O(tables) once a lake."""
+        tables = self.tables.values()
+        return sum(table.nbytes for table in tables), sum(table.rows.height for table in tables)
+
     def current(self) -> list[History]:
-        """Histories of tables that are still listed, by name."""
-        return sorted((h for h in self.histories.values() if not h.dropped), key=lambda history: history.name)
+        """Views of the tables that are still listed, by name."""
+        return [History(table) for table in self.listed]
+
+    def reaches(self, start: int, uuid: str | None = None) -> bool:
+        """Whether a table, or every table, is complete from an instant (microseconds) on."""
+        if start < self.floor:
+            return False
+        return start >= (self.edges.get(uuid, 0) if uuid else max(self.edges.values(), default=0))
+
+    def changed(
+        self,
+        tables: Iterable[HotTable],
+        *,
+        gone: Iterable[str] = (),
+        floor: int | None = None,
+        observed_at: int | None = None,
+        nameless: tuple[ChangeFact, ...] | None = None,
+        edges: Mapping[str, int] | None = None,
+    ) -> Lake:
+        """A lake in which these tables replace their older selves; what is not given stays."""
+        all_tables = dict(self.tables)
+        renamed = nameless is not None and nameless != self.nameless
+        newer: dict[str, HotTable] = {}
+        for uuid in gone:
+            renamed |= all_tables.pop(uuid, None) is not None
+        for table in tables:
+            old = all_tables.get(table.uuid)
+            renamed |= old is None or (old.names, old.name, old.dropped) != (table.names, table.name, table.dropped)
+            all_tables[table.uuid] = table
+            newer[table.uuid] = table
+        made = Lake(
+            all_tables,
+            floor=self.floor if floor is None else floor,
+            observed_at=self.observed_at if observed_at is None else observed_at,
+            nameless=self.nameless if nameless is None else nameless,
+            edges=self.edges if edges is None else edges,
+            known=None if renamed else self._known,
+        )
+        if not renamed and "listed" in self.__dict__:
+            made.__dict__["listed"] = tuple(newer.get(table.uuid, table) for table in self.listed)
+        return made
 
 
-EMPTY = Lake({}, {}, {}, 0, None, Facts([], []), {})
+class Histories(Mapping[str, History]):
+    """Views by uuid, made when asked for."""
+
+    def __init__(self, tables: Mapping[str, HotTable]) -> None:
+        self._tables = tables
+
+    def __getitem__(self, uuid: str) -> History:
+        table = self._tables[uuid]
+        if table.name is None:
+            raise KeyError(uuid)
+        return History(table)
+
+    def __iter__(self) -> Iterator[str]:
+        return (uuid for uuid, table in self._tables.items() if table.name is not None)
+
+    def __len__(self) -> int:
+        return sum(table.name is not None for table in self._tables.values())
+
+    def __bool__(self) -> bool:
+        return any(table.name is not None for table in self._tables.values())
 
 
-def build(durable: Facts, provisional: Facts, floor: int) -> Lake:
-    """A lake of durable facts with provisional ones laid over."""
-    rows: dict[str, dict[int, SnapshotFact]] = defaultdict(dict)
-    for row in durable.snapshots:
-        rows[row.table_uuid][row.snapshot_id] = row
-    fresh: dict[str, set[int]] = defaultdict(set)
-    for row in provisional.snapshots:
-        known = rows[row.table_uuid].get(row.snapshot_id)
-        if known is None:
-            fresh[row.table_uuid].add(row.snapshot_id)
-        rows[row.table_uuid][row.snapshot_id] = row if known is None else completed(known, row)
-    changes = _by_table([*durable.changes, *provisional.changes])
-    names = _names(rows, changes)
-    histories = {
-        uuid: History(uuid, name, rows.get(uuid, {}), changes.get(uuid, ()), frozenset(fresh.get(uuid, ())))
-        for uuid, name in _current_names(names, changes).items()
-    }
-    ordered = sorted(names, key=lambda entry: entry[2])
-    by_name = {name: uuid for name, uuid, _ in ordered}
-    since = {name: at for name, _, at in ordered}
-    damaged = _damaged(changes.get(None, ()), by_name)
-    return Lake(histories, by_name, damaged, floor, read_until(durable), durable, since)
-
-
-def read_until(durable: Facts) -> int | None:
-    """When the newest pass looked at the lake: its earliest observation. Its later rows were read after that."""
-    passes: dict[str | int, int] = {}
-    for fact in _all(durable):
-        if fact.observed_at is not None:
-            key = fact.run_id or fact.observed_at
-            passes[key] = min(passes.get(key, fact.observed_at), fact.observed_at)
-    return max(passes.values(), default=None)
-
-
-def by_table(facts: Facts) -> dict[str | None, Facts]:
-    """Facts of each table; None holds those of names that were never readable."""
-    found: dict[str | None, Facts] = defaultdict(lambda: Facts([], []))
-    for row in facts.snapshots:
-        found[row.table_uuid].snapshots.append(row)
-    for change in facts.changes:
-        found[change.table_uuid].changes.append(change)
-    return dict(found)
-
-
-def patched(lake: Lake, newer: Lake, *, gone: Collection[str | None], nameless: bool) -> Lake:
-    """A lake in which the tables of `newer` replace their older selves, the tables `gone`; all others are shared.
-
-    `nameless`: `newer` also has all that is known of names that were never readable.
-    """
-    names = {name: uuid for name, uuid in lake.names.items() if uuid not in gone}
-    for name, uuid in newer.names.items():
-        # A table that was dropped and made again: the name belongs to who got it last.
-        if name not in names or newer.since[name] >= lake.since[name]:
-            names[name] = uuid
-    damaged = newer.damaged if nameless else lake.damaged
-    return lake._replace(
-        histories={uuid: h for uuid, h in lake.histories.items() if uuid not in gone} | newer.histories,
-        names=names,
-        since={
-            name: newer.since[name] if newer.names.get(name) == uuid else lake.since[name]
-            for name, uuid in names.items()
-        },
-        damaged={name: change for name, change in damaged.items() if name not in names},
-    )
-
-
-def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
-    """The durable row; where it knows nothing, what the watcher knew."""
-    missing = {
-        name: value
-        for name in durable.__struct_fields__
-        if getattr(durable, name) is None and (value := getattr(provisional, name)) is not None
-    }
-    return msgspec.structs.replace(durable, **missing) if missing else durable
-
-
-def _all(facts: Facts) -> Iterable[SnapshotFact | ChangeFact]:
-    yield from facts.snapshots
-    yield from facts.changes
-
-
-def _by_table(changes: Sequence[ChangeFact]) -> dict[str | None, list[ChangeFact]]:
-    """Grouped, and each said once: watcher and pipeline date the same state by when each of them saw it."""
-    found: dict[str | None, dict[tuple[object, ...], ChangeFact]] = defaultdict(dict)
-    for change in changes:
-        found[change.table_uuid].setdefault(_identity(change), change)
-    return {uuid: _states_once(group.values()) for uuid, group in found.items()}
-
-
-def _states_once(changes: Iterable[ChangeFact]) -> list[ChangeFact]:
-    """Without rows that repeat the state that stands; entries of main's log are events and all stay."""
-    kept: list[ChangeFact] = []
-    standing: dict[tuple[object, ...], str | None] = {}
-    for change in sorted(changes, key=lambda change: change.at):
-        if change.kind not in _STATES or (change.kind == "ref" and change.subject == "main"):
-            kept.append(change)
-            continue
-        key = (change.catalog, change.namespace, change.table, change.kind, change.subject)
-        if key not in standing or standing[key] != change.to_value:
-            kept.append(change)
-        standing[key] = change.to_value
-    return kept
-
-
-_STATES = {"schema", "spec", "sort_order", "property", "ref", "unreadable"}
-
-
-def _identity(change: ChangeFact) -> tuple[object, ...]:
-    return (change.catalog, change.namespace, change.table, change.kind, change.subject, change.to_value, change.at)
-
-
-_Named = tuple[TableName, str, int]
-
-
-def _names(rows: dict[str, dict[int, SnapshotFact]], changes: dict[str | None, list[ChangeFact]]) -> list[_Named]:
-    """`(name, uuid, since)`: from `named` changes; for a table without one, from its rows."""
-    found: list[_Named] = []
-    named: set[str] = set()
-    for uuid, group in changes.items():
-        for change in group:
-            name = _name_of(change)
-            if uuid is not None and change.kind == "named" and name:
-                found.append((name, uuid, change.at))
-                named.add(uuid)
-    for uuid in (set(rows) | {uuid for uuid in changes if uuid is not None}) - named:
-        facts: list[SnapshotFact | ChangeFact] = [*rows.get(uuid, {}).values(), *changes.get(uuid, ())]
-        newest = max(facts, key=lambda fact: fact.observed_at or 0)
-        if name := _name_of(newest):
-            found.append((name, uuid, newest.observed_at or 0))
-    return found
-
-
-def _current_names(names: list[_Named], changes: dict[str | None, list[ChangeFact]]) -> dict[str, TableName]:
-    """The name that a table got last and did not lose; the last one it had when it lost all."""
-    found: dict[str, TableName] = {}
-    lost: dict[str, set[TableName | None]] = {}
-    for uuid, group in changes.items():
-        if uuid is not None:
-            gone = (change for change in standing_names(group).values() if change.kind == "dropped")
-            lost[uuid] = {_name_of(change) for change in gone}
-    for name, uuid, _ in sorted(names, key=lambda entry: entry[2]):
-        if uuid not in found or name not in lost.get(uuid, ()):
-            found[uuid] = name
-    return found
-
-
-def _name_of(fact: SnapshotFact | ChangeFact) -> TableName | None:
-    return TableName(fact.catalog, fact.namespace or "", fact.table) if fact.catalog and fact.table else None
+def _names(tables: Mapping[str, HotTable], nameless: Iterable[ChangeFact]) -> Names:
+    """A table that was dropped and made again: the name belongs to who got it last."""
+    got = [(at, name, uuid) for uuid, table in tables.items() for name, at in table.names]
+    uuids = {name: uuid for _, name, uuid in sorted(got, key=lambda entry: entry[0])}
+    return Names(uuids, _damaged(states_once(nameless), uuids))
 
 
 def _damaged(changes: Iterable[ChangeFact], names: dict[TableName, str]) -> dict[TableName, ChangeFact]:
-    """Names that were never readable and are still listed, with their newest `unreadable` change."""
     newest: dict[TableName, ChangeFact] = {}
-    for change in sorted(changes, key=lambda change: change.at):
-        name = _name_of(change)
+    for change in changes:
+        name = name_of(change)
         if name is None or name in names:
             continue
         if change.kind == "dropped" or (change.kind == "unreadable" and change.to_value is None):
@@ -217,3 +174,6 @@ def _damaged(changes: Iterable[ChangeFact], names: dict[TableName, str]) -> dict
         elif change.kind == "unreadable":
             newest[name] = change
     return newest
+
+
+EMPTY = Lake({})

@@ -155,7 +155,7 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
 
 def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
     start, end = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
-    rows = [row for row in history.ordered if start <= (row.committed_at or 0) < end]
+    rows = history.between(start, end)
     return EventsLane(
         id="commits",
         source="meta",

@@ -1,45 +1,294 @@
-"""Read facts of a span of time out of an engine, with what must be carried in from before it.
+"""Read tables out of an engine for a span of time, straight into packed columns, with what must be carried in.
 
 Carry-in: for every table the newest entry of main's log before the span and the snapshots that main pointed at, so
-that the state is known at the span's first instant.
+that the state is known at the span's first instant. No Python object is made per row.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from operator import attrgetter
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 import polars as pl
 
-from limnograph.domain.facts import CHANGE_KINDS, SNAPSHOTS, ChangeFact, SnapshotFact
+from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.ids import TableName
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.history import main_log
-from limnograph.services.lake import Facts
+from limnograph.services.hot_columns import HOT_COLUMNS, ID, Sheet, sheet_of_frame
+from limnograph.services.hot_rows import Rows, packed
+from limnograph.services.hot_table import HotTable, Seen, table_of
+from limnograph.services.main_log import MainLog, log_of_sorted
 
-_COLD_ONLY = {"summary", "partitions", "partitions_scope", "partitions_base", "summary_mismatch", "manifest_list"}
-HOT_COLUMNS = tuple(column.name for column in SNAPSHOTS.columns if column.name not in _COLD_ONLY)
-"""What pages and lanes need; the rest comes by id when a commit is opened."""
+ROW_COLUMNS = ("table_uuid", *HOT_COLUMNS, "observed_at", "run_id")
+CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable")
+"""Changes that pages show; the others are read by nobody here."""
+CHANGE_COLUMNS = (
+    *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),
+    *("observed_at", "run_id"),
+)
+_STATES = tuple(kind for kind in CHANGE_KINDS if kind != "ref")
+_LOG_COLUMNS = ("table_uuid", "subject", "from_value", "to_value", "at", "observed_at", "run_id")
+_NAMES = ("table_uuid", "snapshot_id", "catalog", "namespace", "table", "metadata_location")
+_AT_ONCE = 131_072
+"""Rows that are numbers of 64 bits at the same time: 45 MB."""
+
+
+class Loaded(NamedTuple):
+    """Tables of a span. `passes`: earliest observation of each pass, by its run."""
+
+    tables: dict[str, HotTable]
+    nameless: tuple[ChangeFact, ...]
+    passes: dict[str, int]
 
 
 def load(
     engine: QueryEngine,
     start: int,
     table_uuids: tuple[str, ...] = (),
-    known: Facts = Facts([], []),  # noqa: B008
-) -> Facts:
-    """Facts from `start` (epoch microseconds) on, of all tables or some. Raises SourceError.
-
-    A fact that is among the `known` ones comes back as the same object, which saves making it again.
+    cuts: Sequence[int] = (),
+    unordered: Callable[[MetaQuery], pl.DataFrame] | None = None,
+) -> Loaded:
+    """Tables from `start` (epoch microseconds) on, of all tables or some; read piece by piece between the instants
+    `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster read. Raises SourceError.
     """
-    changes = _changes(engine, start, table_uuids, {_change_key(change): change for change in known.changes})
-    recent = MetaQuery(table="snapshots", columns=HOT_COLUMNS, table_uuids=table_uuids, start=start)
-    rows = _reused(engine.select(recent), _ROW_KEY, {_row_key(row): row for row in known.snapshots}, snapshot_facts)
-    have = {(row.table_uuid, row.snapshot_id) for row in rows}
-    missing = {(uuid, found) for uuid, found in _pointed_at(changes, start) if (uuid, found) not in have}
-    return Facts([*_by_id(engine, missing), *_oldest_resort(engine, start, table_uuids, changes), *rows], changes)
+    reading = _Reading(engine, start, table_uuids, unordered or engine.select)
+    for first, last in zip([start, *cuts], [*cuts, None], strict=True):
+        reading.rows(first, last)
+        reading.log(first, last)
+    reading.older()
+    return reading.loaded()
+
+
+class _Reading:
+    """What one load has found so far."""
+
+    def __init__(
+        self,
+        engine: QueryEngine,
+        start: int,
+        table_uuids: tuple[str, ...],
+        unordered: Callable[[MetaQuery], pl.DataFrame],
+    ) -> None:
+        self._engine, self._start, self._uuids, self._unordered = engine, start, table_uuids, unordered
+        self._blocks: dict[str, Rows] = defaultdict(Rows)
+        self._logs: dict[str, MainLog] = defaultdict(MainLog)
+        self._seen: dict[str, Seen] = defaultdict(Seen)
+        self._newest: dict[str, set[int]] = defaultdict(set)
+        self._changes: dict[str | None, list[ChangeFact]] = defaultdict(list)
+        self._passes: dict[str, int] = {}
+
+    def rows(self, start: int, end: int | None) -> None:
+        """Rows committed in `[start, end)`."""
+        query = MetaQuery(table="snapshots", columns=ROW_COLUMNS, table_uuids=self._uuids, start=start, end=end)
+        frame = self._unordered(query)
+        _add_passes(self._passes, frame)
+        for uuid, found in newest_of(frame).items():
+            self._seen[uuid] = self._seen[uuid].and_also(found.seen)
+            self._newest[uuid] |= found.ids
+        for uuid, sheet in sheets_of(frame):
+            rows = self._blocks[uuid]
+            if len(np.unique(sheet.numbers[ID])) < sheet.height:
+                self._blocks[uuid] = rows.put(sheet, wins=True).rows
+            else:
+                self._blocks[uuid] = rows._replace(blocks=(*rows.blocks, packed(sheet)))
+
+    def log(self, start: int, end: int | None) -> None:
+        """Main's moves in `[start, end)`; other branches and tags as changes."""
+        query = MetaQuery(
+            table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), start=start, end=end
+        )
+        frame = self._unordered(query)
+        _add_passes(self._passes, frame)
+        moves = self._moves(frame)
+        if moves.height < frame.height:
+            self._keep(msgspec.structs.replace(query, columns=CHANGE_COLUMNS), pl.lit(value=True))
+
+    def older(self) -> None:
+        """States from before the span and in it; of the log before it the newest entry of every table and name."""
+        self._keep(MetaQuery(table="changes", columns=CHANGE_COLUMNS, table_uuids=self._uuids, kinds=_STATES), None)
+        query = MetaQuery(
+            table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), end=self._start
+        )
+        frame = self._engine.select(query)
+        newest = frame.filter(pl.col("at") == pl.col("at").max().over("table_uuid", "subject"))
+        _add_passes(self._passes, newest)
+        moves = self._moves(newest, front=True)
+        if moves.height < newest.height:
+            self._keep(msgspec.structs.replace(query, columns=CHANGE_COLUMNS), _newest_of_its_name())
+        wanted = self._pointed_at()
+        wanted |= self._on_main_before(set(moves["table_uuid"]))
+        carried = rows_wanted(self._engine, wanted)
+        _add_passes(self._passes, carried)
+        for uuid, sheet in sheets_of(carried):
+            rows = self._blocks[uuid]
+            self._blocks[uuid] = rows._replace(blocks=(packed(sheet), *rows.blocks))
+            self._newest[uuid].add(int(sheet.numbers[ID][-1]))
+        self._name()
+
+    def loaded(self) -> Loaded:
+        """Everything, by table."""
+        nameless = tuple(self._changes.pop(None, ()))
+        tables = {
+            uuid: table_of(uuid, self._blocks[uuid], self._logs[uuid], self._changes[uuid], self._seen[uuid])
+            for uuid in [*dict.fromkeys([*self._blocks, *self._logs, *self._changes])]
+            if uuid is not None
+        }
+        return Loaded(tables, nameless, self._passes)
+
+    def _keep(self, query: MetaQuery, chosen: pl.Expr | None) -> None:
+        """Changes as facts, without main's moves."""
+        frame = self._engine.select(query)
+        _add_passes(self._passes, frame)
+        if chosen is not None:
+            frame = frame.filter(chosen & ~_MOVE)
+        for change in change_facts(frame):
+            self._changes[change.table_uuid].append(change)
+
+    def _moves(self, frame: pl.DataFrame, *, front: bool = False) -> pl.DataFrame:
+        """Put main's moves of a frame into the logs; those moves."""
+        moves = frame.filter(_MOVE).with_columns(pl.col("to_value").cast(pl.Int64).alias("to"))
+        moves = moves.sort("table_uuid", "at", maintain_order=True)
+        times, ids, first = moves["at"].to_numpy(), moves["to"].to_numpy(), 0
+        for uuid, count in _groups(moves["table_uuid"]):
+            own = slice(first, first + count)
+            if count == 1 or (times[own][1:] > times[own][:-1]).all():
+                part = log_of_sorted(times[own], ids[own])
+            else:
+                before = (int(v) if v is not None and v.isdecimal() else None for v in moves["from_value"][own])
+                part = MainLog().put(zip(times[own].tolist(), ids[own].tolist(), before, strict=True))
+            blocks = self._logs[uuid].blocks
+            self._logs[uuid] = MainLog((*part.trimmed(self._start).blocks, *blocks) if front else blocks + part.blocks)
+            first += count
+        return moves
+
+    def _pointed_at(self) -> set[tuple[str, int]]:
+        """Snapshots that main pointed at from the span's start on and that have no row in it."""
+        found: set[tuple[str, int]] = set()
+        for uuid, log in self._logs.items():
+            missing = np.setdiff1d(log.ids(), self._blocks[uuid].column("snapshot_id"))
+            found.update((uuid, snapshot_id) for snapshot_id in missing.tolist())
+        return found
+
+    def _on_main_before(self, logged: set[str]) -> set[tuple[str, int]]:
+        """Newest row on main before the span of the tables whose log says nothing of that time."""
+        columns = ("table_uuid", "snapshot_id", "committed_at", "on_main")
+        uuids = self._uuids
+        if any(change.kind == "first_seen" for group in self._changes.values() for change in group):
+            # Then every table has one: no row is appended before it. Only those without a log need their rows.
+            uuids = tuple(sorted({uuid for uuid in self._changes if uuid is not None} - logged))
+            if not uuids:
+                return set()
+        thin = self._engine.select(MetaQuery(table="snapshots", columns=columns, table_uuids=uuids, end=self._start))
+        newest = thin.filter(pl.col("on_main") & ~pl.col("table_uuid").is_in(list(logged)))
+        newest = newest.group_by("table_uuid", maintain_order=True).last()
+        return set(zip(newest["table_uuid"], newest["snapshot_id"], strict=True))
+
+    def _name(self) -> None:
+        """Names and metadata locations as the newest rows tell them."""
+        wanted = {(uuid, snapshot_id) for uuid, ids in self._newest.items() for snapshot_id in ids}
+        for uuid, seen in names_by_id(self._engine, wanted).items():
+            self._seen[uuid] = self._seen[uuid].and_also(seen)
+
+
+_ID = (
+    pl.col("to_value").str.contains(r"^-?[0-9]{1,19}$") & pl.col("to_value").cast(pl.Int64, strict=False).is_not_null()
+)
+_MOVE = (pl.col("subject") == "main").fill_null(value=False) & _ID.fill_null(value=False)
+
+
+def _newest_of_its_name() -> pl.Expr:
+    return pl.col("at") == pl.col("at").max().over("table_uuid", "subject")
+
+
+class Newest(NamedTuple):
+    """Ids of the rows of a table that were observed last and committed last, and until when it was observed."""
+
+    ids: set[int]
+    seen: Seen
+
+
+def newest_of(frame: pl.DataFrame) -> dict[str, Newest]:
+    """Of every table in a frame with the ROW_COLUMNS."""
+    thin = frame.select("table_uuid", "snapshot_id", "observed_at", "committed_at")
+    best = thin.group_by("table_uuid").agg(
+        pl.col("observed_at").max(),
+        pl.col("snapshot_id").get(pl.col("observed_at").fill_null(0).arg_max()).alias("named"),
+        pl.col("snapshot_id").get(pl.col("committed_at").fill_null(0).arg_max()).alias("located"),
+    )
+    return {uuid: Newest({named, located}, Seen(observed)) for uuid, observed, named, located in best.iter_rows()}
+
+
+def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, Seen]:
+    """What some rows say about their tables' names and metadata."""
+    found: dict[str, Seen] = defaultdict(Seen)
+    if not wanted:
+        return found
+    frame = _by_id(engine, wanted, (*_NAMES, "observed_at", "committed_at"))
+    for uuid, snapshot_id, catalog, namespace, table, location, observed, committed in frame.iter_rows():
+        if (uuid, snapshot_id) in wanted:
+            name = TableName(catalog, namespace or "", table) if catalog and table else None
+            named_at, located = (observed or 0) if name else -1, -1 if committed is None else committed
+            found[uuid] = found[uuid].and_also(Seen(observed, name, named_at, location, located))
+    return found
+
+
+def rows_wanted(engine: QueryEngine, wanted: set[tuple[str, int]]) -> pl.DataFrame:
+    """Those rows that exist, each once, with the ROW_COLUMNS."""
+    query = MetaQuery(table="snapshots", columns=ROW_COLUMNS, limit=0)
+    frame = _by_id(engine, wanted, ROW_COLUMNS) if wanted else engine.select(query)
+    chosen = [key in wanted for key in zip(frame["table_uuid"], frame["snapshot_id"], strict=True)]
+    return frame.filter(pl.Series(chosen, dtype=pl.Boolean)).unique(
+        ["table_uuid", "snapshot_id"], keep="last", maintain_order=True
+    )
+
+
+def _by_id(engine: QueryEngine, wanted: set[tuple[str, int]], columns: tuple[str, ...]) -> pl.DataFrame:
+    uuids, ids = sorted({uuid for uuid, _ in wanted}), sorted({snapshot_id for _, snapshot_id in wanted})
+    query = MetaQuery(table="snapshots", columns=columns, table_uuids=tuple(uuids), snapshot_ids=tuple(ids))
+    return engine.select(query)
+
+
+def sheets_of(frame: pl.DataFrame) -> Iterator[tuple[str, Sheet]]:
+    """Rows of a frame with the ROW_COLUMNS by table, in commit order; a few tables at a time."""
+    keys = ("table_uuid", "committed_at", "sequence_number", "snapshot_id")
+    order = frame.select(pl.arg_sort_by(*keys, nulls_last=False)).to_series()
+    groups = _groups(frame["table_uuid"].gather(order))
+    first = 0
+    while groups:
+        taken, count = 0, 0
+        while taken < len(groups) and (count == 0 or count + groups[taken][1] <= _AT_ONCE):
+            count += groups[taken][1]
+            taken += 1
+        sheet, start = sheet_of_frame(frame[order[first : first + count]]), 0
+        for uuid, own in groups[:taken]:
+            yield uuid, Sheet(sheet.numbers[:, start : start + own], sheet.words)
+            start += own
+        first, groups = first + count, groups[taken:]
+
+
+def _groups(uuids: pl.Series) -> list[tuple[str, int]]:
+    """Runs of equal values."""
+    runs = uuids.rle().struct.unnest()
+    return list(zip(runs["value"].to_list(), runs["len"].to_list(), strict=True))
+
+
+def _add_passes(passes: dict[str, int], frame: pl.DataFrame) -> None:
+    """Earliest observation of every pass that a frame has rows of; its later rows were read after that."""
+    run = pl.coalesce(pl.col("run_id"), pl.col("observed_at").cast(pl.String))
+    seen = frame.filter(pl.col("observed_at").is_not_null()).group_by(run.alias("run")).agg(pl.col("observed_at").min())
+    for name, at in seen.iter_rows():
+        passes[name] = min(passes.get(name, at), at)
+
+
+def passes_of(*frames: pl.DataFrame) -> dict[str, int]:
+    """Earliest observation of each pass that some frames have rows of."""
+    passes: dict[str, int] = {}
+    for frame in frames:
+        _add_passes(passes, frame)
+    return passes
 
 
 def rows_by_id(engine: QueryEngine, table_uuid: str, snapshot_ids: tuple[int, ...]) -> list[SnapshotFact]:
@@ -67,71 +316,3 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
             if row["summary"] is not None:
                 row["summary"] = {pair["key"]: pair["value"] for pair in row["summary"]}
     return rows
-
-
-_ROW_KEY = ("table_uuid", "snapshot_id", "observed_at", "run_id")
-_CHANGE_KEY = ("table_uuid", "catalog", "namespace", "table", "kind", "subject", "to_value", "at", "observed_at")
-_row_key, _change_key = attrgetter(*_ROW_KEY), attrgetter(*_CHANGE_KEY)
-_F = TypeVar("_F", SnapshotFact, ChangeFact)
-
-
-def _reused(
-    frame: pl.DataFrame, key: tuple[str, ...], known: dict[Any, _F], make: Callable[[pl.DataFrame], list[_F]]
-) -> list[_F]:
-    """Facts of a frame in its order; those with a known key are the known objects."""
-    keys = list(frame.select(key).iter_rows())
-    new = [index for index, found in enumerate(keys) if found not in known]
-    made = dict(zip(new, make(frame[new]), strict=True))
-    return [made[index] if index in made else known[found] for index, found in enumerate(keys)]
-
-
-def _changes(
-    engine: QueryEngine, start: int, table_uuids: tuple[str, ...], known: dict[Any, ChangeFact]
-) -> list[ChangeFact]:
-    """All changes of the span; before it every state but main's log, of which only the newest entry a table."""
-    states = tuple(kind for kind in CHANGE_KINDS if kind != "ref")
-    before = engine.select(MetaQuery(table="changes", table_uuids=table_uuids, kinds=states, end=start))
-    log = engine.select(MetaQuery(table="changes", table_uuids=table_uuids, kinds=("ref",), end=start))
-    newest = log.group_by("table_uuid", "subject", maintain_order=True).last().select(log.columns)
-    after = engine.select(MetaQuery(table="changes", table_uuids=table_uuids, start=start))
-    frames = (before, newest, after)
-    return [change for frame in frames for change in _reused(frame, _CHANGE_KEY, known, change_facts)]
-
-
-def _pointed_at(changes: list[ChangeFact], start: int) -> set[tuple[str, int]]:
-    """Snapshots that main pointed at from `start` on, the one at `start` included."""
-    logs: dict[str, list[ChangeFact]] = defaultdict(list)
-    for change in changes:
-        if change.table_uuid is not None and change.kind == "ref":
-            logs[change.table_uuid].append(change)
-    found: set[tuple[str, int]] = set()
-    for uuid, group in logs.items():
-        log = main_log(group)
-        earlier = [entry for entry in log if entry[0] < start][-1:]
-        found.update((uuid, snapshot_id) for _, snapshot_id in [*earlier, *(e for e in log if e[0] >= start)])
-    return found
-
-
-def _by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> list[SnapshotFact]:
-    if not wanted:
-        return []
-    query = MetaQuery(
-        table="snapshots",
-        columns=HOT_COLUMNS,
-        table_uuids=tuple(sorted({uuid for uuid, _ in wanted})),
-        snapshot_ids=tuple(sorted({snapshot_id for _, snapshot_id in wanted})),
-    )
-    rows = snapshot_facts(engine.select(query))
-    return [row for row in rows if (row.table_uuid, row.snapshot_id) in wanted]
-
-
-def _oldest_resort(
-    engine: QueryEngine, start: int, table_uuids: tuple[str, ...], changes: list[ChangeFact]
-) -> list[SnapshotFact]:
-    """Carry-in of tables whose log says nothing: their newest row on main before the span."""
-    logged = {c.table_uuid for c in changes if c.kind == "ref" and c.subject == "main" and c.at < start}
-    columns = ("table_uuid", "snapshot_id", "committed_at", "on_main")
-    thin = engine.select(MetaQuery(table="snapshots", columns=columns, table_uuids=table_uuids, end=start))
-    newest = thin.filter(pl.col("on_main") & ~pl.col("table_uuid").is_in(list(logged - {None})))
-    newest = newest.group_by("table_uuid", maintain_order=True).last()
-    return _by_id(engine, set(zip(newest["table_uuid"], newest["snapshot_id"], strict=True)))

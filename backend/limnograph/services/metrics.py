@@ -1,41 +1,143 @@
-"""A metrics source with its health: when it last answered and why it last did not."""
+"""Metrics sources with their health: one breaker each, equal questions asked once, a page's deadline kept.
+
+Of several servers all are asked; the first in the order of the settings that has the series answers.
+"""
 
 from __future__ import annotations
 
-from limnograph.domain.errors import SourceError
+import asyncio
+import contextlib
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+
+from limnograph.domain.errors import SourceError, SourceTimeout
 from limnograph.domain.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.metrics_source import MetricsSource
+from limnograph.services.breaker import Breaker
+
+PAGE_S = 5.0
+_LATE = "no full answer within the page's time"
+_UNTIL: ContextVar[float | None] = ContextVar("_UNTIL", default=None)
 
 
-class Metrics:
-    """Wraps one source; the same interface, plus health for lanes and status."""
+@contextlib.contextmanager
+def page_budget(seconds: float = PAGE_S) -> Iterator[None]:
+    """All questions of one page, however many follow one another, are answered or given up in this time."""
+    token = _UNTIL.set(asyncio.get_running_loop().time() + seconds)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
 
-    def __init__(self, source: MetricsSource, clock: Clock) -> None:
+
+class Measured:
+    """One source: equal questions that come together go out once; who leaves first does not end it for the others."""
+
+    def __init__(self, source: MetricsSource, clock: Clock, breaker: Breaker | None = None) -> None:
         self._source, self._clock = source, clock
+        self.name = source.name
+        self.breaker = breaker or Breaker(source.name)
         self.last_success: int | None = None
         self.last_error: SourceError | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the source in settings."""
-        return self._source.name
+        self._flying: dict[RangeQuery, tuple[asyncio.Task[Matrix], list[None]]] = {}
 
     async def range(self, query: RangeQuery) -> Matrix:
         """As the source does. Raises SourceError."""
+        loop = asyncio.get_running_loop()
+        until = _UNTIL.get()
+        if until is not None and until <= loop.time():
+            raise SourceTimeout(self.name, _LATE)
+        if query not in self._flying:
+            self.breaker.admit()
+            self._flying[query] = (loop.create_task(self._ask(query)), [])
+        task, waiting = self._flying[query]
+        waiting.append(None)
+        try:
+            async with asyncio.timeout_at(until):
+                return await asyncio.shield(task)
+        except TimeoutError as error:
+            late = SourceTimeout(self.name, _LATE)
+            self.last_error = late
+            self.breaker.failed(late)
+            raise late from error
+        finally:
+            waiting.pop()
+            if not waiting and not task.done():
+                # Nobody waits any more: the question ends upstream too.
+                self._flying.pop(query, None)
+                task.cancel()
+
+    async def _ask(self, query: RangeQuery) -> Matrix:
         try:
             found = await self._source.range(query)
         except SourceError as error:
             self.last_error = error
+            self.breaker.failed(error)
             raise
+        except BaseException:
+            self.breaker.gave_up()
+            raise
+        finally:
+            self._flying.pop(query, None)
+        self.breaker.succeeded()
         self.last_success, self.last_error = self._clock.now(), None
         return found
-
-    async def instant(self, promql: str, at_ms: int) -> Matrix:
-        """One sample per series at one instant."""
-        return await self.range(RangeQuery(promql, at_ms, at_ms, 60))
 
     def age_s(self) -> float | None:
         """Seconds since the last answer."""
         return None if self.last_success is None else (self._clock.now() - self.last_success) / MICROS_PER_SECOND
+
+
+class Metrics:
+    """All sources, in the order of the settings; one is enough."""
+
+    def __init__(self, sources: MetricsSource | Sequence[MetricsSource], clock: Clock) -> None:
+        listed = sources if isinstance(sources, Sequence) else [sources]
+        self.sources = [Measured(source, clock) for source in listed]
+
+    @property
+    def name(self) -> str:
+        """Names of the sources in settings."""
+        return ", ".join(source.name for source in self.sources)
+
+    @property
+    def last_error(self) -> SourceError | None:
+        """Of the first source whose last answer failed."""
+        return next((source.last_error for source in self.sources if source.last_error), None)
+
+    def age_s(self) -> float | None:
+        """Seconds since the newest answer of any source."""
+        return min((age for source in self.sources if (age := source.age_s()) is not None), default=None)
+
+    async def range(self, query: RangeQuery, source: str | None = None) -> Matrix:
+        """Series of the source named, else of the first that has any. Raises SourceError when none has any and one
+        that might have failed.
+        """
+        asked = [one for one in self.sources if source is None or one.name == source]
+        answers = await asyncio.gather(*(one.range(query) for one in asked), return_exceptions=True)
+        found = [answer for answer in answers if isinstance(answer, Matrix)]
+        with_series = next((matrix for matrix in found if matrix.series or matrix.truncated), None)
+        if with_series is not None:
+            return with_series
+        _raise(answers)
+        return found[0] if found else Matrix([])
+
+    async def everywhere(self, query: RangeQuery) -> Matrix:
+        """Series of all sources: for discovery. Raises SourceError when not one answers."""
+        answers = await asyncio.gather(*(one.range(query) for one in self.sources), return_exceptions=True)
+        found = [answer for answer in answers if isinstance(answer, Matrix)]
+        if not found:
+            _raise(answers)
+        return Matrix([series for one in found for series in one.series], any(one.truncated for one in found))
+
+    async def instant(self, promql: str, at_ms: int) -> Matrix:
+        """One sample per series at one instant, of all sources."""
+        return await self.everywhere(RangeQuery(promql, at_ms, at_ms, 60))
+
+
+def _raise(answers: Sequence[Matrix | BaseException]) -> None:
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer

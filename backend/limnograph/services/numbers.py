@@ -15,7 +15,8 @@ SPARK_POINTS = 24
 def values(seen: View) -> TableValues:
     """Numbers at the end of the range."""
     row = seen.after
-    moves = [at for at in seen.history.main_times if at < seen.end]
+    moves = seen.history.moves
+    moved = int(moves.searchsorted(seen.end))
     return TableValues(
         data_files=row.total_data_files if row else None,
         delete_files=row.total_delete_files if row else None,
@@ -26,7 +27,7 @@ def values(seen: View) -> TableValues:
         manifests=row.manifests if row else None,
         live_snapshots=row.live_snapshots if row else None,
         commits=len(seen.commits),
-        last_committed_at=moves[-1] // MICROS_PER_MS if moves else None,
+        last_committed_at=int(moves[moved - 1]) // MICROS_PER_MS if moved else None,
         job_duration_seconds=seen.pace.now_s if seen.pace else None,
     )
 

@@ -6,18 +6,19 @@ not known never fulfils a rule.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import NamedTuple, get_args
 
 import msgspec
+import numpy as np
 
 from limnograph.analysis.alignment import median
 from limnograph.domain.answers import Reason, ReasonCode
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services import words
-from limnograph.services.history import History
+from limnograph.services.history import Commits, History
+from limnograph.services.hot_columns import NULL
 
 RANK: dict[str, int] = {code: rank for rank, code in enumerate(get_args(ReasonCode))}
 
@@ -55,12 +56,12 @@ class JobPace(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a rule sees. Instants epoch microseconds; `commits`: those of the range, oldest first."""
+    """What a rule sees. Instants epoch microseconds; `commits`: those of the range, oldest first, by column."""
 
     history: History
     start: int
     end: int
-    commits: list[SnapshotFact]
+    commits: Commits
     before: SnapshotFact | None
     after: SnapshotFact | None
     pace: JobPace | None
@@ -69,8 +70,9 @@ class View(NamedTuple):
 
 def view(history: History, start: int, end: int, pace: JobPace | None, limits: Thresholds) -> View:
     """Cut a history to a range."""
-    commits = [row for row in history.ordered if start <= (row.committed_at or 0) < end]
-    return View(history, start, end, commits, history.main_at(start), history.main_at(end - 1), pace, limits)
+    return View(
+        history, start, end, history.between(start, end), history.main_at(start), history.main_at(end - 1), pace, limits
+    )
 
 
 def reason(seen: View) -> Reason:
@@ -134,14 +136,19 @@ def _job_slower(seen: View) -> Reason | None:
 
 
 def _file_burst(seen: View) -> Reason | None:
-    limits = seen.limits
-    added = [row for row in seen.commits if row.added_data_files is not None and row.operation != "replace"]
-    if not added:
+    limits, added = seen.limits, seen.commits.numbers("added_data_files")
+    if not len(added) or added.max() < limits.burst_files:
         return None
-    biggest = max(added, key=lambda row: row.added_data_files or 0)
-    files = biggest.added_data_files or 0
-    usual = median([row.added_data_files or 0 for row in added if row is not biggest]) or 0
-    if files < max(limits.burst_files, limits.burst_over_usual * usual) or not _small(biggest, limits):
+    places = np.flatnonzero((added != NULL) & ~seen.commits.are("replace"))
+    if not len(places):
+        return None
+    place = places[added[places].argmax()]
+    files = int(added[place])
+    usual = median(added[places[places != place]].tolist()) or 0
+    if files < max(limits.burst_files, limits.burst_over_usual * usual):
+        return None
+    biggest = seen.commits.fact(int(place))
+    if not _small(biggest, limits):
         return None
     before = _files_before(seen.history, biggest, files)
     if before is not None and files < limits.burst_share * before:
@@ -202,7 +209,7 @@ def _no_compaction(seen: View) -> Reason | None:
     share = now.small_files / now.total_data_files
     if now.small_files < seen.limits.small_files or share < seen.limits.small_share:
         return None
-    if any(row.operation == "replace" for row in seen.commits):
+    if seen.commits.are("replace").any():
         return None
     sentence = (
         f"{words.count(now.small_files)} of {words.count(now.total_data_files)} files are small "
@@ -237,16 +244,16 @@ def _schema_change(seen: View) -> Reason | None:
 
 def usual_interval_s(history: History, until: int) -> float | None:
     """Median distance of the last 50 moves of main; None with fewer than five of them."""
-    times = [at for at in history.main_times if at <= until][-50:]
-    return median([(b - a) / MICROS_PER_SECOND for a, b in itertools.pairwise(times)]) if len(times) >= 5 else None
+    times = history.moves[: history.moves.searchsorted(until, "right")][-50:]
+    return median((np.diff(times) / MICROS_PER_SECOND).tolist()) if len(times) >= 5 else None
 
 
 def _stale(seen: View) -> Reason | None:
     usual = usual_interval_s(seen.history, seen.end)
-    times = [at for at in seen.history.main_times if at < seen.end]
-    if usual is None or not times:
+    moved = int(seen.history.moves.searchsorted(seen.end))
+    if usual is None or not moved:
         return None
-    age = (seen.end - times[-1]) / MICROS_PER_SECOND
+    age = (seen.end - int(seen.history.moves[moved - 1])) / MICROS_PER_SECOND
     if age < max(seen.limits.stale_least_s, seen.limits.stale_intervals * usual):
         return None
     sentence = f"no commit for {words.seconds(age)}; usually one every {words.seconds(usual)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -22,6 +22,7 @@ from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.cold import ColdReads
 from limnograph.services.hot import WINDOW
 from limnograph.services.job_runs import RUNNING, JobRun, last_sign, names_of, on_table, together
 
@@ -47,7 +48,9 @@ class Runs:
         *,
         window: int = WINDOW,
         most: int = MOST,
+        reads: ColdReads | None = None,
     ) -> None:
+        self._reads = reads or ColdReads()
         self._inbox, self._engine, self._clock = inbox, engine, clock
         self._window, self._most = window, most
         self._lock = threading.Lock()
@@ -55,6 +58,7 @@ class Runs:
         self._runs: dict[str, RunFact] = {}
         self._of_table: dict[TableName, set[str]] = defaultdict(set)
         self._of_app: dict[str, str] = {}
+        self._shown: Counter[TableName | None] = Counter()
         self._meta_read = False
         self._seen_to = 0
         self._floor = 0
@@ -123,8 +127,14 @@ class Runs:
                     self._runs[run.run_id] = together(transitions)
                     for name in names_of(run):
                         self._of_table[name].add(run.run_id)
+                        self._shown[name] += 1
                     if run.application_id:
                         self._of_app[run.application_id] = run.run_id
+                    self._shown[None] += 1
+
+    def version(self, name: TableName | None) -> int:
+        """How many transitions were shown so far: of runs that touch a table, or of all."""
+        return self._shown[name]
 
     def _forget(self) -> None:
         """Drop runs that ended before the window, and the oldest ones beyond the number that is kept."""
@@ -156,15 +166,15 @@ class Runs:
         with self._lock:
             told = {run_id: self._told[run_id] for run_id in self._of_table.get(name, ())}
         if self._clock is not None and start < max(self._now() - self._window, self._floor):
-            told = await asyncio.to_thread(self._with_older, name, start, end, told)
+            told = await self._with_older(name, start, end, told)
         found = [job for transitions in told.values() for job in on_table(together(transitions), name, start, end)]
         return sorted(found, key=lambda run: (run.started_at, run.job, run.role))
 
-    def _with_older(
+    async def _with_older(
         self, name: TableName, start: int, end: int, told: dict[str, dict[str, RunFact]]
     ) -> dict[str, dict[str, RunFact]]:
         try:
-            older = self._cold(start - DAY, end + DAY, name)
+            older = await self._reads.ask(self._cold, start - DAY, end + DAY, name)
         except LimnographError as error:
             _log.warning("job runs of the meta tables: %s", error)
             return told

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Literal
 
 from limnograph import __version__
-from limnograph.domain.answers import SourceStatus, Status
+from limnograph.domain.answers import HotIndex, SourceStatus, Status
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.domain.watch import WatchState
 from limnograph.ports.clock import Clock
+from limnograph.services.cold import ColdEngine
 from limnograph.services.fleet import FleetService
 from limnograph.services.hot import HotStore
-from limnograph.services.metrics import Metrics
+from limnograph.services.metrics import Measured, Metrics
 
 _STALE_S = 600.0
 
@@ -29,7 +30,9 @@ class StatusService:
         *,
         watch: Callable[[], WatchState],
         inbox_error: Callable[[], str | None],
+        cold: ColdEngine | None = None,
     ) -> None:
+        self._cold = cold
         self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
         self._watch, self._inbox_error = watch, inbox_error
 
@@ -40,8 +43,8 @@ class StatusService:
     async def status(self) -> Status:
         """As last seen; asks nobody."""
         now, reading, watermark = self._clock.now(), self._store.reading, self._store.watermark
-        histories = reading.lake.current()
-        damaged = len(reading.lake.damaged) + sum(history.unreadable is not None for history in histories)
+        tables = reading.lake.listed
+        damaged = len(reading.lake.damaged) + sum(table.unreadable for table in tables)
         exists = reading.head.snapshots is not None
         return Status(
             version=__version__,
@@ -49,9 +52,10 @@ class StatusService:
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
             lag_s=None if watermark is None else max(0.0, (now - watermark) / MICROS_PER_SECOND),
             run_id=reading.head.run_id,
-            tables=len(histories) + len(reading.lake.damaged),
+            tables=len(tables) + len(reading.lake.damaged),
             unreadable=damaged,
-            snapshots=sum(len(h.snapshots) for h in histories) if exists or histories else None,
+            snapshots=sum(table.rows.height for table in tables) if exists or tables else None,
+            hot=HotIndex(bytes=self._store.nbytes, rows=self._store.rows, tables_shortened=len(reading.lake.edges)),
             sources=self._sources(now),
             hints=self._fleet.hints(reading),
         )
@@ -78,7 +82,8 @@ class StatusService:
                 age_s=None if watch.at is None else max(0.0, (now - watch.at) / MICROS_PER_SECOND),
                 detail=watch.detail,
             ),
-            self._prometheus(),
+            *self._prometheus(),
+            *self._trino(now),
         ]
         inbox_error = self._inbox_error()
         status: Literal["ok", "error"] = "error" if inbox_error else "ok"
@@ -94,15 +99,40 @@ class StatusService:
         # A pass with nothing new writes nothing, so an old row is no fault of the pipeline.
         return SourceStatus(id="pipeline", kind="pipeline", status="ok", age_s=age, detail=None)
 
-    def _prometheus(self) -> SourceStatus:
+    def _prometheus(self) -> list[SourceStatus]:
+        """One for each server of the settings."""
         if self._metrics is None:
-            return SourceStatus(
-                id="prometheus", kind="prometheus", status="absent", age_s=None, detail="not configured"
+            return [
+                SourceStatus(id="prometheus", kind="prometheus", status="absent", age_s=None, detail="not configured")
+            ]
+        return [_measured(source) for source in self._metrics.sources]
+
+    def _trino(self, now: int) -> list[SourceStatus]:
+        """The engine for old rows, when it is another than the one that reads new ones."""
+        if self._cold is None:
+            return []
+        error, last = self._cold.error, self._cold.last_success
+        detail = f"{error}; old rows are read without it, slower" if error else None
+        return [
+            SourceStatus(
+                id=self._cold.name,
+                kind="trino",
+                status="error" if error else "ok",
+                age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
+                detail=detail,
+                breaker=self._cold.breaker.state,
             )
-        error, age = self._metrics.last_error, self._metrics.age_s()
-        if error is not None:
-            return SourceStatus(id=self._metrics.name, kind="prometheus", status="error", age_s=age, detail=str(error))
-        stale = age is not None and age > _STALE_S
-        return SourceStatus(
-            id=self._metrics.name, kind="prometheus", status="stale" if stale else "ok", age_s=age, detail=None
-        )
+        ]
+
+
+def _measured(source: Measured) -> SourceStatus:
+    error, age = source.last_error, source.age_s()
+    status: Literal["ok", "stale", "error"] = "stale" if age is not None and age > _STALE_S else "ok"
+    return SourceStatus(
+        id=source.name,
+        kind="prometheus",
+        status="error" if error else status,
+        age_s=age,
+        detail=str(error) if error else None,
+        breaker=source.breaker.state,
+    )

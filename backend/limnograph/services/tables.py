@@ -12,7 +12,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.services import hints, numbers, reasons, schemas
-from limnograph.services.history import History
+from limnograph.services.history import History, history_of
 from limnograph.services.hot import HotStore
 from limnograph.services.jobs import Jobs
 from limnograph.services.paces import slowest_readers
@@ -33,13 +33,15 @@ class TableService:
         if reading.error is not None and not reading.lake.histories and not reading.lake.damaged:
             raise SourceUnavailable("meta", str(reading.error))
         history = reading.lake.find(name)
+        if history is not None:
+            self._store.asked(history.uuid)
         now = self._clock.now()
         jobs = await self._jobs.of_table(name, now // MICROS_PER_MS)
         pace = (await slowest_readers(self._jobs.metrics, (now - DAY) // MICROS_PER_MS, now // MICROS_PER_MS)).get(name)
         if history is None:
             # A name that was never readable still has a page: it says why.
             damage = reading.lake.damaged[name]
-            empty = History("", name, {}, [damage])
+            empty = history_of("", name, [], [damage])
             return self._view(name, empty, jobs, None)
         return self._view(name, history, jobs, pace)
 
@@ -102,9 +104,15 @@ def refs(history: History) -> list[Ref]:
         for subject, change in newest.items()
         if change.to_value is not None
     ]
-    if "main" not in newest and history.main:
-        found.append(Ref(name="main", type="branch", snapshot_id=str(history.main[-1][1])))
+    if history.main_ids and not _gone(newest.get("main"), history):
+        found = [ref for ref in found if ref.name != "main"]
+        found.append(Ref(name="main", type="branch", snapshot_id=str(history.main_ids[-1])))
     return sorted(found, key=lambda ref: (ref.name != "main", ref.type, ref.name))
+
+
+def _gone(change: ChangeFact | None, history: History) -> bool:
+    """Whether main was taken away after its last move."""
+    return change is not None and change.at > history.main_times[-1]
 
 
 def _freshness(history: History, now: int) -> Freshness:

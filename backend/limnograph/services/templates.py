@@ -19,12 +19,20 @@ STAT = "limnograph_stat"
 LOOKBACK = 120
 """Two minutes: twice the usual scrape interval, so one lost scrape is no gap and a stopped source is."""
 
+SNAP_MS = 15_000
+"""Instants of questions about now stand on a usual scrape interval, so that they repeat."""
+
 _TABLE = ("catalog", "table_namespace", "table")
 
 
 def table_matchers(name: TableName) -> dict[str, str]:
     """The labels that every metric of a table carries."""
     return {"catalog": name.catalog, "table_namespace": name.namespace, "table": name.table}
+
+
+def snapped(at_ms: int) -> int:
+    """The last SNAP_MS before an instant."""
+    return at_ms // SNAP_MS * SNAP_MS
 
 
 def window(step: int) -> int:

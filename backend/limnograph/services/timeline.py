@@ -5,45 +5,57 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from limnograph.domain.errors import InvalidInput, SourceUnavailable
+import msgspec
+
+from limnograph.domain.errors import InvalidInput, SourceError, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
-from limnograph.domain.timeline import BarsLane, Lane, LaneStatus, Range, Timeline
+from limnograph.domain.timeline import BarsLane, Compared, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.ports.clock import Clock
-from limnograph.services import job_lanes, lanes
+from limnograph.services import job_lanes, lanes, tier_lanes
+from limnograph.services.cold_tiers import Rolled, TierReader
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
 from limnograph.services.jobs import Jobs
+from limnograph.services.metrics import page_budget
 
+MAX_COMPARE_S = 400 * 86_400
 _ANSWERED = {"ok", "partial", "stale"}
 
 
 class _Meta(NamedTuple):
     history: History | None
     state: lanes.MetaState
+    rolled: Rolled | None = None
 
 
 class TimelineService:
     """Timelines of `services/backend.py`."""
 
-    def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, meta: str = "limnograph") -> None:
+    def __init__(
+        self,
+        store: HotStore,
+        jobs: Jobs,
+        clock: Clock,
+        meta: str = "limnograph",
+        *,
+        tiers: TierReader | None = None,
+    ) -> None:
         self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
+        self._tiers = tiers
 
     async def answer(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, compare_s: int | None
     ) -> Timeline:
         """Lanes in the order asked. Raises NotFound, InvalidInput; SourceError when not one lane was answered."""
-        if compare_s is not None:
-            raise InvalidInput("cmp", "is not offered yet; leave it out")
+        before = None if compare_s is None else _earlier(span, compare_s)
         reading = self._store.reading
         if reading.error is None or reading.lake.histories:
             reading.lake.find(name)  # an unknown table is an error of the whole, not of a lane
-        wanted = [lane for lane in asked if lane in lanes.META_LANES]
         async with asyncio.TaskGroup() as group:
-            meta = group.create_task(self._meta(name, span, wanted))
-            measured = group.create_task(self._measured(name, span, asked, job))
-        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *_alerts(asked)]}
-        ordered = [found[lane] for lane in asked]
+            now = group.create_task(self._lanes(name, span, asked, job))
+            then = group.create_task(self._lanes(name, before, asked, job)) if before else None
+        ordered = now.result()
         _raise_if_nothing(ordered)
         watermark = self._store.known_until(name)
         return Timeline(
@@ -51,13 +63,27 @@ class TimelineService:
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
             t=list(span.instants()),
             lanes=ordered,
+            cmp=Compared(seconds=(span.start - before.start) // 1000, lanes=then.result()) if before and then else None,
         )
 
+    async def _lanes(self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None) -> list[Lane]:
+        """In the order asked; a source that fails is a lane that says so."""
+        wanted = [lane for lane in asked if lane in lanes.META_LANES]
+        async with asyncio.TaskGroup() as group:
+            meta = group.create_task(self._meta(name, span, wanted))
+            measured = group.create_task(self._measured(name, span, asked, job))
+        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *_alerts(asked)]}
+        return [found[lane] for lane in asked]
+
     async def _meta(self, name: TableName, span: TimeRange, wanted: list[str]) -> list[Lane]:
+        if not wanted:
+            return []
         meta = await self._history(name, span)
         if meta.history is None:
             return [lanes.blank(lane, span, meta.state.status, meta.state.problem) for lane in wanted]
-        return [lanes.draw(lane, meta.history, span, meta.state) for lane in wanted]
+        if meta.rolled is None:
+            return [_drawn(lanes.draw(lane, meta.history, span, meta.state), span) for lane in wanted]
+        return [tier_lanes.draw(lane, meta.rolled, meta.history, span, meta.state) for lane in wanted]
 
     async def _history(self, name: TableName, span: TimeRange) -> _Meta:
         hot = self._store.reading
@@ -68,10 +94,22 @@ class TimelineService:
         if known is None:
             return _Meta(None, state._replace(status="absent"))
         start = span.start * MICROS_PER_MS
-        if start >= hot.lake.floor:
+        self._store.asked(known.uuid)
+        if hot.lake.reaches(start, known.uuid):
             return _Meta(known, state)
-        reading = await asyncio.to_thread(self._store.since, start, (known.uuid,))
-        return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading, name))
+        try:
+            reading, rolled = await self._store.reads.ask(self._long, known.uuid, span)
+        except SourceError as error:
+            reading, rolled = hot._replace(error=error, partial=True), None
+        return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading, name), rolled)
+
+    def _long(self, table_uuid: str, span: TimeRange) -> tuple[Reading, Rolled | None]:
+        """Roll-ups and the raw rows after their edge; raw rows alone for short steps. Blocks. Raises SourceError."""
+        lake = self._store.reading.lake
+        floor = lake.edges.get(table_uuid, lake.floor)
+        rolled = self._tiers.read(table_uuid, span, floor, self._clock.now()) if self._tiers else None
+        start = rolled.edge if rolled else span.start * MICROS_PER_MS
+        return self._store.since(start, (table_uuid,)), rolled
 
     def _state(self, reading: Reading, name: TableName) -> lanes.MetaState:
         now, watermark = self._clock.now(), self._store.known_until(name)
@@ -87,11 +125,29 @@ class TimelineService:
         if not {"job_duration", "job_runs"}.intersection(asked):
             return []
         at = min(span.end, self._clock.now() // MICROS_PER_MS)
-        chosen = job_lanes.choose(await self._jobs.of_table(name, at), job)
-        async with asyncio.TaskGroup() as group:
-            duration = group.create_task(job_lanes.duration(self._jobs, name, chosen, span))
-            runs = group.create_task(job_lanes.runs(self._jobs, name, chosen, span))
+        with page_budget():
+            chosen = job_lanes.choose(await self._jobs.of_table(name, at), job)
+            async with asyncio.TaskGroup() as group:
+                duration = group.create_task(job_lanes.duration(self._jobs, name, chosen, span))
+                runs = group.create_task(job_lanes.runs(self._jobs, name, chosen, span))
         return [duration.result(), runs.result()]
+
+
+def _earlier(span: TimeRange, seconds: int) -> TimeRange:
+    """The range so many seconds before, whole steps. Raises InvalidInput."""
+    if not 1 <= seconds <= MAX_COMPARE_S:
+        raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
+    shift = -(-seconds // span.step) * span.step * 1000
+    if span.start < shift:
+        raise InvalidInput("cmp", "leads to before 1970")
+    return TimeRange(span.start - shift, span.end - shift, span.step)
+
+
+def _drawn(lane: Lane, span: TimeRange) -> Lane:
+    """No lane has more marks than points."""
+    if isinstance(lane, EventsLane):
+        return msgspec.structs.replace(lane, events=tier_lanes.thinned(lane.events, span))
+    return lane
 
 
 def _alerts(asked: tuple[str, ...]) -> list[Lane]:

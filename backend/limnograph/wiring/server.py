@@ -6,28 +6,31 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from limnograph.adapters.embedded.engine import EmbeddedEngine
+from limnograph.adapters.counters.file import CounterFile
+from limnograph.adapters.embedded.fresh import FreshEngine
 from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
-from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.adapters.watch.process import WatchProcess
-from limnograph.domain.answers import CommitDetail, CommitsPage
+from limnograph.domain.answers import CommitDetail, CommitsPage, SourceStatus
 from limnograph.domain.asked import CommitsQuery
 from limnograph.domain.errors import LimnographError, SourceError
-from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
 from limnograph.ports.clock import Clock
+from limnograph.ports.counters import CounterStore
+from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.backend import Backend
+from limnograph.services.cold import WITHIN_S, ColdEngine, ColdReads
+from limnograph.services.cold_tiers import TierReader
 from limnograph.services.commit import CommitDetails
 from limnograph.services.commits import CommitLists
 from limnograph.services.fleet import FleetService
@@ -36,20 +39,25 @@ from limnograph.services.hot import HotStore
 from limnograph.services.inflow import Inflow
 from limnograph.services.jobs import ConfiguredJob, Jobs
 from limnograph.services.lake import Facts
+from limnograph.services.live import Caps, Live
+from limnograph.services.live_lake import LiveLake
 from limnograph.services.metrics import Metrics
 from limnograph.services.naming import Known, Naming
 from limnograph.services.runs import Runs
 from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
+from limnograph.services.versions import LakeVersions
 from limnograph.services.watching import Watcher
 from limnograph.settings import Settings
+from limnograph.wiring.cold import cold_engine, metrics_sources
 from limnograph.wiring.notified import Notified
 from limnograph.wiring.observe import SettingsLake
 
 REFRESH_S = 2.0
 ASK_S = 30.0
 INBOX_S = 10.0
+MB = 1_000_000
 _log = logging.getLogger("limnograph.server")
 
 
@@ -75,42 +83,81 @@ class Parts:
         self,
         engine: QueryEngine,
         inbox: Inbox,
-        source: MetricsSource | None,
+        source: MetricsSource | Sequence[MetricsSource] | None,
         clock: Clock,
         *,
+        cold: ColdEngine | None = None,
+        cold_within_s: float = WITHIN_S,
+        hourly_days: int = 400,
+        fresh: Fresh | None = None,
+        hot_bytes: int | None = None,
+        counters: CounterStore | None = None,
+        caps: Caps = Caps(),  # noqa: B008
         configured: tuple[ConfiguredJob, ...] = (),
         watch_command: tuple[str, ...] = (),
         meta: str = "limnograph",
         catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
-        self.store = HotStore(engine, clock)
+        reads = ColdReads(cold_within_s)
+        self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes, reads=reads)
         self._inbox, self._clock = inbox, clock
-        self.runs = Runs(inbox, engine, clock)
-        self._source = source
-        self._metrics = Metrics(source, clock) if source else None
+        self.runs = Runs(inbox, engine, clock, reads=reads)
+        given = [] if source is None else source if isinstance(source, Sequence) else [source]
+        self._sources: Sequence[MetricsSource] = given
+        self._metrics = Metrics(self._sources, clock) if self._sources else None
+        self._cold = cold
+        old = cold or engine
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
-        self.gauges = TableGauges(self.store)
+        self.gauges = TableGauges(self.store, counters)
+        status = StatusService(
+            self.store,
+            fleet,
+            self._metrics,
+            clock,
+            watch=self._watch_state,
+            inbox_error=lambda: self.runs.error,
+            cold=cold,
+        )
         self.backend = Backend(
             clock=clock,
             fleet=fleet,
             tables=TableService(self.store, jobs, clock),
-            timelines=TimelineService(self.store, jobs, clock, meta),
-            commits=Commits(CommitLists(self.store), CommitDetails(self.store, engine, jobs, clock)),
+            timelines=TimelineService(self.store, jobs, clock, meta, tiers=TierReader(old, hourly_days)),
+            commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
             runs=self.runs,
+            versions=LakeVersions(self.store, self.runs),
             events=Inflow(self.runs, naming, clock, self._wake),
-            status=StatusService(
-                self.store, fleet, self._metrics, clock, watch=self._watch_state, inbox_error=lambda: self.runs.error
-            ),
+            status=status,
+            live=Live(caps),
         )
+        self._live = LiveLake(self.store, self._source_states, self.backend.live)
+
+    def _count(self) -> None:
+        """Count what is new also while nobody asks for `/metrics`, and keep it."""
+        self.gauges.numbers()
+        self.gauges.save()
+
+    def own_metrics(self) -> dict[str, float | None]:
+        """Numbers of SERVER_METRICS."""
+        reading = self.store.reading
+        return {
+            "limnograph_hot_bytes": self.store.nbytes,
+            "limnograph_hot_rows": self.store.rows,
+            "limnograph_hot_tables": len(reading.lake.listed),
+            "limnograph_hot_tables_shortened": len(reading.lake.edges),
+            "limnograph_meta_up": float(reading.error is None),
+        }
+
+    async def _source_states(self) -> Sequence[SourceStatus]:
+        return (await self.backend.status.status()).sources
 
     def _known(self) -> list[Known]:
         """Tables that are known now, for names that others give them."""
-        lake = self.store.reading.lake
-        newest = ((h.name, max(h.snapshots.values(), key=_committed, default=None)) for h in lake.current())
-        return [Known(name, row.metadata_location if row else None) for name, row in newest]
+        tables = self.store.reading.lake.listed
+        return [Known(table.name, table.seen.location) for table in tables if table.name is not None]
 
     def _wake(self) -> None:
         if self.watcher:
@@ -128,20 +175,24 @@ class Parts:
     async def around(self) -> AsyncGenerator[None]:
         """What runs beside the routes: refresh of the hot store, the watcher."""
         tasks = [asyncio.create_task(self._refresh()), asyncio.create_task(self._keep_inbox())]
+        tasks.append(asyncio.create_task(self._live.run()))
         if self._metrics:
             tasks.append(asyncio.create_task(_keep_asking(self._metrics)))
         if self.watcher:
             tasks.append(asyncio.create_task(self.watcher.run()))
+        if self._cold:
+            tasks.append(asyncio.create_task(asyncio.to_thread(self._cold.warm)))
         try:
             yield
         finally:
+            self.backend.live.close()
             for task in tasks:
                 task.cancel()
             for task in tasks:
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-            if self._source:
-                await self._source.aclose()
+            for source in self._sources:
+                await source.aclose()
 
     async def _refresh(self) -> None:
         await asyncio.to_thread(_told, self.runs.restore)
@@ -154,11 +205,8 @@ class Parts:
         while True:
             await asyncio.sleep(INBOX_S)
             await asyncio.to_thread(_told, self.runs.catch_up)
+            await asyncio.to_thread(self._count)
             await asyncio.to_thread(_told, lambda: self._inbox.purge(self._clock.now() - KEEP))
-
-
-def _committed(row: SnapshotFact) -> int:
-    return row.committed_at or 0
 
 
 def _told(act: Callable[[], object]) -> None:
@@ -180,13 +228,27 @@ async def _keep_asking(metrics: Metrics) -> None:
 def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
     """The real parts. Opens no connection yet."""
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
+    engine, clock = _engine(settings), SystemClock()
     return Parts(
-        _engine(settings),
+        engine,
         SqlInbox(settings.inbox_url),
-        _metrics_source(settings),
-        SystemClock(),
+        metrics_sources(settings),
+        clock,
+        cold=cold_engine(settings, engine, clock),
+        hourly_days=settings.retention.hourly_days,
+        fresh=engine,
+        hot_bytes=settings.server.hot_mb * MB,
+        caps=Caps(settings.server.streams, settings.server.streams_per_caller),
+        counters=CounterFile(settings.state_dir / "counters.json"),
         configured=tuple(
-            ConfiguredJob(name=job.name, reads=job.reads, writes=job.writes, select=job.select, promql=job.promql)
+            ConfiguredJob(
+                name=job.name,
+                reads=job.reads,
+                writes=job.writes,
+                select=job.select,
+                promql=job.promql,
+                prometheus=job.prometheus,
+            )
             for job in settings.jobs
         ),
         watch_command=command,
@@ -204,20 +266,7 @@ def watcher(settings: Settings, window: int, watched: Callable[[], Iterable[Tabl
     return Watcher(lake, _engine(settings), SystemClock(), window)
 
 
-def _engine(settings: Settings) -> EmbeddedEngine:
+def _engine(settings: Settings) -> FreshEngine:
     name = settings.meta_catalog
     namespace = tuple(settings.meta.namespace.split("."))
-    return EmbeddedEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)
-
-
-def _metrics_source(settings: Settings) -> MetricsSource | None:
-    """The first Prometheus of the settings."""
-    for name, prometheus in settings.prometheus.items():
-        return PrometheusClient(
-            name,
-            prometheus.url,
-            timeout_seconds=prometheus.timeout_seconds,
-            max_series=prometheus.max_series,
-            bearer_token=prometheus.bearer_token,
-        )
-    return None
+    return FreshEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)

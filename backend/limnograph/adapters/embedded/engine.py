@@ -6,7 +6,7 @@ A missing or an extra column is tolerated; a file that vanished (compaction, exp
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -47,29 +47,41 @@ class EmbeddedEngine:
             run_id=properties.get("limnograph-run-id"),
         )
 
+    def pin(self, table: Table) -> int | None:
+        """Current snapshot of a table; None when there is no table, or nothing in it. Raises SourceError."""
+        return _head_id(self._load(table))
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """As the port says."""
+        found = self._load(table)
+        return dict(found.properties) if found else {}
+
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says; plans again once when a planned file is gone."""
+        return self._twice(query, in_order=True)
+
+    def _twice(self, query: MetaQuery, *, in_order: bool) -> pl.DataFrame:
         try:
-            return self._read(query)
+            return self._read(query, in_order=in_order)
         except FileNotFoundError:
             try:
-                return self._read(query)
+                return self._read(query, in_order=in_order)
             except FileNotFoundError as error:
                 raise SourceUnavailable("meta", f"a planned file vanished twice: {error}") from error
 
-    def _read(self, query: MetaQuery) -> pl.DataFrame:
+    def _read(self, query: MetaQuery, *, in_order: bool) -> pl.DataFrame:
         table = self._load(query.table)
         if table is None or table.current_snapshot() is None:
             return frames.empty(query)
         try:
-            scan = table.scan(row_filter=_expression(query), snapshot_id=_head_id(table))
+            scan = table.scan(row_filter=expression(query), snapshot_id=_head_id(table))
             tasks = list(scan.plan_files())
             if not tasks:
                 return frames.empty(query)
-            local = [_local_path(task.file.file_path) for task in tasks]
+            local = [local_path(task.file.file_path) for task in tasks]
             if any(path is None for path in local) or any(task.delete_files for task in tasks):
-                return frames.answer(_through_pyiceberg(table, tasks, query), query)
-            return frames.answer(_files([path for path in local if path], query), query)
+                return frames.answer(through_pyiceberg(table, tasks, query), query, in_order=in_order)
+            return frames.answer(files([path for path in local if path], query), query, in_order=in_order)
         except FileNotFoundError:
             raise
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
@@ -95,7 +107,7 @@ def _head_id(table: IcebergTable | None) -> int | None:
     return newest.snapshot_id if newest else None
 
 
-def _expression(query: MetaQuery) -> BooleanExpression:
+def expression(query: MetaQuery) -> BooleanExpression:
     """What PyIceberg can prune files by; polars filters the rows again. Built of values, never of text."""
     from pyiceberg import expressions
 
@@ -106,6 +118,8 @@ def _expression(query: MetaQuery) -> BooleanExpression:
         found = ex.And(found, ex.GreaterThanOrEqual(at, _iso(query.start)))
     if query.end is not None:
         found = ex.And(found, ex.LessThan(at, _iso(query.end)))
+    if query.observed_from is not None and query.table in frames.OBSERVED:
+        found = ex.And(found, ex.GreaterThanOrEqual("observed_at", _iso(query.observed_from)))
     if query.table_uuids:
         found = ex.And(found, ex.In("table_uuid", query.table_uuids))
     if len(query.snapshot_ids) == 1:
@@ -117,7 +131,7 @@ def _iso(micros: int) -> str:
     return (_EPOCH + dt.timedelta(microseconds=micros)).isoformat(timespec="microseconds")
 
 
-def _local_path(location: str) -> str | None:
+def local_path(location: str) -> str | None:
     """Path of a `file:` location or a bare path; None for any other store."""
     if location.startswith("/"):
         return location
@@ -125,11 +139,12 @@ def _local_path(location: str) -> str | None:
     return (unquote(parts.path) if "%" in parts.path else parts.path) if parts.scheme == "file" else None
 
 
-def _files(paths: list[str], query: MetaQuery) -> pl.LazyFrame:
+def files(paths: list[str], query: MetaQuery) -> pl.LazyFrame:
+    """Rows of local data files, shaped as the query wants them."""
     return pl.concat([_shaped(pl.scan_parquet(path), query) for path in paths], how="vertical")
 
 
-def _through_pyiceberg(table: IcebergTable, tasks: Iterable[FileScanTask], query: MetaQuery) -> pl.LazyFrame:
+def through_pyiceberg(table: IcebergTable, tasks: Iterable[FileScanTask], query: MetaQuery) -> pl.LazyFrame:
     """Object stores and tables with delete files: PyIceberg's own reader over the same tasks."""
     from pyiceberg.expressions import AlwaysTrue
     from pyiceberg.io.pyarrow import ArrowScan

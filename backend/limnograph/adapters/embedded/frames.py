@@ -8,12 +8,21 @@ import msgspec
 import polars as pl
 
 from limnograph.domain.columns import Column, ListOf, MapOf, Primitive, Type
-from limnograph.domain.facts import ALERTS, CHANGES, LABELS, REPORTS, RUNS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts import ALERTS, CHANGES, DAILY, HOURLY, LABELS, REPORTS, RUNS, SNAPSHOTS, MetaTable
 from limnograph.ports.query_engine import MetaQuery
 
-TABLES: dict[str, MetaTable] = {table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS)}
-TIME_COLUMN = {**dict.fromkeys(TABLES, "at"), "snapshots": "committed_at", "alerts": "starts_at"}
-_TIE = {name: table.key for name, table in TABLES.items()} | {
+TABLES: dict[str, MetaTable] = {
+    table.name: table for table in (SNAPSHOTS, CHANGES, RUNS, ALERTS, REPORTS, LABELS, HOURLY, DAILY)
+}
+TIME_COLUMN = {
+    **dict.fromkeys(TABLES, "at"),
+    "snapshots": "committed_at",
+    "alerts": "starts_at",
+    "snapshots_hourly": "hour",
+    "snapshots_daily": "day",
+}
+OBSERVED = {"snapshots", "changes"}
+TIE = {name: table.key for name, table in TABLES.items()} | {
     "snapshots": ("sequence_number", "snapshot_id"),
     "changes": ("table_uuid", "kind"),
 }
@@ -55,12 +64,16 @@ def schema_of(columns: Sequence[Column]) -> dict[str, pl.DataType]:
 
 def needed(query: MetaQuery) -> tuple[Column, ...]:
     """Columns to read: those asked for, those filtered by and those sorted by."""
-    wanted = {column.name for column in chosen(query)} | {"table_uuid", TIME_COLUMN[query.table], *_TIE[query.table]}
+    wanted = {column.name for column in chosen(query)} | {"table_uuid", TIME_COLUMN[query.table], *TIE[query.table]}
+    if query.observed_from is not None:
+        wanted.add("observed_at")
+    if query.kinds:
+        wanted.add("kind")
     return tuple(column for column in TABLES[query.table].columns if column.name in wanted)
 
 
-def answer(rows: pl.LazyFrame, query: MetaQuery) -> pl.DataFrame:
-    """Filter, order and project; `rows` has at least the `needed` columns in our types."""
+def answer(rows: pl.LazyFrame, query: MetaQuery, *, in_order: bool = True) -> pl.DataFrame:
+    """Filter, order (unless nobody asks for it) and project; `rows` has at least the `needed` columns in our types."""
     at = pl.col(TIME_COLUMN[query.table])
     if query.table_uuids:
         rows = rows.filter(pl.col("table_uuid").is_in(list(query.table_uuids)))
@@ -68,11 +81,14 @@ def answer(rows: pl.LazyFrame, query: MetaQuery) -> pl.DataFrame:
         rows = rows.filter(pl.col("snapshot_id").is_in(list(query.snapshot_ids)))
     if query.kinds and query.table == "changes":
         rows = rows.filter(pl.col("kind").is_in(list(query.kinds)))
+    if query.observed_from is not None and query.table in OBSERVED:
+        rows = rows.filter(pl.col("observed_at") >= query.observed_from)
     if query.start is not None:
         rows = rows.filter(at >= query.start)
     if query.end is not None:
         rows = rows.filter(at < query.end)
-    rows = rows.sort(at, *_TIE[query.table], nulls_last=False)
+    if in_order:
+        rows = rows.sort(at, *TIE[query.table], nulls_last=False)
     if query.limit is not None:
         rows = rows.head(query.limit)
     return rows.select([column.name for column in chosen(query)]).collect()

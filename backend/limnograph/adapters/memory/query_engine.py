@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import polars as pl
@@ -10,7 +10,7 @@ import polars as pl
 from limnograph.adapters.embedded import frames
 from limnograph.domain.events import RunFact
 from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.ports.query_engine import MetaHead, MetaQuery
+from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 
 class MemoryEngine:
@@ -22,6 +22,8 @@ class MemoryEngine:
         self._snapshots: list[SnapshotFact] = []
         self._changes: list[ChangeFact] = []
         self._runs: list[RunFact] = []
+        self._rolled: dict[str, pl.DataFrame] = {}
+        self._properties: dict[str, Mapping[str, str]] = {}
         self._version = 0
         self.failure: Exception | None = None
 
@@ -33,6 +35,19 @@ class MemoryEngine:
         self._changes = [*self._changes, *changes]
         self._runs = [*self._runs, *runs]
         self._version += 1
+
+    def roll(self, table: Table, rows: pl.DataFrame) -> None:
+        """All rows of a roll-up, with its columns, in place of those there were."""
+        self._rolled[table] = rows
+
+    def describe(self, table: Table, properties: Mapping[str, str]) -> None:
+        """Properties of a table."""
+        self._properties[table] = properties
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """As described."""
+        self._check()
+        return self._properties.get(table, {})
 
     def head(self) -> MetaHead:
         """The number of appends is the snapshot id."""
@@ -48,6 +63,8 @@ class MemoryEngine:
     def select(self, query: MetaQuery) -> pl.DataFrame:
         """Rows as the port says."""
         self._check()
+        if query.table in self._rolled:
+            return frames.answer(self._rolled[query.table].lazy(), query)
         held: dict[str, Sequence[msgspec.Struct]] = {
             "snapshots": self._snapshots,
             "changes": self._changes,

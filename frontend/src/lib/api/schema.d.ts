@@ -123,6 +123,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log a browser in */
+        post: operations["createSession"];
+        /** Log out */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -132,6 +150,23 @@ export interface paths {
         };
         /** State of the whole */
         get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happens now, as server-sent events */
+        get: operations["getStream"];
         put?: never;
         post?: never;
         delete?: never;
@@ -446,12 +481,17 @@ export interface components {
         /**
          * CommitEvent
          * @description One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
+         *
+         *         `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
+         *         where none is known).
          */
         CommitEvent: {
             added_bytes: number | null;
             added_data_files: number | null;
             added_delete_files: number | null;
             app_id: string | null;
+            /** @default 1 */
+            commits: number;
             engine: string | null;
             on_main: boolean;
             operation: string | null;
@@ -490,6 +530,21 @@ export interface components {
             total_data_files: number | null;
         };
         /**
+         * CommitSeen
+         * @description Event `commit`: a commit came, or the pipeline's row took the place of the watcher's (`provisional` false).
+         */
+        CommitSeen: {
+            added_data_files: number | null;
+            catalog: string;
+            operation: string | null;
+            provisional: boolean;
+            removed_data_files: number | null;
+            snapshot_id: string;
+            t: number | null;
+            table: string;
+            table_namespace: string;
+        };
+        /**
          * CommitsPage
          * @description Commits, newest first.
          */
@@ -497,6 +552,15 @@ export interface components {
             next_cursor: string | null;
             rows: components["schemas"]["CommitRow"][];
             watermark: number | null;
+        };
+        /**
+         * Compared
+         * @description The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
+         *         `seconds`; events and bars carry their own instants.
+         */
+        Compared: {
+            lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
+            seconds: number;
         };
         /**
          * Dataset
@@ -575,6 +639,16 @@ export interface components {
             usual_interval_s: number | null;
         };
         /**
+         * Growth
+         * @description Greatest rise of the data files within the time asked for. `share` of `files_before`; null: from nothing.
+         */
+        Growth: {
+            at: number;
+            files_after: number;
+            files_before: number;
+            share: number | null;
+        };
+        /**
          * HealthView
          * @description Liveness and readiness. `ready` turns true when the first meta read finished.
          */
@@ -594,6 +668,15 @@ export interface components {
             /** @default null */
             snippet: string | null;
             title: string;
+        };
+        /**
+         * HotIndex
+         * @description What the server holds in memory. `tables_shortened`: those whose older hours are read from the meta tables.
+         */
+        HotIndex: {
+            bytes: number;
+            rows: number;
+            tables_shortened: number;
         };
         /**
          * Job
@@ -700,7 +783,7 @@ export interface components {
             status: number;
             title: string;
             /** @enum {unknown} */
-            type: "bad-request" | "conflict" | "internal" | "metadata-damaged" | "method-not-allowed" | "not-found" | "source-failed" | "source-rejected" | "source-timeout" | "source-unavailable" | "too-large";
+            type: "bad-request" | "conflict" | "forbidden" | "internal" | "metadata-damaged" | "method-not-allowed" | "not-found" | "source-failed" | "source-rejected" | "source-timeout" | "source-unavailable" | "too-large" | "too-many-requests" | "unauthenticated";
         };
         /**
          * Range
@@ -759,6 +842,14 @@ export interface components {
             "sequence-number": number | null;
             "snapshot-id": number;
             "table-name": string;
+        };
+        /**
+         * Reset
+         * @description Event `reset`: what happened meanwhile is not known here any more; ask for everything that is on the page.
+         */
+        Reset: {
+            /** @enum {unknown} */
+            reason: "new-server" | "too-long-ago" | "too-much";
         };
         /**
          * Run
@@ -887,6 +978,24 @@ export interface components {
             s3: components["schemas"]["S3Entity"];
         };
         /**
+         * SessionIn
+         * @description Body of `POST /api/v1/session`: an API token, and where to go afterwards.
+         */
+        SessionIn: {
+            /** @default / */
+            next: string;
+            token: string;
+        };
+        /**
+         * SessionView
+         * @description Who is logged in now. `next`: a path of this server.
+         */
+        SessionView: {
+            next: string;
+            scopes: ("maintain" | "read" | "webhook")[];
+            subject: string;
+        };
+        /**
          * SizeShape
          * @description Live file sizes after the commit and before it: counts per bin; `edges` bytes (bins = edges + 1).
          */
@@ -897,16 +1006,26 @@ export interface components {
         };
         /**
          * SourceStatus
-         * @description Health of one source as last seen; `age_s` since the last success.
+         * @description Health of one source as last seen; `age_s` since the last success. `breaker`: of a source that is left alone for
+         *         a while after failures in a row (`open`); `half-open`: the next question tries it.
          */
         SourceStatus: {
             age_s: number | null;
+            /** @default null */
+            breaker: ("closed" | "half-open" | "open") | null;
             detail: string | null;
             id: string;
             /** @enum {unknown} */
-            kind: "catalog" | "inbox" | "meta" | "pipeline" | "prometheus" | "watcher";
+            kind: "catalog" | "inbox" | "meta" | "pipeline" | "prometheus" | "trino" | "watcher";
             /** @enum {unknown} */
             status: "absent" | "error" | "ok" | "stale";
+        };
+        /**
+         * SourcesMoved
+         * @description Event `sources`: a source answers now, or no longer does.
+         */
+        SourcesMoved: {
+            sources: components["schemas"]["SourceStatus"][];
         };
         /**
          * Status
@@ -914,6 +1033,7 @@ export interface components {
          */
         Status: {
             hints: components["schemas"]["Hint"][];
+            hot: components["schemas"]["HotIndex"];
             lag_s: number | null;
             now: number;
             run_id: string | null;
@@ -994,13 +1114,26 @@ export interface components {
             watermark: number | null;
         };
         /**
+         * TableMoved
+         * @description Event `table`: anything known of a table changed; its pages are worth asking for again. `commits`: how many came,
+         *         of which at most a hundred are told one by one.
+         */
+        TableMoved: {
+            catalog: string;
+            commits: number;
+            table: string;
+            table_namespace: string;
+        };
+        /**
          * TableRow
-         * @description One row of the fleet. `spark`: data files at equal distances over the range.
+         * @description One row of the fleet. `spark`: data files at equal distances over the range. `growth`: when asked for.
          */
         TableRow: {
             catalog: string;
             deltas: components["schemas"]["TableDeltas"];
             format: string | null;
+            /** @default null */
+            growth: components["schemas"]["Growth"] | null;
             namespace: string;
             reason: components["schemas"]["Reason"];
             spark: (number | null)[];
@@ -1041,9 +1174,12 @@ export interface components {
         };
         /**
          * Timeline
-         * @description `t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet.
+         * @description `t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
+         *         period before, when it was asked for.
          */
         Timeline: {
+            /** @default null */
+            cmp: components["schemas"]["Compared"] | null;
             lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
             range: components["schemas"]["Range"];
             t: number[];
@@ -1093,6 +1229,33 @@ export interface operations {
             };
             /** @description Problem details. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1152,7 +1315,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1212,7 +1402,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1272,7 +1489,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1332,7 +1576,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1392,7 +1663,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1452,7 +1750,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1471,6 +1796,156 @@ export interface operations {
             };
             /** @description Problem details. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionIn"];
+            };
+        };
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, nothing follows */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1508,6 +1983,101 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the last event that was received. */
+                "Last-Event-ID"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events, without end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1533,6 +2103,10 @@ export interface operations {
                 from?: number | null;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number | null;
+                /** @description Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds. */
+                grew?: number | null;
+                /** @description Seconds for `grew`, 1 to 604800; default 300. */
+                within?: number | null;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string | null;
                 /** @description Rows of a page, 1 to 500. */
@@ -1555,6 +2129,33 @@ export interface operations {
             };
             /** @description Problem details. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1617,7 +2218,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1695,7 +2323,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1760,7 +2415,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1801,7 +2483,7 @@ export interface operations {
                 lanes?: string | null;
                 /** @description Job name; default the reader with most runs. */
                 job?: string | null;
-                /** @description Seconds back to compare with (later). */
+                /** @description Also answer the period this many seconds earlier. */
                 cmp?: number | null;
             };
             header?: never;
@@ -1836,7 +2518,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1892,6 +2601,33 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1922,6 +2658,33 @@ export interface operations {
             };
             /** @description Problem details. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1986,7 +2749,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2053,7 +2843,34 @@ export interface operations {
                 };
             };
             /** @description Problem details. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

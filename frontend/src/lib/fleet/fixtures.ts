@@ -23,6 +23,7 @@ export function fleetRow({ values, deltas, reason, ...own }: Change = {}): Row {
     format: 'iceberg',
     status: 'ok',
     spark: [1202, 1202, 51202],
+    growth: null,
     ...own,
     values: {
       data_files: 51_202,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sourceName, sourceTone } from './sources.ts';
 
 const source = (id: string, kind: 'prometheus' | 'meta' | 'catalog') =>
-  ({ id, kind, status: 'ok', age_s: 1, detail: null }) as const;
+  ({ id, kind, status: 'ok', age_s: 1, detail: null, breaker: null }) as const;
 
 test('a source is named by its kind, and by its own name where there can be several', () => {
   expect(sourceName(source('meta', 'meta'))).toBe('Meta');

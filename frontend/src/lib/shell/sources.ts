@@ -11,6 +11,7 @@ const NAMES: Record<SourceStatus['kind'], string> = {
   watcher: 'Watcher',
   pipeline: 'Pipeline',
   inbox: 'Inbox',
+  trino: 'Trino',
 };
 const WORDS: Record<SourceStatus['status'], string> = {
   ok: 'ok',

@@ -1,0 +1,42 @@
+"""Port AuditLog: JSON lines in a file for its owner alone, one older generation kept."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from pathlib import Path
+
+import msgspec
+
+from limnograph.domain.access import AuditEvent
+
+LARGEST = 64 * 1024 * 1024
+_log = logging.getLogger("limnograph.access")
+
+
+class AuditFile:
+    """Appends whole lines, so that several processes may share a file. Thread-safe."""
+
+    def __init__(self, path: Path, largest: int = LARGEST) -> None:
+        self._path, self._largest = path, largest
+        self._lock = threading.Lock()
+
+    def write(self, event: AuditEvent) -> None:
+        line = msgspec.json.encode(event) + b"\n"
+        try:
+            with self._lock:
+                self._append(line)
+        except OSError as error:
+            _log.warning("audit log %s: %s; the event was: %s", self._path, error.strerror, line.decode().strip())
+
+    def _append(self, line: bytes) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(handle, line)
+            size = os.fstat(handle).st_size
+        finally:
+            os.close(handle)
+        if size > self._largest:
+            self._path.replace(self._path.with_name(self._path.name + ".1"))

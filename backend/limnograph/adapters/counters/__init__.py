@@ -1,0 +1,1 @@
+"""Counters of tables between two lives of the server."""

@@ -1,0 +1,41 @@
+"""Port CounterStore on one file of the server's state folder, replaced as a whole."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from limnograph.ports.counters import Counted
+
+_log = logging.getLogger("limnograph.counters")
+
+
+class CounterFile:
+    """`path` need not exist. A file that cannot be understood is left out and written anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def load(self) -> dict[str, Counted]:
+        """By table uuid."""
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Counted])
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.MsgspecError) as error:
+            _log.warning("counters begin at 0: %s: %s", self._path, error)
+            return {}
+
+    def save(self, counted: Mapping[str, Counted]) -> None:
+        """Written beside, then renamed: a crash leaves the old file or the new one."""
+        beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(msgspec.json.encode(counted))
+            beside.replace(self._path)
+        except OSError as error:
+            _log.warning("counters are not kept: %s", error)

@@ -1,0 +1,66 @@
+"""The embedded engine with what the hot index asks beside: rows of the data files that came since a meta snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from limnograph.adapters.embedded import frames
+from limnograph.adapters.embedded.engine import EmbeddedEngine, expression, files, local_path, through_pyiceberg
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.ports.query_engine import MetaQuery
+
+if TYPE_CHECKING:
+    from pyiceberg.table import FileScanTask
+    from pyiceberg.table import Table as IcebergTable
+
+_APPEND, _REPLACE = "append", "replace"
+
+
+class FreshEngine(EmbeddedEngine):
+    """Port `Fresh`. A new head costs a plan of both snapshots and the rows of the new files."""
+
+    def unordered(self, query: MetaQuery) -> pl.DataFrame:
+        """What `select` answers, in no order: sorting a window's rows would take longer than reading them."""
+        return self._twice(query, in_order=False)
+
+    def fresh(self, query: MetaQuery, since: int) -> pl.DataFrame | None:
+        """Rows of files that are there now and were not at `since`. Compaction alone brings no row."""
+        table = self._load(query.table)
+        operations = _operations(table, since) if table else None
+        if table is None or operations is None or operations - {_APPEND, _REPLACE}:
+            return None
+        try:
+            return _new_rows(table, query, since) if _APPEND in operations else frames.empty(query)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+            raise SourceUnavailable("meta", f"cannot read {query.table}: {error}") from error
+
+
+def _new_rows(table: IcebergTable, query: MetaQuery, since: int) -> pl.DataFrame:
+    before = {task.file.file_path for task in _plan(table, query, since)}
+    tasks = [task for task in _plan(table, query, None) if task.file.file_path not in before]
+    if not tasks:
+        return frames.empty(query)
+    local = [path for task in tasks if (path := local_path(task.file.file_path))]
+    if len(local) < len(tasks) or any(task.delete_files for task in tasks):
+        return frames.answer(through_pyiceberg(table, tasks, query), query)
+    return frames.answer(files(local, query), query)
+
+
+def _operations(table: IcebergTable, since: int) -> set[str] | None:
+    """What the snapshots after `since` did; None when `since` is not among the ancestors that are kept."""
+    found: set[str] = set()
+    snapshot = table.current_snapshot()
+    while snapshot is not None and snapshot.snapshot_id != since:
+        found.add(str(snapshot.summary.operation.value) if snapshot.summary else "")
+        parent = snapshot.parent_snapshot_id
+        snapshot = table.snapshot_by_id(parent) if parent is not None else None
+    return found if snapshot is not None else None
+
+
+def _plan(table: IcebergTable, query: MetaQuery, snapshot_id: int | None) -> list[FileScanTask]:
+    at = snapshot_id if snapshot_id is not None else table.metadata.current_snapshot_id
+    return list(table.scan(row_filter=expression(query), snapshot_id=at).plan_files())

@@ -1,0 +1,1 @@
+"""Cold reads through Trino's official client."""

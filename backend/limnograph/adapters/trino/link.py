@@ -1,0 +1,131 @@
+"""One HTTP link to a coordinator that can be cut at any moment: for the deadline, for a caller who left, for a cap.
+
+`requests` restarts its timeout with every byte; here the sockets themselves are shut, whatever they are waiting for.
+Only the coordinator's own address is asked: an answer that leads elsewhere is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+from limnograph.domain.errors import SourceError, SourceRejected
+
+_CHUNK = 65_536
+
+
+class Link(requests.Session):
+    """A session of one query at a time. `max_bytes` bounds the decoded bytes of all its answers until `begin`."""
+
+    def __init__(self, name: str, url: str, max_bytes: int, ca_file: str = "") -> None:
+        super().__init__()
+        self.trust_env = False
+        self.max_redirects = 0
+        self.verify = ca_file or True
+        self.cut = False
+        self.refused: SourceError | None = None
+        self._name, self._origin, self._max_bytes, self._left = name, _origin(url), max_bytes, max_bytes
+        self._open: set[Any] = set()
+        adapter = _Adapter(self)
+        self.mount("http://", adapter)
+        self.mount("https://", adapter)
+
+    def begin(self) -> None:
+        """A new query: the whole cap is free again."""
+        self._left, self.refused = self._max_bytes, None
+
+    def abort(self) -> None:
+        """Shut every socket; whoever reads from one fails at once. The link is of no more use."""
+        self.cut = True
+        for connection in tuple(self._open):
+            sock = getattr(connection, "sock", None)
+            if sock is not None:
+                with contextlib.suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+
+    def opened(self, connection: Any) -> None:
+        """A connection has its socket now."""
+        self._open.add(connection)
+        if self.cut:
+            self.abort()
+
+    def admit(self, url: str | None) -> None:
+        """Raises unless the address is the coordinator's."""
+        if url is None or _origin(url) != self._origin:
+            self._refuse("an answer leads to another address than the coordinator's")
+        if self.cut:
+            raise requests.ConnectionError("cut")
+
+    def taken(self, size: int) -> None:
+        """Decoded bytes came. Raises when they are more than the cap."""
+        self._left -= size
+        if self._left < 0:
+            self._refuse(f"the answer is larger than {self._max_bytes // 2**20} MB; ask for a shorter range")
+
+    def _refuse(self, detail: str) -> None:
+        self.refused = SourceRejected(self._name, detail)
+        raise requests.RequestException(detail)
+
+
+class _Adapter(HTTPAdapter):
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        super().__init__(pool_connections=1, pool_maxsize=2)
+
+    def init_poolmanager(self, *args: Any, **given: Any) -> None:
+        super().init_poolmanager(*args, **given)
+        self.poolmanager.pool_classes_by_scheme = _pools(self._link)
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **given: Any) -> requests.Response:
+        self._link.admit(request.url)
+        response = super().send(request, *args, **given)
+        response.raw = _Counted(response.raw, self._link)
+        return response
+
+
+class _Counted:
+    """The body as `requests` reads it, counted after decompression."""
+
+    def __init__(self, raw: Any, link: Link) -> None:
+        self._raw, self._link = raw, link
+
+    def stream(self, amount: int = _CHUNK, decode_content: bool | None = None) -> Iterator[bytes]:
+        for chunk in self._raw.stream(min(amount or _CHUNK, _CHUNK), decode_content=decode_content):
+            self._link.taken(len(chunk))
+            yield chunk
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
+
+
+def _pools(link: Link) -> dict[str, type]:
+    class Plain(HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            link.opened(self)
+
+    class Secure(HTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            link.opened(self)
+
+    class PlainPool(HTTPConnectionPool):
+        ConnectionCls = Plain
+
+    class SecurePool(HTTPSConnectionPool):
+        ConnectionCls = Secure
+
+    return {"http": PlainPool, "https": SecurePool}
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -1,0 +1,59 @@
+"""Every handler says who may call it: an `opt` of its own. One that says nothing is a start-up error, never open."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from litestar import Litestar
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+from litestar.routes import HTTPRoute
+
+from limnograph.domain.access import AccessScope, Identity
+from limnograph.domain.errors import Forbidden, Unauthenticated
+
+OPEN: dict[str, Any] = {"scope": "open"}
+"""Anybody: health, the login, files of the dashboard (which hold no data)."""
+READ: dict[str, Any] = {"scope": "read"}
+WEBHOOK: dict[str, Any] = {"scope": "webhook"}
+METRICS: dict[str, Any] = {"scope": "metrics"}
+"""`read`, unless `auth.open_metrics` opens it."""
+TABLE_PAGE: dict[str, Any] = {**READ, "page": "table"}
+"""A page that `api/pages.py` may keep until the table of its path changes."""
+LAKE_PAGE: dict[str, Any] = {**READ, "page": "lake"}
+"""A page that may be kept until any table changes."""
+
+_KNOWN = {"open", "read", "webhook", "maintain", "metrics"}
+
+
+def authorised(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Guard of the whole application, run after routing. Raises Unauthenticated, Forbidden, TooManyRequests."""
+    needs = handler.opt.get("scope")
+    if needs == "open":
+        return
+    if needs == "metrics":
+        if connection.app.state.get("open_metrics"):
+            return
+        needs = "read"
+    state = connection.scope["state"]
+    identity: Identity | None = state.get("identity")
+    if identity is None:
+        raise state.get("refusal") or Unauthenticated("log in, or send an API token as `Authorization: Bearer …`")
+    if needs not in identity.scopes:
+        raise Forbidden(f"this needs the scope {needs}" if needs else "nobody may do this")
+    state["needs"] = cast("AccessScope", needs)
+
+
+def check_declared(app: Litestar) -> None:
+    """Raises LookupError when a handler does not say who may call it."""
+    for route in app.routes:
+        for handler in getattr(route, "route_handlers", ()):
+            if _automatic(route, handler):
+                continue
+            if handler.opt.get("scope") not in _KNOWN:
+                raise LookupError(f"{route.path}: handler {handler.handler_name} declares no scope")
+
+
+def _automatic(route: Any, handler: BaseRouteHandler) -> bool:
+    """Litestar answers OPTIONS itself where nobody does; the guard refuses that one like any other without scope."""
+    return isinstance(route, HTTPRoute) and getattr(handler, "http_methods", set()) == {"OPTIONS"}

@@ -1,0 +1,130 @@
+"""One answer as values: what an application sent, and a finished page with its validators and codings."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from litestar.types import ASGIApp, Message, Receive, Scope
+
+from limnograph.api.encodings import LEAST, Coding, chosen, encoded
+
+Header = tuple[bytes, bytes]
+Complete = Callable[[Iterable[Header]], list[Header]]
+"""Adds the headers that every answer carries."""
+_CACHING = [(b"cache-control", b"private, no-cache"), (b"vary", b"accept-encoding, authorization, cookie")]
+
+
+class Outcome:
+    """What an application answered, whole."""
+
+    def __init__(self, status: int, headers: list[Header], body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+
+    def has(self, name: bytes) -> bool:
+        """Whether a header is there."""
+        return any(found.lower() == name for found, _ in self.headers)
+
+
+class Answer(Outcome):
+    """A 200 that can be given to many: strong validators, codings on first demand, headers complete but the request's.
+
+    `grows` is told of bytes that a coding adds.
+    """
+
+    def __init__(self, media: bytes, body: bytes, complete: Complete) -> None:
+        super().__init__(200, [], body)
+        self._media, self._complete = media, complete
+        self._tag = hashlib.blake2b(body, digest_size=12).hexdigest()
+        self._bodies: dict[Coding, bytes] = {"": body}
+        self._heads: dict[Coding, tuple[bytes, list[Header], list[Header]]] = {}
+        self.grows: Callable[[int], None] | None = None
+
+    @classmethod
+    def of(cls, outcome: Outcome, complete: Complete) -> Answer:
+        """From what the application answered."""
+        media = next((value for name, value in outcome.headers if name.lower() == b"content-type"), b"")
+        return cls(media, outcome.body, complete)
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        return sum(map(len, self._bodies.values())) + 2_048
+
+    def coding(self, accept: bytes) -> Coding:
+        """The coding that this answer leaves in."""
+        return chosen(accept) if len(self.body) >= LEAST else ""
+
+    def ready(self, coding: Coding) -> bytes | None:
+        """The body in a coding, if somebody asked for it before."""
+        return self._bodies.get(coding)
+
+    async def bytes_in(self, coding: Coding) -> bytes:
+        """The body in a coding."""
+        found = self._bodies.get(coding)
+        if found is None:
+            found = await asyncio.to_thread(encoded, self.body, coding)
+            if coding not in self._bodies:
+                self._bodies[coding] = found
+                if self.grows is not None:
+                    self.grows(len(found))
+        return found
+
+    def head(self, coding: Coding, body: bytes) -> tuple[bytes, list[Header], list[Header]]:
+        """Strong validator, headers of the 200 and of the 304 of one coding."""
+        found = self._heads.get(coding)
+        if found is None:
+            tag = f'"{self._tag}{"-" if coding else ""}{coding}"'.encode()
+            common = [(b"etag", tag), *_CACHING]
+            whole = [(b"content-type", self._media), (b"content-length", str(len(body)).encode()), *common]
+            if coding:
+                whole.append((b"content-encoding", coding.encode()))
+            found = self._heads[coding] = (tag, self._complete(whole), self._complete(common))
+        return found
+
+    def aged(self, age: float, complete: Complete) -> Answer:
+        """The same answer `age` seconds later, when no newer one can be had: its lanes say that they are old."""
+        try:
+            document = msgspec.json.decode(self.body)
+        except msgspec.MsgspecError:
+            return self
+        return Answer(self._media, msgspec.json.encode(_older(document, age)), complete)
+
+
+def _older(document: Any, age: float) -> Any:
+    if isinstance(document, list):
+        return [_older(item, age) for item in document]
+    if not isinstance(document, dict):
+        return document
+    found = {key: _older(value, age) for key, value in document.items()}
+    if isinstance(found.get("age_s"), int | float):
+        found["age_s"] = round(found["age_s"] + age, 3)
+        if found.get("status") in {"ok", "partial"}:
+            found["status"] = "stale"
+    return found
+
+
+@lru_cache(maxsize=1_024)
+def matches(asked: bytes, tag: bytes) -> bool:
+    """Whether `If-None-Match` names a validator (RFC 9110 §13.1.2: weakly compared; `*` names any)."""
+    given = {part.strip() for part in asked.split(b",")}
+    return b"*" in given or tag in given or b"W/" + tag in given
+
+
+async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> Outcome:
+    """The whole answer of an application. Raises what it raises."""
+    status, headers, parts = 500, [], []
+
+    async def take(message: Message) -> None:
+        nonlocal status, headers
+        if message["type"] == "http.response.start":
+            status, headers = message["status"], list(message.get("headers", ()))
+        elif message["type"] == "http.response.body":
+            parts.append(message.get("body", b""))
+
+    await app(scope, receive, take)
+    return Outcome(status, headers, b"".join(parts))

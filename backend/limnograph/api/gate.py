@@ -1,0 +1,213 @@
+"""Who sends a request: bearer token, session cookie, trusted proxy, or whoever reaches a server that asks nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from limnograph.domain.access import NOBODY_ELSE, Claims, Grants, Identity, granted
+from limnograph.domain.errors import Forbidden, LimnographError, Unauthenticated
+from limnograph.ports.access import AuditLog, IdentityProvider
+from limnograph.services.attempts import Attempts
+from limnograph.services.sessions import Sessions
+from limnograph.services.tokens import PREFIX, Tokens
+
+Headers = Mapping[bytes, bytes]
+PROXY_SECRET = b"x-limnograph-proxy-secret"
+SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
+_NO_TOKEN = "the token is not valid"  # noqa: S105  # a sentence
+_HASHING = 2
+"""Tokens that are hashed at once: 16 MB and a core for 40 ms each."""
+
+
+class TrustedProxy(NamedTuple):
+    """Who may say who asks. Header names in lower case."""
+
+    networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+    secret: bytes
+    user_header: bytes
+    groups_header: bytes
+    email_header: bytes
+    grants: Grants
+
+    @property
+    def headers(self) -> frozenset[bytes]:
+        """Those that only the proxy may set."""
+        return frozenset((PROXY_SECRET, self.user_header, self.groups_header, self.email_header))
+
+
+class Credentials(NamedTuple):
+    """Where people prove who they are; absent where nobody is asked."""
+
+    tokens: Tokens
+    sessions: Sessions
+    attempts: Attempts
+    provider: IdentityProvider | None = None
+    grants: Grants = MappingProxyType({})
+    proxy: TrustedProxy | None = None
+
+
+class Gate:
+    """`hosts`: names under which a server that asks nobody answers, so that no page of another site reaches it through
+    a name of its own; None = any. `public_url`: where browsers find us; cookies are `Secure` when it is https.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials | None = None,
+        *,
+        hosts: Collection[str] | None = None,
+        public_url: str = "",
+        audit: AuditLog | None = None,
+    ) -> None:
+        self.credentials, self.audit = credentials, audit
+        self.hosts = None if hosts is None else frozenset(hosts)
+        self.secure = public_url.startswith("https://")
+        self.cookie = "__Host-limnograph" if self.secure else "limnograph"
+        self._origin = public_url.rstrip("/").encode()
+        self._cookie = self.cookie.encode() + b"="
+        self._hashing = asyncio.Semaphore(_HASHING)
+
+    def known(self, scope: Any, headers: Headers) -> Identity | None:
+        """The caller, where that can be told without waiting for anything."""
+        found = self.credentials
+        if found is None:
+            return NOBODY_ELSE
+        bearer = headers.get(b"authorization")
+        if bearer is not None:
+            token = _bearer(bearer)
+            return found.tokens.known(token) if token and token.startswith(PREFIX) and _once(scope) else None
+        if found.proxy is not None:
+            return None
+        cookie = self.session_cookie(headers)
+        return found.sessions.identity(cookie) if cookie else None
+
+    async def identify(self, scope: Any, headers: Headers) -> Identity | None:
+        """The caller; None when nobody is claimed. Raises Unauthenticated, TooManyRequests, SourceError."""
+        known = self.known(scope, headers)
+        found = self.credentials
+        if known is not None or found is None:
+            return known
+        if b"authorization" in headers:
+            token = _bearer(headers[b"authorization"])
+            if token is None or not _once(scope):
+                raise Unauthenticated("send one header `Authorization: Bearer …`")
+            return await self.verify(token, peer(scope))
+        return _vouched(found.proxy, scope, headers) if found.proxy else None
+
+    async def verify(self, token: str, address: str) -> Identity:
+        """Whose token or JWT this is, slowly. Failures are counted. Raises as `identify`."""
+        found = self.credentials
+        if found is None:
+            raise Unauthenticated("nobody is asked who they are here")
+        found.attempts.check(address)
+        try:
+            identity = await self._verified(found, token)
+        except Unauthenticated:
+            found.attempts.failed(address)
+            raise
+        if not identity.scopes:
+            raise Forbidden("nothing is granted to this identity")
+        return identity
+
+    async def _verified(self, found: Credentials, token: str) -> Identity:
+        if token.startswith(PREFIX) or found.provider is None:
+            async with self._hashing:
+                identity = await asyncio.to_thread(found.tokens.verify, token)
+            if identity is None:
+                raise Unauthenticated(_NO_TOKEN)
+            return identity
+        claims = await found.provider.bearer(token)
+        return Identity(claims.email or claims.subject, granted(claims, found.grants), "jwt")
+
+    def session_cookie(self, headers: Headers) -> str | None:
+        """The value of our cookie, if it was sent."""
+        for part in headers.get(b"cookie", b"").split(b";"):
+            stripped = part.strip()
+            if stripped.startswith(self._cookie):
+                return stripped[len(self._cookie) :].decode("latin-1")
+        return None
+
+    def refusal(self, scope: Any, headers: Headers, identity: Identity | None) -> LimnographError | None:
+        """Why a request is not for us or comes from another site; None when it may go on."""
+        host = headers.get(b"host", b"")
+        if self.hosts is not None and host and _hostname(host) not in self.hosts:
+            return Forbidden("this server answers under its own address only; name others in server.public_url")
+        if scope["method"] in SAFE or (identity is not None and identity.method in {"token", "jwt"}):
+            return None
+        site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+        if site is not None:
+            foreign = site != b"same-origin"
+        elif origin is not None:
+            foreign = origin not in {self._origin, b"http://" + host, b"https://" + host}
+        else:  # every browser says one of the two when it changes something
+            foreign = identity is not None and identity.method == "session"
+        return Forbidden("the request comes from another site") if foreign else None
+
+
+def peer(scope: Any) -> str:
+    """Address of who is connected to us."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def _bearer(header: bytes) -> str | None:
+    scheme, _, token = header.partition(b" ")
+    if scheme.lower() != b"bearer" or not token.strip():
+        return None
+    return token.strip().decode("latin-1")
+
+
+def _once(scope: Any) -> bool:
+    return [name for name, _ in scope["headers"]].count(b"authorization") == 1
+
+
+def _hostname(host: bytes) -> str:
+    text = host.decode("latin-1").lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0].rstrip(".")
+
+
+def _vouched(proxy: TrustedProxy, scope: Any, headers: Headers) -> Identity | None:
+    """Who the proxy says. None when no header claims anybody; raises Unauthenticated when one claims without right."""
+    trusted = proxy.headers
+    for name, _ in scope["headers"]:
+        # `X_Forwarded_User` becomes the same variable as `X-Forwarded-User` in more than one program on the way.
+        if b"_" in name and name.lower().replace(b"_", b"-") in trusted:
+            raise Unauthenticated("a header of the proxy is spelled with an underscore")
+    if proxy.user_header not in headers and PROXY_SECRET not in headers:
+        return None
+    dropped = {option.strip().lower() for option in headers.get(b"connection", b"").split(b",")}
+    names = [name for name, _ in scope["headers"] if name in trusted]
+    if len(names) != len(set(names)) or dropped & trusted:
+        raise Unauthenticated("a header of the proxy came twice or is marked to be dropped")
+    if not _from(proxy, peer(scope)) or not hmac.compare_digest(headers.get(PROXY_SECRET, b""), proxy.secret):
+        raise Unauthenticated("only the trusted proxy may say who asks")
+    user = _text(headers.get(proxy.user_header, b""))
+    if not user:
+        raise Unauthenticated("the proxy does not say who asks")
+    groups = tuple(part.strip() for part in _text(headers.get(proxy.groups_header, b"")).split(",") if part.strip())
+    claims = Claims(user, _text(headers.get(proxy.email_header, b"")) or None, groups)
+    scopes = granted(claims, proxy.grants)
+    if not scopes:
+        raise Forbidden("nothing is granted to this identity")
+    return Identity(user, scopes, "proxy")
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace").strip()
+
+
+def _from(proxy: TrustedProxy, address: str) -> bool:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
+        found = found.ipv4_mapped
+    return any(found in network for network in proxy.networks if network.version == found.version)

@@ -1,0 +1,75 @@
+"""Which requests are for pages that can be kept, and the key that spellings of one question share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from litestar import Litestar
+from litestar.routes import HTTPRoute
+
+from limnograph.api.parameters import table_name
+from limnograph.domain.ids import TableName
+
+Parameters = tuple[tuple[bytes, bytes | None], ...]
+_REMEMBERED = 8_192
+_LONGEST_QUERY = 2_048
+
+
+class PageKey(NamedTuple):
+    """A question: decoded path and parameters in one order. `table`: whose changes end the answer; None = any's."""
+
+    path: str
+    parameters: Parameters
+    table: TableName | None
+
+
+class PageKeys:
+    """Knows the routes that declare `page` (`api/access.py`). Only for finding kept answers: nobody is let in by it."""
+
+    def __init__(self, app: Litestar) -> None:
+        self._routes: dict[int, list[tuple[tuple[str | None, ...], str]]] = {}
+        for route in app.routes:
+            for handler in route.route_handlers if isinstance(route, HTTPRoute) else ():
+                if "GET" in handler.http_methods and "page" in handler.opt:
+                    self._add(route.path_components, handler.opt["page"])
+        self._known: OrderedDict[tuple[bytes, bytes], PageKey | None] = OrderedDict()
+
+    def _add(self, components: Any, page: str) -> None:
+        template = tuple(part if isinstance(part, str) else None for part in components)
+        self._routes.setdefault(len(template), []).append((template, page))
+
+    def of(self, raw_path: bytes, query: bytes, path: str) -> PageKey | None:
+        """The key of a request; None when its answer is not to be kept."""
+        asked = (raw_path, query)
+        if asked in self._known:
+            return self._known[asked]
+        found = self._found(path, query)
+        self._known[asked] = found
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return found
+
+    def _found(self, path: str, query: bytes) -> PageKey | None:
+        segments = path.split("/")[1:]
+        for template, page in self._routes.get(len(segments), ()):
+            if all(part is None or part == segment for part, segment in zip(template, segments, strict=True)):
+                if len(query) > _LONGEST_QUERY:
+                    return None
+                given = [segment for part, segment in zip(template, segments, strict=True) if part is None]
+                table = table_name(*given[:3]) if page == "table" else None
+                return PageKey(path, parameters(query), table)
+        return None
+
+
+def parameters(query: bytes) -> Parameters:
+    """Decoded, sorted by name; those of one name keep their order, because the first or last of them may count.
+
+    Injective: `a` and `a=` are two, and so are bytes that are no UTF-8.
+    """
+    found = []
+    for part in query.split(b"&"):
+        name, sign, value = part.replace(b"+", b" ").partition(b"=")
+        found.append((unquote_to_bytes(name), unquote_to_bytes(value) if sign else None))
+    return tuple(sorted(found, key=lambda pair: pair[0]))

@@ -1,0 +1,202 @@
+"""Finished pages: kept as bytes until what they show changes, computed once for all who ask at the same time.
+
+A layer in front of Litestar for the routes that declare `page`. It finishes their answers (validators, codings, 304)
+whether it keeps them or not, so that answers are the same with a budget of 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, cast
+
+from litestar.types import ASGIApp, Receive, Scope
+
+from limnograph.api.answers import Answer, Header, Outcome, collected
+from limnograph.api.page_keys import PageKey, PageKeys
+from limnograph.domain.access import AccessScope, Identity
+from limnograph.services.versions import Versions
+
+FRESH_S = 2.0
+"""What a page shows besides commits and runs (metrics, ages) is at most this old, and a fifth of it more or less."""
+REVALIDATE_S = 8.0
+"""For so long after, an old answer is given at once while a new one is made."""
+STALE_S = 600.0
+"""For so long an answer stands in for one that failed."""
+
+Scopes = frozenset[AccessScope]
+EntryKey = tuple[Scopes, PageKey]
+Given = Callable[[Answer, float], Any]
+
+
+class _Entry(NamedTuple):
+    answer: Answer
+    version: int
+    needs: AccessScope
+    made_at: float
+    fresh_s: float
+
+
+class _Flight:
+    """One computation, and how many wait for it. It ends when nobody does."""
+
+    def __init__(self, task: asyncio.Task[Outcome]) -> None:
+        self.task, self.waiting = task, 0
+
+
+class Pages:
+    """`budget`: bytes of kept answers; 0 keeps none, and then nobody waits for another's computation either."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: PageKeys,
+        versions: Versions,
+        budget: int,
+        *,
+        complete: Callable[[Iterable[Header]], list[Header]],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app, self._keys, self._versions, self._budget, self._now = app, keys, versions, budget, now
+        self._complete = complete
+        self._entries: OrderedDict[EntryKey, _Entry] = OrderedDict()
+        self._flights: dict[tuple[EntryKey, int], _Flight] = {}
+        self._refreshing: set[asyncio.Task[Any]] = set()
+        self.size = 0
+        self.computed = 0
+        """How many pages were computed so far."""
+
+    def key(self, scope: Any) -> PageKey | None:
+        """The page that a GET asks for; None when it is none of ours."""
+        return self._keys.of(scope["raw_path"], scope["query_string"], scope["path"])
+
+    def kept(self, key: PageKey, identity: Identity) -> tuple[_Entry, float] | None:
+        """A kept answer that still holds, with its age in seconds."""
+        entry = self._entries.get((identity.scopes, key))
+        if entry is None or entry.needs not in identity.scopes or entry.version != self._versions.of(key.table):
+            return None
+        age = self._now() - entry.made_at
+        return (entry, age) if age < entry.fresh_s + REVALIDATE_S else None
+
+    async def answer(self, key: PageKey, identity: Identity, scope: Scope, receive: Receive) -> tuple[Outcome, float]:
+        """The answer to a question and its age; raises what the application raises, and Gone."""
+        place = (identity.scopes, key)
+        if found := self.kept(key, identity):
+            entry, age = found
+            self._entries.move_to_end(place)
+            if age >= entry.fresh_s:
+                self._refresh(place, scope)
+            return entry.answer, age
+        version = self._versions.of(key.table)
+        outcome = await self._flown(place, version, scope, receive)
+        if outcome.status >= 500 and (old := self._entries.get(place)) and old.needs in identity.scopes:
+            age = self._now() - old.made_at
+            if age < STALE_S:
+                return old.answer.aged(age, self._complete), age
+        return outcome, 0.0
+
+    async def _flown(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> Outcome:
+        """Wait for the computation of this page at this version, together with everybody who does."""
+        if not self._budget:
+            return await self._computed(place, version, scope, receive)
+        flight = self._flight(place, version, scope)
+        flight.waiting += 1
+        gone = asyncio.ensure_future(_gone(receive))
+        try:
+            await asyncio.wait({flight.task, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not flight.task.done():
+                raise Gone
+            return flight.task.result()
+        finally:
+            gone.cancel()
+            flight.waiting -= 1
+            if not flight.waiting and not flight.task.done():
+                flight.task.cancel()
+
+    def _flight(self, place: EntryKey, version: int, scope: Scope) -> _Flight:
+        flight = self._flights.get((place, version))
+        if flight is None or flight.task.cancelling():
+            task = asyncio.ensure_future(self._computed(place, version, scope, _nothing))
+            flight = self._flights[place, version] = _Flight(task)
+            task.add_done_callback(lambda _: self._landed(place, version, flight))
+        return flight
+
+    def _landed(self, place: EntryKey, version: int, flight: _Flight) -> None:
+        if self._flights.get((place, version)) is flight:
+            del self._flights[place, version]
+        if not flight.task.cancelled():
+            flight.task.exception()  # whoever waits has it; when nobody does, it is nobody's
+
+    def _refresh(self, place: EntryKey, scope: Scope) -> None:
+        version = self._versions.of(place[1].table)
+        if (place, version) in self._flights:
+            return
+        flight = self._flight(place, version, scope)
+        flight.waiting += 1  # ours: people who look in and leave do not end it
+        self._refreshing.add(flight.task)
+        flight.task.add_done_callback(self._refreshing.discard)
+
+    async def _computed(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> Outcome:
+        self.computed += 1
+        asked, state = _plain(scope)
+        outcome = await collected(self._app, asked, receive)
+        needs = state.get("needs")
+        if outcome.status != 200 or needs is None or outcome.has(b"set-cookie"):
+            return outcome
+        answer = Answer.of(outcome, self._complete)
+        self._keep(place, _Entry(answer, version, needs, self._now(), FRESH_S * random.uniform(0.8, 1.2)))  # noqa: S311
+        return answer
+
+    def _keep(self, place: EntryKey, entry: _Entry) -> None:
+        if entry.answer.size > self._budget:
+            return
+        self._drop(place)
+        self._entries[place] = entry
+        self.size += entry.answer.size
+        entry.answer.grows = self._grown
+        self._fit()
+
+    def _drop(self, place: EntryKey) -> None:
+        old = self._entries.pop(place, None)
+        if old is not None:
+            old.answer.grows = None
+            self.size -= old.answer.size
+
+    def _grown(self, more: int) -> None:
+        self.size += more
+        self._fit()
+
+    def _fit(self) -> None:
+        while self.size > self._budget and self._entries:
+            self._drop(next(iter(self._entries)))
+
+
+_HEADERS = [(b"host", b"limnograph")]
+
+
+class Gone(Exception):
+    """The caller is no longer connected: there is nobody to answer."""
+
+
+def _plain(scope: Any) -> tuple[Scope, dict[str, Any]]:
+    """The same question without any header of the caller, since none is part of the key: what an answer is, path,
+    parameters and scopes say alone.
+    """
+    state = {key: scope["state"][key] for key in ("identity", "request_id") if key in scope["state"]}
+    return cast("Scope", {**scope, "method": "GET", "headers": _HEADERS, "state": state}), state
+
+
+async def _nothing() -> Any:
+    """A request without a body from somebody who never leaves."""
+    await asyncio.Event().wait()
+
+
+async def _gone(receive: Receive) -> None:
+    """Until the caller is no longer connected."""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return

@@ -1,0 +1,83 @@
+"""`GET /api/v1/stream`: server-sent events of what `services/live.py` tells. WHATWG HTML §9.2."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any, cast
+
+from litestar import Request, get
+from litestar.datastructures import State
+from litestar.params import HeaderParameter
+from litestar.response import Stream
+
+from limnograph.api.access import READ
+from limnograph.api.gate import Gate, Headers, peer
+from limnograph.api.problems import documented
+from limnograph.domain.access import Identity
+from limnograph.services.live import Live, LiveEvent, Reader
+
+HEARTBEAT_S = 15.0
+"""Also how long a stream outlives the token or session that opened it, at most."""
+LONGEST_S = 3_600.0
+"""Then the browser comes back with its last id: nothing that a connection holds is held for ever."""
+MEDIA_TYPE = "text/event-stream"
+LastId = Annotated[
+    str | None, HeaderParameter(name="Last-Event-ID", description="Id of the last event that was received.")
+]
+
+
+@get(
+    "/stream",
+    operation_id="getStream",
+    summary="What happens now, as server-sent events",
+    responses=documented(),
+    media_type=MEDIA_TYPE,
+    opt=READ,
+)
+async def get_stream(request: Request[Any, Any, Any], state: State, last_id: LastId = None) -> Stream:
+    """Events `commit`, `table`, `sources` and `reset`, each with an id, so that a browser that comes back misses none;
+    a comment every 15 seconds. A reader that is too slow is let go.
+    """
+    live, gate = cast("Live", state["live"]), cast("Gate", state["gate"])
+    identity: Identity = request.scope["state"]["identity"]
+    asked = gate.credentials is not None
+    caller = f"{identity.method}:{identity.subject}" if asked else peer(request.scope)
+    reader = live.open(caller, last_id, capped=asked)
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return Stream(_events(reader, gate, request.scope), media_type=MEDIA_TYPE, headers=headers)
+
+
+async def _events(reader: Reader, gate: Gate, scope: Any) -> AsyncGenerator[bytes]:
+    began, given = time.monotonic(), cast("Headers", dict(scope["headers"]))
+    try:
+        yield b"retry: 2000\n\n"
+        checked = began
+        while time.monotonic() - began < LONGEST_S:
+            events = await reader.next(HEARTBEAT_S)
+            if events is None:
+                return
+            if time.monotonic() - checked >= HEARTBEAT_S:
+                checked = time.monotonic()
+                if not await _still_allowed(gate, scope, given):
+                    return
+            yield b"".join(map(_text, events)) if events else b":\n\n"
+    finally:
+        reader.close()
+
+
+async def _still_allowed(gate: Gate, scope: Any, given: Headers) -> bool:
+    """Whether the token or session still stands. Where a proxy or a JWT said who asks, it did so for this request."""
+    identity = scope["state"]["identity"]
+    if identity.method not in {"token", "session"}:
+        return True
+    now = gate.known(scope, given)
+    return now is not None and "read" in now.scopes
+
+
+def _text(event: LiveEvent) -> bytes:
+    """JSON of msgspec has no line breaks, so one line of data is the whole of it."""
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (event.id.encode(), event.kind.encode(), event.data)
+
+
+HANDLERS: list[Any] = [get_stream]

@@ -1,0 +1,119 @@
+"""`limnograph token`: API tokens for programs and people, made, listed and revoked on the server's machine."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from limnograph.domain.access import SCOPES, AuditEvent, TokenRecord
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.settings import CONFIG_ENV, Settings, load
+
+_EPILOG = "Example:  limnograph token create alertmanager --scope webhook --expires 365d"
+_config = click.option(
+    "--config", type=click.Path(dir_okay=False), help=f"Settings file; default the one {CONFIG_ENV} names."
+)
+_UNITS = {"m": 60, "h": 3_600, "d": 86_400}
+_LONGEST_DAYS = 3_660
+
+
+@click.group(help="Make, list and revoke API tokens.", epilog=_EPILOG)
+def command() -> None:
+    """One verb per action."""
+
+
+@command.command("create", help="Make a token and print it, once.", epilog=_EPILOG)
+@click.argument("name")
+@click.option("--scope", "scopes", required=True, help=f"What it may: one or more of {', '.join(SCOPES)}, by commas.")
+@click.option("--expires", help="When it ends: 90d, 12h, 30m from now, or a date like 2027-01-31. Default never.")
+@_config
+def create(name: str, scopes: str, expires: str | None, config: str | None) -> None:
+    """The token alone on stdout, so that a script can take it."""
+    from limnograph.adapters.system_clock import SystemClock
+    from limnograph.wiring.access import tokens
+
+    settings = load(config)
+    ends = None if expires is None else expiry(expires, SystemClock().now())
+    token, record = tokens(settings).create(name, [part.strip() for part in scopes.split(",") if part.strip()], ends)
+    _told(settings, "token create", record)
+    click.echo(token)
+    click.echo(f"{name}: {', '.join(record.scopes)}. It is shown this once; only its hash is kept.", err=True)
+    if settings.auth.mode == "none":
+        click.echo('auth.mode is "none": set auth.mode = "tokens" for it to be asked for.', err=True)
+
+
+@command.command("list", help="Tokens with their scopes and when they end; never the tokens themselves.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+@_config
+def listed(*, as_json: bool, config: str | None) -> None:
+    """Oldest first."""
+    from limnograph.adapters.system_clock import SystemClock
+    from limnograph.wiring.access import tokens
+
+    rows = [_row(record, SystemClock().now()) for record in tokens(load(config)).records()]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        ends = row["expires_at"] or "never"
+        scopes = ",".join(row["scopes"])
+        click.echo(f"{row['id']}  {row['name']:24} {scopes:24} {row['status']:8} ends {ends}")
+
+
+@command.command("revoke", help="End a token now, by name or id. Running servers refuse it within a second.")
+@click.argument("token")
+@_config
+def revoke(token: str, config: str | None) -> None:
+    """Its sessions end with it."""
+    from limnograph.wiring.access import tokens
+
+    settings = load(config)
+    record = tokens(settings).revoke(token)
+    _told(settings, "token revoke", record)
+    click.echo(f"{record.name} ({record.id}) is revoked", err=True)
+
+
+def expiry(text: str, now: int) -> int:
+    """`90d`, `12h`, `30m` or a date (its first instant, UTC) in epoch microseconds. Raises InvalidInput."""
+    if found := re.fullmatch(r"(\d{1,6})([mhd])", text):
+        seconds = int(found[1]) * _UNITS[found[2]]
+        if 0 < seconds <= _LONGEST_DAYS * _UNITS["d"]:
+            return now + seconds * MICROS_PER_SECOND
+        raise InvalidInput("--expires", f"must lie between a minute and {_LONGEST_DAYS} days from now")
+    try:
+        return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) * MICROS_PER_SECOND
+    except ValueError as error:
+        raise InvalidInput("--expires", f"{text!r} is neither 90d, 12h, 30m nor a date like 2027-01-31") from error
+
+
+def _row(record: TokenRecord, now: int) -> dict[str, Any]:
+    status = "revoked" if record.revoked_at is not None else "valid" if record.valid(now) else "expired"
+    return {
+        "id": record.id,
+        "name": record.name,
+        "scopes": list(record.scopes),
+        "status": status,
+        "created_at": _instant(record.created_at),
+        "expires_at": _instant(record.expires_at),
+    }
+
+
+def _instant(at: int | None) -> str | None:
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at // MICROS_PER_SECOND, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _told(settings: Settings, what: str, record: TokenRecord) -> None:
+    import getpass
+
+    from limnograph.wiring.access import audit
+
+    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    detail = f"{record.id} {record.name} {','.join(record.scopes)}"
+    audit(settings).write(AuditEvent(at=at, who=getpass.getuser(), what=what, outcome="ok", detail=detail))

@@ -1,0 +1,107 @@
+"""Who asks and what they may: scopes, identities, API tokens at rest, what is written to the audit log."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection, Mapping
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+
+AccessScope = Literal["read", "webhook", "maintain"]
+"""`read`: pages, the API and the stream. `webhook`: what other programs push. `maintain`: what changes something."""
+
+SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)
+Method = Literal["none", "token", "session", "jwt", "proxy"]
+
+
+class Identity(NamedTuple):
+    """An authenticated caller. `subject` stands in the audit log; `token_id` when an API token stands behind it."""
+
+    subject: str
+    scopes: frozenset[AccessScope]
+    method: Method
+    token_id: str | None = None
+
+
+NOBODY_ELSE = Identity("local", frozenset(("read", "webhook")), "none")
+"""Everybody, where nothing authenticates: on loopback, or because somebody said so."""
+
+
+class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """An API token at rest: never the token itself. Times epoch microseconds; `salt` and `hash` hex of scrypt."""
+
+    id: str
+    name: str
+    scopes: tuple[AccessScope, ...]
+    salt: str
+    hash: str
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+
+    def valid(self, now: int) -> bool:
+        """Neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of the audit log. Never a secret: no header, no query string, no body."""
+
+    at: str
+    who: str
+    what: str
+    outcome: str
+    method: str = ""
+    path: str = ""
+    address: str = ""
+    request_id: str = ""
+    detail: str = ""
+
+
+class Claims(NamedTuple):
+    """What an identity provider or a trusted proxy says about a person. `email` only when it was verified."""
+
+    subject: str
+    email: str | None
+    groups: tuple[str, ...]
+
+
+Grants = Mapping[str, Collection[AccessScope]]
+"""`user:EMAIL_OR_SUBJECT`, `group:NAME`, `domain:example.org` or `*` -> scopes."""
+
+
+def granted(claims: Claims, grants: Grants) -> frozenset[AccessScope]:
+    """Scopes of a person: the union of all grants that match. Nothing matches, nothing is granted."""
+    keys = {"*", f"user:{claims.subject}", *(f"group:{group}" for group in claims.groups)}
+    if claims.email:
+        email = claims.email.lower()
+        keys |= {f"user:{email}", f"domain:{email.rpartition('@')[2]}"}
+    return frozenset(scope for key in keys for scope in grants.get(key, ()))
+
+
+def address_group(address: str) -> str:
+    """What attempts are counted by: an IPv4 address, or the /64 that one person's IPv6 addresses share."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped:
+            return str(found.ipv4_mapped)
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return address
+
+
+def return_path(text: str | None) -> str:
+    """Where a login leads: a path of ours, else the front page. Never another site, whatever a browser makes of it.
+
+    Browsers drop tabs and newlines and read a backslash as a slash, so those are refused anywhere.
+    """
+    if not text or not text.startswith("/") or text.startswith("//") or len(text) > 4096:
+        return "/"
+    if "\\" in text or any(ord(character) <= 0x20 or ord(character) == 0x7F for character in text):
+        return "/"
+    if text.split("?", 1)[0].startswith(("/login", "/api/")):
+        return "/"
+    return text

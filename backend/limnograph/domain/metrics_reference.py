@@ -1,0 +1,46 @@
+"""`docs/metrics.md` out of `gauges.py`: `python -m limnograph.domain.metrics_reference`. CI compares the two."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from limnograph.domain.gauges import LABELS, REQUESTS, SECONDS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES
+
+INTRODUCTION = f"""# Metrics
+
+Generated from `backend/limnograph/domain/gauges.py`: change it there, then run `make types`.
+
+`GET /metrics` of the server, in Prometheus' text format. Labels of a table: `{", ".join(LABELS)}`; never `job` or
+`namespace`, which Prometheus and Kubernetes overwrite. **A number that is not known has no sample, it is never 0.**
+Beside these stand those of the process (`process_*`, `python_*`) and `limnograph_build_info{{version}}`.
+"""
+_COUNTED = """A counter begins at 0 when the server first sees the table and counts every commit of main once from then
+on, `replace` (maintenance) left out; it never decreases and goes on over restarts (`counters.json` beside the inbox).
+Growth in an alert: `x - x offset 5m > N` on a gauge or `increase(…_total[5m]) > N` on a counter; never `increase` on a
+gauge.
+"""
+
+
+def document() -> str:
+    """The whole page as Markdown."""
+    tables = _rows((gauge.name, "gauge", gauge.help) for gauge in TABLE_GAUGES)
+    counters = _rows((counter.name, "counter", counter.help) for counter in TABLE_COUNTERS)
+    own = _rows((metric.name, "gauge", metric.help) for metric in SERVER_METRICS)
+    edges = ", ".join(f"{edge:g}" for edge in SECONDS)
+    requests = f"Histogram by `route` (a pattern), `method` and `status`; seconds {edges}. Status 499: no answer began."
+    sections = (
+        f"## Of each table\n\n{tables}",
+        f"## Counters of each table\n\n{_COUNTED}\n{counters}",
+        f"## Of the server\n\n{own}| `{REQUESTS}` | histogram | {requests} |\n",
+    )
+    return "\n".join((INTRODUCTION, *sections))
+
+
+def _rows(metrics: Iterable[tuple[str, str, str]]) -> str:
+    rows = "".join(f"| `{name}` | {kind} | {text} |\n" for name, kind, text in metrics)
+    return f"| metric | type | meaning |\n|---|---|---|\n{rows}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(document())

@@ -1,0 +1,27 @@
+"""Where the counters of tables are kept between two lives of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """Of one table: `totals` by metric name; all moves of main until `until` (epoch microseconds) are in them."""
+
+    until: int
+    totals: dict[str, float]
+
+
+class CounterStore(Protocol):
+    """Never raises: what cannot be read or written is an ordinary reset of the counters."""
+
+    def load(self) -> dict[str, Counted]:
+        """By table uuid; empty when nothing is kept."""
+        ...
+
+    def save(self, counted: Mapping[str, Counted]) -> None:
+        """All tables, in the place of what was kept before, at once."""
+        ...

@@ -1,0 +1,107 @@
+"""Checks of an installation, side by side, each in its own time. Knows no source; `wiring/doctor.py` has the checks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from limnograph.domain.errors import LimnographError
+
+WITHIN_S = 10.0
+SKEW_S = 5.0
+"""Clocks further apart than this put commits and metrics of one minute in two places."""
+
+Health = Literal["ok", "warn", "fail"]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What one check found. `remedy`: what to do, when there is anything to do."""
+
+    name: str
+    status: Health
+    detail: str
+    remedy: str | None = None
+    seconds: float = 0.0
+
+
+class Told(NamedTuple):
+    """What a check that did not fail says; `remedy` makes it a warning."""
+
+    detail: str
+    remedy: str | None = None
+
+
+class Check(NamedTuple):
+    """`ask` blocks and raises LimnographError. `required`: Limnograph does not work without it."""
+
+    name: str
+    ask: Callable[[], Told]
+    remedy: str
+    required: bool = True
+
+
+def run(checks: Sequence[Check], within_s: float = WITHIN_S) -> list[Finding]:
+    """All findings in the order of the checks; one that takes longer has failed."""
+    found: dict[str, Finding] = {}
+    threads = [
+        threading.Thread(target=lambda c=check: found.update({c.name: _asked(c)}), daemon=True) for check in checks
+    ]
+    deadline = time.monotonic() + within_s
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return [found.get(check.name) or _failed(check, f"no answer within {within_s:g} s", within_s) for check in checks]
+
+
+def well(found: Sequence[Finding]) -> bool:
+    """Whether nothing that is required failed."""
+    return all(finding.status != "fail" for finding in found)
+
+
+def _asked(check: Check) -> Finding:
+    started = time.monotonic()
+    try:
+        told = check.ask()
+    except LimnographError as error:
+        return _failed(check, str(error), time.monotonic() - started)
+    except Exception as error:  # noqa: BLE001  # what a driver raises is a finding, not the end of the others
+        return _failed(check, f"{type(error).__name__}: {str(error).strip()[:200]}", time.monotonic() - started)
+    return Finding(
+        name=check.name,
+        status="warn" if told.remedy else "ok",
+        detail=told.detail,
+        remedy=told.remedy,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _failed(check: Check, detail: str, seconds: float) -> Finding:
+    first = (detail.splitlines() or [""])[0]
+    return Finding(
+        name=check.name,
+        status="fail" if check.required else "warn",
+        detail=first,
+        remedy=check.remedy,
+        seconds=seconds,
+    )
+
+
+def age(seconds: float) -> str:
+    """A duration as people say it."""
+    for unit, width in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * width:
+            return f"{seconds / width:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def skewed(source: str, their_s: float, our_s: float) -> Told:
+    """How far a clock is from ours."""
+    apart = their_s - our_s
+    detail = f"{abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} ours" if abs(apart) >= 1 else "as ours"
+    remedy = f"synchronise this machine and that of {source} (NTP)" if abs(apart) > SKEW_S else None
+    return Told(f"{source}: {detail}", remedy)

@@ -1,0 +1,41 @@
+"""Which old hours leave memory when the hot index is over its budget: those of tables that nobody looked at lately."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.services.hot_table import HotTable
+from limnograph.services.lake import Lake
+
+HOUR = 3_600 * MICROS_PER_SECOND
+KEPT_HOURS = (24, 12, 6, 3, 1)
+"""How much a table keeps, in the steps in which it is shortened: all tables by one step before any by the next."""
+_SLACK = 0.9
+"""Part of the budget that is left full, so that not every commit lets something go."""
+
+
+def let_go(lake: Lake, most_bytes: int, asked: Mapping[str, int], now: int) -> tuple[list[HotTable], dict[str, int]]:
+    """Tables with less history, and the edges from which each is complete, so that the lake holds at most `most_bytes`;
+    nothing while it does. Least recently asked tables first, larger ones first among those. O(tables).
+    """
+    total = lake.size[0]
+    if total <= most_bytes:
+        return [], dict(lake.edges)
+    held = {uuid: table.nbytes for uuid, table in lake.tables.items()}
+    order = sorted(held, key=lambda uuid: (asked.get(uuid, 0), -held[uuid]))
+    edges, shorter = dict(lake.edges), dict[str, HotTable]()
+    for hours in KEPT_HOURS:
+        edge = now - hours * HOUR
+        for uuid in order:
+            if total <= most_bytes * _SLACK:
+                return list(shorter.values()), edges
+            table = shorter.get(uuid, lake.tables[uuid])
+            if edges.get(uuid, lake.floor) >= edge:
+                continue
+            less = table.trimmed(edge)
+            if less is not table:
+                total += less.nbytes - held[uuid]
+                held[uuid] = less.nbytes
+                shorter[uuid], edges[uuid] = less, edge
+    return list(shorter.values()), edges

@@ -1,0 +1,89 @@
+"""The order of the fleet's rows, from vectors: filters, sort keys, and which tables stand on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from limnograph.domain.asked import FleetQuery
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.hot_columns import NULL, Ints
+from limnograph.services.reasons import JobPace
+from limnograph.services.standings import Standing
+
+_VALUES = {
+    "data_files": "total_data_files",
+    "delete_files": "total_delete_files",
+    "records": "total_records",
+    "bytes": "total_bytes",
+    "small_files": "small_files",
+    "file_size_p50": "file_size_p50",
+    "manifests": "manifests",
+    "live_snapshots": "live_snapshots",
+}
+
+
+class Keys(NamedTuple):
+    """Vectors over the rows of the fleet in the order of their names: tables, then damaged names among them."""
+
+    ranks: Ints
+    magnitudes: NDArray[np.float64]
+    before: Standing
+    after: Standing
+    names: Sequence[TableName]
+    paces: Mapping[TableName, JobPace]
+
+    def order(self, query: FleetQuery, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Places of the chosen rows as the query sorts them: equal keys by name, unknown values last either way."""
+        if query.sort == "name":
+            return chosen if query.direction == "asc" else chosen[::-1]
+        if query.sort == "attention":
+            sign = 1 if query.direction == "desc" else -1
+            return chosen[np.lexsort((-sign * self.magnitudes[chosen], sign * self.ranks[chosen]))]
+        values, known = self._sorted_by(query.sort)
+        have, lack = chosen[known[chosen]], chosen[~known[chosen]]
+        sign = -1 if query.direction == "desc" else 1
+        return np.concatenate([have[np.argsort(sign * values[have], kind="stable")], lack])
+
+    def _sorted_by(self, sort: str) -> tuple[NDArray[np.float64] | Ints, NDArray[np.bool_]]:
+        """Values of a column and where they are known."""
+        if sort in {"job_duration", "delta_job_duration"}:
+            paces = [self.paces.get(name) for name in self.names]
+            told = [None if p is None else p.now_s if sort == "job_duration" else round(p.ratio, 3) for p in paces]
+            found = np.array([np.nan if value is None else value for value in told], np.float64)
+            return found, ~np.isnan(found)
+        if sort == "commits":
+            return self.after.ordinal - self.before.ordinal, np.ones(len(self.names), np.bool_)
+        if sort == "last_commit":
+            return self.after.moved // MICROS_PER_MS, self.after.moved != NULL
+        column = _VALUES[sort.removeprefix("delta_")]
+        now = self.after.column(column)
+        if not sort.startswith("delta_"):
+            return now, now != NULL
+        then = self.before.column(column)
+        known = (now != NULL) & (then != NULL)
+        return np.where(known, now, 0) - np.where(known, then, 0), known
+
+
+def matching(names: Sequence[TableName], folded: Sequence[str], query: FleetQuery) -> NDArray[np.intp]:
+    """Places of the rows whose names fit the text and the namespace of a query. `folded`: names without case."""
+    text = query.text.casefold()
+    places: Sequence[int] = range(len(names))
+    if text:
+        places = [place for place in places if text in folded[place]]
+    if query.namespace:
+        places = [place for place in places if query.namespace in _namespaces(names[place])]
+    return np.array(places, np.intp)
+
+
+def _namespaces(name: TableName) -> tuple[str, str, str]:
+    return name.namespace, namespace_of(name), name.catalog
+
+
+def namespace_of(name: TableName) -> str:
+    """`catalog.namespace`."""
+    return f"{name.catalog}.{name.namespace}" if name.namespace else name.catalog

@@ -1,0 +1,111 @@
+"""What was appended to the meta tables since the head that the hot index holds, ready to be put into its tables."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.domain.facts import ChangeFact
+from limnograph.ports.hot_source import Fresh
+from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
+from limnograph.services.hot_columns import AT, ID, Sheet, joined
+from limnograph.services.hot_table import HotTable, Seen
+from limnograph.services.lake import Lake
+from limnograph.services.loading import (
+    CHANGE_COLUMNS,
+    CHANGE_KINDS,
+    ROW_COLUMNS,
+    change_facts,
+    names_by_id,
+    newest_of,
+    passes_of,
+    rows_wanted,
+    sheets_of,
+)
+from limnograph.services.main_log import is_move, move_of
+
+
+class Arrived(NamedTuple):
+    """New rows by table. `passes`: earliest observation of each pass, by its run."""
+
+    rows: dict[str, Sheet]
+    seen: dict[str, Seen]
+    changes: dict[str, list[ChangeFact]]
+    nameless: tuple[ChangeFact, ...]
+    passes: dict[str, int]
+
+    @property
+    def uuids(self) -> set[str]:
+        """Tables that something is told of."""
+        return {*self.rows, *self.changes}
+
+    def put(self, table: HotTable) -> HotTable:
+        """A table with what is new of it. Costs O(new rows), see `hot_rows`."""
+        table = table.with_changes(self.changes.get(table.uuid, ()))
+        return table.with_durable(self.rows.get(table.uuid), self.seen.get(table.uuid, Seen()))
+
+
+def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: Lake) -> Arrived | None:
+    """Rows of the window and changes that were appended since `old`; None when that cannot be told. Raises
+    SourceError.
+    """
+    rows = MetaQuery(table="snapshots", columns=ROW_COLUMNS)
+    changes = MetaQuery(table="changes", columns=CHANGE_COLUMNS, kinds=CHANGE_KINDS)
+    new_rows = fresh.fresh(rows, old.snapshots or 0)
+    new_changes = fresh.fresh(changes, old.changes or 0)
+    if new_rows is None or new_changes is None:
+        return None
+    by_table: dict[str, list[ChangeFact]] = {}
+    nameless = []
+    for change in change_facts(new_changes):
+        if change.table_uuid is None:
+            nameless.append(change)
+        else:
+            by_table.setdefault(change.table_uuid, []).append(change)
+    sheets = _in_the_window(dict(sheets_of(new_rows)), floor, by_table, lake)
+    for uuid, sheet in sheets_of(rows_wanted(engine, _missing(by_table, sheets, lake))):
+        sheets[uuid] = joined([sheet, sheets[uuid]]) if uuid in sheets else sheet
+    newest = newest_of(new_rows)
+    names = names_by_id(
+        engine, {(uuid, found) for uuid, new in newest.items() for found in new.ids if _unnamed(lake, uuid)}
+    )
+    seen = {uuid: new.seen.and_also(names[uuid]) if uuid in names else new.seen for uuid, new in newest.items()}
+    return Arrived(sheets, seen, by_table, tuple(nameless), passes_of(new_rows, new_changes))
+
+
+def _in_the_window(
+    sheets: dict[str, Sheet], floor: int, changes: dict[str, list[ChangeFact]], lake: Lake
+) -> dict[str, Sheet]:
+    """Rows of the window, and older ones that memory has or that main moves to."""
+    found = {}
+    for uuid, sheet in sheets.items():
+        table, inside = lake.tables.get(uuid), sheet.numbers[AT] >= floor
+        if not inside.all():
+            known = [move_of(change)[1] for change in changes.get(uuid, ()) if is_move(change)]
+            if table is not None:
+                known += table.rows.column("snapshot_id").tolist() + table.log.ids().tolist()
+            inside |= np.isin(sheet.numbers[ID], known)
+        if inside.any():
+            found[uuid] = sheet if inside.all() else sheet.take(inside)
+    return found
+
+
+def _unnamed(lake: Lake, uuid: str) -> bool:
+    """Whether rows must tell the name: the newest metadata file is looked up at the next whole read."""
+    table = lake.tables.get(uuid)
+    return table is None or not any(change.kind == "named" for change in table.changes)
+
+
+def _missing(changes: dict[str, list[ChangeFact]], sheets: dict[str, Sheet], lake: Lake) -> set[tuple[str, int]]:
+    """Snapshots that main moved to and that neither memory nor the new rows have: older than the window."""
+    found = set()
+    for uuid, group in changes.items():
+        table, sheet = lake.tables.get(uuid), sheets.get(uuid)
+        ids = {move_of(change)[1] for change in group if is_move(change)}
+        if table is not None:
+            ids -= set(np.intersect1d(table.rows.column("snapshot_id"), list(ids)).tolist())
+        if sheet is not None:
+            ids -= set(sheet.numbers[ID].tolist())
+        found |= {(uuid, snapshot_id) for snapshot_id in ids}
+    return found

@@ -1,0 +1,211 @@
+"""Rows of one table in packed columns, in commit order, as an immutable value: a change makes a new one that shares
+all blocks it does not touch.
+
+Cost: appending is O(new rows), small blocks being merged as in a binary counter (O(log) times a row); a row that
+comes late or changes costs the rows from it on; a column costs O(rows of the table).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.services import hot_columns
+from limnograph.services.hot_columns import AT, HOT_COLUMNS, ID, INDEX, NULL, SEQUENCE, TEXT_ROWS, Ints, Sheet
+from limnograph.services.packing import Block, pack
+
+MERGED = 1_024
+"""Most rows of a block that was made by merging."""
+_NO_COLUMN = np.empty(0, np.int64)
+Packer = Callable[[Sheet], Block]
+
+
+def packed(sheet: Sheet) -> Block:
+    """A block of rows in order."""
+    return pack(sheet.numbers, sheet.words, TEXT_ROWS, (AT,))
+
+
+def opened(block: Block) -> Sheet:
+    """The rows of a block."""
+    return Sheet(block.numbers(), block.texts())
+
+
+def pushed(blocks: tuple[Block, ...], sheet: Sheet, pack_sheet: Packer = packed) -> tuple[Block, ...]:
+    """Blocks with rows that stand after all others."""
+    sheets = [sheet]
+    kept, size = list(blocks), sheet.height
+    while kept and kept[-1].height <= 2 * size and kept[-1].height + size <= MERGED:
+        block = kept.pop()
+        sheets.insert(0, opened(block))
+        size += block.height
+    return (*kept, pack_sheet(hot_columns.joined(sheets)))
+
+
+class Put(NamedTuple):
+    """What came of new rows. `changed`: rows are not what they were; `filled`: ids of which the older row knew more."""
+
+    rows: Rows
+    changed: bool
+    filled: frozenset[int]
+
+
+class Rows(NamedTuple):
+    """Blocks in order. `before`: how many rows stood before the first one once and were dropped."""
+
+    blocks: tuple[Block, ...] = ()
+    before: int = 0
+
+    @property
+    def height(self) -> int:
+        """How many rows."""
+        return sum(block.height for block in self.blocks)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(block.nbytes for block in self.blocks)
+
+    def column(self, name: str) -> Ints:
+        """Numbers of a column, NULL where not known; floats as their bits, texts as codes good within a block only."""
+        index = INDEX[name]
+        if len(self.blocks) == 1:
+            return self.blocks[0].column(index)
+        return np.concatenate([block.column(index) for block in self.blocks]) if self.blocks else _NO_COLUMN
+
+    def values(self, name: str) -> list[object]:
+        """A column as Python has it."""
+        return [
+            value
+            for block in self.blocks
+            for value in hot_columns.plain(name, block.column(INDEX[name]), block.texts())
+        ]
+
+    def equals(self, name: str, text: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which rows have this text in a column."""
+        found = []
+        for block in self.blocks:
+            words = block.texts()
+            code = words.index(text) if text in words else NULL + 1
+            found.append(block.column(INDEX[name]) == code)
+        return np.concatenate(found) if found else np.empty(0, np.bool_)
+
+    def sheet(self, first: int, last: int) -> Sheet:
+        """Rows `[first, last)`."""
+        parts, start = [], 0
+        for block in self.blocks:
+            end = start + block.height
+            if start < last and end > first:
+                inside = opened(block)
+                whole = first <= start and end <= last
+                parts.append(inside if whole else inside.take(slice(max(0, first - start), last - start)))
+            start = end
+        return hot_columns.joined(parts) if parts else Sheet(np.empty((len(HOT_COLUMNS), 0), np.int64), [])
+
+    def chosen(self, places: Sequence[int]) -> Sheet:
+        """Rows at some places that rise."""
+        parts, start = [], 0
+        for block in self.blocks:
+            inside = [place - start for place in places if start <= place < start + block.height]
+            if inside:
+                parts.append(Sheet(block.numbers(inside), block.texts()))
+            start += block.height
+        return hot_columns.joined(parts) if parts else self.sheet(0, 0)
+
+    def put(
+        self, sheet: Sheet, *, wins: bool, filled: frozenset[int] = frozenset(), own: frozenset[int] = frozenset()
+    ) -> Put:
+        """These rows and new ones, united by id. `wins`: a new row replaces the old one of its id, but where that is
+        one of `filled` its numbers stand where the new row knows none. Else the old row stands and the new one fills
+        what it does not know; old rows of `own` are replaced.
+        """
+        sheet = hot_columns.in_order(_last_of_each(sheet))
+        ids = self.column("snapshot_id")
+        places = places_of(ids, sheet.numbers[ID])
+        met = np.flatnonzero(places >= 0)
+        if not len(met):
+            return Put(self._with(sheet, []), changed=sheet.height > 0, filled=frozenset())
+        old = self.chosen(sorted(places[met].tolist()))
+        old = old.take(places_of(old.numbers[ID], sheet.numbers[ID][met]))
+        both = hot_columns.joined([old, sheet.take(met)])
+        older, newer = both.numbers[:, : len(met)], both.numbers[:, len(met) :]
+        replaced = np.array([wins or snapshot_id in own for snapshot_id in newer[ID].tolist()])
+        fills = np.array([not wins or snapshot_id in filled for snapshot_id in newer[ID].tolist()])
+        first, second = np.where(replaced, newer, older), np.where(replaced, older, newer)
+        united = np.where((first == NULL) & (fills & ~(replaced & ~np.bool_(wins))), second, first)
+        moved = np.flatnonzero((united != older).any(axis=0))
+        told = frozenset(newer[ID][np.where(replaced, united != newer, united != older).any(axis=0)].tolist())
+        fresh = sheet.take(np.flatnonzero(places < 0))
+        if not len(moved):
+            return Put(self._with(fresh, []), changed=fresh.height > 0, filled=told)
+        changed = hot_columns.joined([fresh, Sheet(united[:, moved], both.words)])
+        return Put(self._with(hot_columns.in_order(changed), places[met][moved].tolist()), changed=True, filled=told)
+
+    def _with(self, sheet: Sheet, gone: list[int]) -> Rows:
+        """Rows in order put in their places, and the rows at the places `gone` taken out."""
+        if not sheet.height:
+            return self
+        first = min([self._place(sheet), *gone])
+        if first == self.height:
+            return self._replace(blocks=pushed(self.blocks, sheet))
+        kept, start = [], 0
+        for block in self.blocks:
+            if start + block.height > first:
+                break
+            kept.append(block)
+            start += block.height
+        tail = self.sheet(start, self.height)
+        left = np.ones(tail.height, np.bool_)
+        left[[place - start for place in gone]] = False
+        merged = hot_columns.in_order(hot_columns.joined([tail.take(left), sheet]))
+        cuts = range(0, merged.height, 4 * MERGED)
+        kept += [packed(merged.take(slice(cut, cut + 4 * MERGED))) for cut in cuts]
+        return self._replace(blocks=tuple(kept))
+
+    def _place(self, sheet: Sheet) -> int:
+        """Where the first of some rows in order belongs."""
+        if not self.blocks:
+            return 0
+        keys = [(self.column(HOT_COLUMNS[i]), int(sheet.numbers[i, 0])) for i in (AT, SEQUENCE, ID)]
+        (times, at), (sequences, sequence), (ids, snapshot_id) = keys
+        first, last = (int(np.searchsorted(times, at, side)) for side in ("left", "right"))
+        same = zip(sequences[first:last].tolist(), ids[first:last].tolist(), strict=True)
+        return first + sum(key < (sequence, snapshot_id) for key in same)
+
+    def trimmed(self, floor: int, keep: frozenset[int]) -> Rows:
+        """Without rows committed before `floor` (microseconds), but for those with the ids `keep`."""
+        times = self.column("committed_at")
+        known, end = (int(np.searchsorted(times, at)) for at in (NULL + 1, floor))
+        ids = self.column("snapshot_id")[:end].tolist()
+        stay = [i for i in range(end) if i < known or ids[i] in keep]
+        if len(stay) == end:
+            return self
+        rest, start, blocks = [], 0, []
+        for block in self.blocks:
+            cut = max(0, min(block.height, end - start))
+            if cut == 0:
+                blocks.append(block)
+            elif cut < block.height:
+                rest.append(opened(block).take(slice(cut, None)))
+            start += block.height
+        head = [self.chosen(stay)] if stay else []
+        if head or rest:
+            blocks.insert(0, packed(hot_columns.joined([*head, *rest])))
+        return Rows(tuple(blocks), self.before + end - len(stay))
+
+
+def places_of(ids: Ints, wanted: Ints) -> Ints:
+    """Where each wanted id stands in `ids`; -1 where it does not."""
+    if not len(ids):
+        return np.full(len(wanted), -1, np.int64)
+    order = np.argsort(ids, kind="stable")
+    at = np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)
+    found = order[at]
+    return np.where(ids[found] == wanted, found, -1)
+
+
+def _last_of_each(sheet: Sheet) -> Sheet:
+    """Of rows with one id the last."""
+    last = {snapshot_id: place for place, snapshot_id in enumerate(sheet.numbers[ID].tolist())}
+    return sheet if len(last) == sheet.height else sheet.take(sorted(last.values()))

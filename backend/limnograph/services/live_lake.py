@@ -1,0 +1,112 @@
+"""What happens in the lake and to its sources, told to the live stream: the hot store is compared with what it was."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from limnograph.domain.answers import SourceStatus
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.stream import CommitSeen, Reset, SourcesMoved, TableMoved
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.history import History
+from limnograph.services.hot import HotStore
+from limnograph.services.hot_table import HotTable
+from limnograph.services.live import Live
+
+LOOK_S = 0.1
+"""How long a commit that is in memory waits at most to be told."""
+SOURCES_S = 1.0
+MOST_COMMITS = 100
+"""Commits of one table that are told one by one; a backfill is not."""
+MOST_TABLES = 1_000
+"""Tables that change at once and are told one by one; beyond, everybody is told to ask again."""
+
+
+class LiveLake:
+    """Looks at the store while it runs."""
+
+    def __init__(self, store: HotStore, sources: Callable[[], Awaitable[Sequence[SourceStatus]]], live: Live) -> None:
+        self._store, self._sources, self._live = store, sources, live
+        self._lake = store.reading.lake
+        self._known: dict[str, str] | None = None
+        self._first = store.reading.read_at is None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        rounds = 0
+        while True:
+            self.look()
+            if rounds % round(SOURCES_S / LOOK_S) == 0:
+                await self.look_at_sources()
+            rounds += 1
+            await asyncio.sleep(LOOK_S)
+
+    def look(self) -> None:
+        """Tell what changed in the lake since the last look. The first lake that is there is told to nobody: pages were
+        made from it.
+        """
+        reading = self._store.reading
+        before, self._lake = self._lake, reading.lake
+        if reading.lake is before:
+            return
+        if self._first:
+            self._first = reading.read_at is None
+            return
+        moved = [
+            (before.tables.get(uuid), table)
+            for uuid, table in reading.lake.tables.items()
+            if before.tables.get(uuid) is not table
+        ]
+        if len(moved) > MOST_TABLES:
+            self._live.publish("reset", Reset(reason="too-much"))
+            return
+        for old, new in moved:
+            self._tell(old or HotTable(new.uuid), new)
+
+    def _tell(self, old: HotTable, new: HotTable) -> None:
+        if new.name is None:
+            return
+        ids = np.setdiff1d(new.rows.column("snapshot_id"), old.rows.column("snapshot_id"))
+        came = ids.tolist()
+        settled = [found for found in old.provisional if found not in new.provisional]
+        history = History(new, new.name)
+        told = [*came[-MOST_COMMITS:], *settled[-MOST_COMMITS:]] if len(came) <= MOST_COMMITS else []
+        facts = [fact for found in told if (fact := history.snapshots.get(found)) is not None]
+        for fact in sorted(facts, key=lambda fact: fact.committed_at or 0):
+            self._live.publish("commit", _commit(new.name, fact, provisional=fact.snapshot_id in new.provisional))
+        self._live.publish(
+            "table",
+            TableMoved(
+                catalog=new.name.catalog,
+                table_namespace=new.name.namespace,
+                table=new.name.table,
+                commits=len(came),
+            ),
+        )
+
+    async def look_at_sources(self) -> None:
+        """Tell when a source begins or ceases to answer."""
+        sources = tuple(await self._sources())
+        states: dict[str, Any] = {source.id: source.status for source in sources}
+        if self._known is not None and states != self._known:
+            self._live.publish("sources", SourcesMoved(sources=sources))
+        self._known = states
+
+
+def _commit(name: TableName, fact: SnapshotFact, *, provisional: bool) -> CommitSeen:
+    return CommitSeen(
+        catalog=name.catalog,
+        table_namespace=name.namespace,
+        table=name.table,
+        snapshot_id=str(fact.snapshot_id),
+        t=None if fact.committed_at is None else fact.committed_at // MICROS_PER_MS,
+        operation=fact.operation,
+        added_data_files=fact.added_data_files,
+        removed_data_files=fact.removed_data_files,
+        provisional=provisional,
+    )

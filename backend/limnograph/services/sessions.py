@@ -1,0 +1,116 @@
+"""Sessions of browsers: a signed cookie says who, until when and by which token; ending one is remembered.
+
+Nothing is kept for a session that runs, so that a restart ends none and any process with the key knows all.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+from typing import NamedTuple
+
+import msgspec
+
+from limnograph.domain.access import AccessScope, Identity
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.access import EndedSessions
+from limnograph.ports.clock import Clock
+from limnograph.services.tokens import Tokens
+
+_LONGEST = 4_096
+_HOUR = 3_600 * MICROS_PER_SECOND
+
+
+class _Session(msgspec.Struct, frozen=True, array_like=True):
+    id: str
+    subject: str
+    scopes: tuple[AccessScope, ...]
+    expires_at: int
+    token_id: str | None
+
+
+class Opened(NamedTuple):
+    """A new session: the cookie's value and how long it lasts, seconds."""
+
+    cookie: str
+    seconds: int
+
+
+class Sessions:
+    """`key`: at least 32 random bytes that the servers of one installation share."""
+
+    def __init__(self, key: bytes, ended: EndedSessions, tokens: Tokens, clock: Clock, hours: float = 12.0) -> None:
+        self._key, self._ended, self._tokens, self._clock = key, ended, tokens, clock
+        self._length = int(hours * _HOUR)
+        self._decoder = msgspec.json.Decoder(_Session)
+
+    def now(self) -> int:
+        """Epoch microseconds, by the clock that sessions end by."""
+        return self._clock.now()
+
+    def open(self, identity: Identity) -> Opened:
+        """A session for somebody who has just proved who they are. It never outlives the token behind it."""
+        session = _Session(
+            secrets.token_hex(16),
+            identity.subject,
+            tuple(sorted(identity.scopes)),
+            self._clock.now() + self._length,
+            identity.token_id,
+        )
+        return Opened(self.signed(msgspec.json.encode(session), "session"), self._length // MICROS_PER_SECOND)
+
+    def identity(self, cookie: str) -> Identity | None:
+        """Who a cookie stands for; None when it is not ours, is over, was ended, or its token was."""
+        session = self._session(cookie)
+        if session is None or self._ended.ended(session.id):
+            return None
+        if session.token_id is not None and not self._tokens.standing(session.token_id):
+            return None
+        return Identity(session.subject, frozenset(session.scopes), "session", session.token_id)
+
+    def end(self, cookie: str) -> Identity | None:
+        """End a session everywhere; whose it was."""
+        session = self._session(cookie)
+        if session is None:
+            return None
+        self._ended.end(session.id, session.expires_at)
+        return Identity(session.subject, frozenset(session.scopes), "session", session.token_id)
+
+    def _session(self, cookie: str) -> _Session | None:
+        payload = self.unsigned(cookie, "session")
+        if payload is None:
+            return None
+        try:
+            session = self._decoder.decode(payload)
+        except msgspec.MsgspecError:
+            return None
+        return session if self._clock.now() < session.expires_at else None
+
+    def signed(self, payload: bytes, purpose: str) -> str:
+        """Text that only this installation can make, for one purpose."""
+        return f"{_text(payload)}.{_text(self._mac(payload, purpose))}"
+
+    def unsigned(self, text: str, purpose: str) -> bytes | None:
+        """The payload of `signed`, or None."""
+        body, dot, mac = text.partition(".")
+        if not dot or len(text) > _LONGEST:
+            return None
+        try:
+            payload, given = _bytes(body), _bytes(mac)
+        except (binascii.Error, ValueError):
+            return None
+        return payload if hmac.compare_digest(self._mac(payload, purpose), given) else None
+
+    def _mac(self, payload: bytes, purpose: str) -> bytes:
+        return hmac.digest(self._key, purpose.encode() + b"\0" + payload, hashlib.sha256)
+
+
+def _text(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

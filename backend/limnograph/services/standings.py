@@ -1,0 +1,136 @@
+"""Where every table stands at an instant, as vectors: kept from question to question and renewed only for tables that
+changed or whose state is another one by now. A question about the whole lake costs O(tables), not O(rows).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from limnograph.services.history import History
+from limnograph.services.hot_columns import INDEX, NULL, Ints
+from limnograph.services.hot_table import HotTable
+from limnograph.services.reasons import usual_interval_s
+
+STATE = (
+    *("total_data_files", "total_delete_files", "total_records", "total_bytes", "small_files", "file_size_p50"),
+    *("manifests", "live_snapshots", "skew_max_over_median"),
+)
+"""Columns of the row that main points at."""
+_STATE_ROWS = [INDEX[name] for name in STATE]
+_MOVED, _ORDINAL = len(STATE), len(STATE) + 1
+_NEVER, _ALWAYS = np.int64(NULL), np.int64(2**63 - 1)
+_KEPT = 8
+
+
+class Standing(NamedTuple):
+    """Of the tables asked for, in their order. `values[table, column]`: STATE, NULL where not known. `moved`: last
+    move of main; `ordinal`: how many commits there were; `next_move`: when main moves next; `usual`: seconds between
+    moves, NaN where not known.
+    """
+
+    values: Ints
+    moved: Ints
+    ordinal: Ints
+    next_move: Ints
+    usual: NDArray[np.float64]
+
+    def column(self, name: str) -> Ints:
+        """One column of STATE."""
+        found: Ints = self.values[:, STATE.index(name)]
+        return found
+
+
+class _Instant:
+    """Vectors over slots, valid while the instants stay between `since` and `until` and versions are the same."""
+
+    def __init__(self) -> None:
+        self.at = 0
+        self.versions = np.zeros(0, np.int64)
+        self.since, self.until = np.zeros((2, 0), np.int64), np.zeros((2, 0), np.int64)
+        self.numbers = np.zeros((0, len(STATE) + 2), np.int64)
+        self.usual = np.zeros(0, np.float64)
+
+    def grow(self, slots: int) -> None:
+        """Room for more tables."""
+        more = max(0, slots - len(self.versions))
+        self.versions = np.pad(self.versions, (0, more))
+        self.since, self.until = (np.pad(bounds, ((0, 0), (0, more))) for bounds in (self.since, self.until))
+        self.numbers = np.pad(self.numbers, ((0, more), (0, 0)))
+        self.usual = np.pad(self.usual, (0, more))
+
+
+class Standings:
+    """Thread-safe. One for the hot lake; lakes that were read cold have their own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._slots: dict[str, int] = {}
+        self._instants: list[_Instant] = []
+
+    def at(self, tables: Sequence[HotTable], state_at: int, count_at: int) -> Standing:
+        """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds)."""
+        with self._lock:
+            slots = np.array([self._slots.setdefault(t.uuid, len(self._slots)) for t in tables], np.int64)
+            versions = np.array([table.version for table in tables], np.int64)
+            kept = self._nearest(state_at)
+            kept.grow(len(self._slots))
+            kept.at = state_at
+            asked = np.array([[state_at], [count_at]])
+            fits = (kept.since[:, slots] <= asked) & (asked < kept.until[:, slots])
+            for place in np.flatnonzero((kept.versions[slots] != versions) | ~fits.all(axis=0)).tolist():
+                _look(kept, int(slots[place]), tables[place], state_at, count_at)
+            numbers = kept.numbers[slots]
+            return Standing(
+                numbers[:, :_MOVED], numbers[:, _MOVED], numbers[:, _ORDINAL], kept.until[0, slots], kept.usual[slots]
+            )
+
+    def _nearest(self, at: int) -> _Instant:
+        """The kept instant that is close; a new one, in the place of the least recently used, when none is."""
+        found = min(self._instants, key=lambda kept: abs(kept.at - at), default=None)
+        if found is not None and (abs(found.at - at) < _NEAR or len(self._instants) >= _KEPT):
+            self._instants.remove(found if abs(found.at - at) < _NEAR else self._instants[0])
+        if found is None or abs(found.at - at) >= _NEAR:
+            found = _Instant()
+        self._instants.append(found)
+        return found
+
+
+_NEAR = 600 * 1_000_000
+"""Instants this close, microseconds, share most of their states."""
+
+
+def _look(kept: _Instant, slot: int, table: HotTable, state_at: int, count_at: int) -> None:
+    """Find the state of one table. O(rows of the table), a few array steps."""
+    commits = table.rows.column("committed_at")
+    counted = int(commits.searchsorted(count_at, "right"))
+    kept.since[1, slot] = commits[counted - 1] if counted else _NEVER
+    kept.until[1, slot] = commits[counted] if counted < len(commits) else _ALWAYS
+    times, place, usual = main_at(table, commits, state_at)
+    index = int(times.searchsorted(state_at, "right")) - 1
+    kept.since[0, slot] = times[index] if index >= 0 else _NEVER
+    kept.until[0, slot] = times[index + 1] if index + 1 < len(times) else _ALWAYS
+    kept.numbers[slot, :_MOVED] = table.rows.chosen([place]).numbers[_STATE_ROWS, 0] if place >= 0 else NULL
+    kept.numbers[slot, _MOVED] = times[index] if index >= 0 else NULL
+    kept.numbers[slot, _ORDINAL] = table.rows.before + counted
+    kept.usual[slot] = np.nan if usual is None else usual
+    kept.versions[slot] = table.version
+
+
+def main_at(table: HotTable, commits: Ints, at: int) -> tuple[Ints, int, float | None]:
+    """Moves of main, place of the row it pointed at (-1: not known), seconds between moves until then."""
+    times = table.log.times()
+    if not len(times) or (len(commits) and commits[0] < times[0]):
+        history = History(table)
+        return history.moves, history.place_at(at), usual_interval_s(history, at)
+    index = int(times.searchsorted(at, "right")) - 1
+    if index < 0:
+        return times, -1, None
+    places = np.flatnonzero(table.rows.column("snapshot_id") == table.log.ids()[index])
+    last = times[max(0, index - 49) : index + 1]
+    usual = float(np.median(np.diff(last))) / 1_000_000 if len(last) >= 5 else None
+    return times, int(places[0]) if len(places) else -1, usual

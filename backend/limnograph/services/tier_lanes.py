@@ -1,0 +1,268 @@
+"""Lanes of a long range: roll-ups up to their edge, raw rows from there on, on one axis. Pure; knows no source.
+
+What raw rows would say at the same step, roll-ups say too: the state at a step's first instant and the extremes inside
+it, so that a spike of a minute shows in a year. One commit on a span's very first microsecond counts one span later.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from limnograph.analysis import alignment
+from limnograph.analysis.alignment import Value
+from limnograph.domain.time import MAX_POINTS, MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.timeline import BandLane, CommitEvent, EventsLane, Lane, LaneQuery, LineLane, StepLane
+from limnograph.domain.upkeep_facts import OPERATIONS, STATES
+from limnograph.services import lanes
+from limnograph.services.cold_tiers import Rolled
+from limnograph.services.history import History
+from limnograph.services.lanes import MetaState, instants
+
+
+class Along(NamedTuple):
+    """One column of states: `ends` are the ends of the spans in which main moved, with the state after the last move
+    and the extremes inside each.
+    """
+
+    begins: list[int]
+    ends: list[int]
+    last: list[Value]
+    low: list[Value]
+    high: list[Value]
+
+
+def draw(lane: str, rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> Lane:
+    """One lane of the metadata. `history` is known from `rolled.edge` on, with what main pointed at then."""
+    if lane == "commits":
+        return _commits(rolled, history, span, state)
+    if lane == "freshness":
+        return _freshness(rolled, history, span, state)
+    if lane == "file_size":
+        return _file_size(rolled, history, span, state)
+    if lane in lanes.STEP_COLUMNS and lanes.STEP_COLUMNS[lane][0] in STATES:
+        return _step(lane, rolled, history, span, state)
+    # Versions are changes, which are kept; skew and debt are in no roll-up, so they begin at the edge.
+    return lanes.draw(lane, history, span, state)
+
+
+def _along(rolled: Rolled, column: str) -> Along:
+    moved = rolled.rows.filter((pl.col("main_moves") > 0) & (pl.col("begin") < rolled.edge))
+    return Along(
+        *(moved[end].to_list() for end in ("begin", "end")),
+        *(moved[f"{column}_{end}"].to_list() for end in ("last", "min", "max")),
+    )
+
+
+def _held(along: Along, history: History, column: str, at: Sequence[int], edge: int) -> list[Value]:
+    """State at each instant: of the span that ended before, from the edge on of the move before."""
+    old = alignment.held(along.ends, along.last, at)
+    new = alignment.held(history.main_times, history.column(column), at)
+    return [old[i] if instant < edge else new[i] for i, instant in enumerate(at)]
+
+
+def _extremes(
+    along: Along, history: History, column: str, at: Sequence[int], width: int, *, edge: int
+) -> alignment.Envelope:
+    """Least and greatest per step: the state at its start, the spans that it overlaps, the moves after the edge."""
+    low = _held(along, history, column, at, edge)
+    high = list(low)
+    if not at:
+        return alignment.Envelope(low, high)
+
+    def stretch(bucket: int, least: Value, most: Value) -> None:
+        if 0 <= bucket < len(at):
+            low[bucket] = _least(low[bucket], least)
+            high[bucket] = _most(high[bucket], most)
+
+    for begin, end, least, most in zip(along.begins, along.ends, along.low, along.high, strict=True):
+        for bucket in range((begin - at[0]) // width, (end - 1 - at[0]) // width + 1):
+            stretch(bucket, least, most)
+    for instant, value in zip(history.main_times, history.column(column), strict=True):
+        if instant >= edge:
+            stretch((instant - at[0]) // width, value, value)
+    return alignment.Envelope(low, high)
+
+
+def _least(one: Value, other: Value) -> Value:
+    return other if one is None else one if other is None else min(one, other)
+
+
+def _most(one: Value, other: Value) -> Value:
+    return other if one is None else one if other is None else max(one, other)
+
+
+def _until(values: list[Value], at: Sequence[int], known_until: int) -> list[Value]:
+    return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
+
+
+def _step(lane: str, rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> StepLane:
+    column, unit = lanes.STEP_COLUMNS[lane]
+    at, width = instants(span), span.step * MICROS_PER_SECOND
+    along = _along(rolled, column)
+    extremes = _extremes(along, history, column, at, width, edge=rolled.edge)
+    return StepLane(
+        id=lane,
+        source="meta",
+        unit=unit,
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution=rolled.unit,
+        query=_sql(rolled, history, span, state, f"{column}_last, {column}_min, {column}_max"),
+        v=_until(_held(along, history, column, at, rolled.edge), at, state.known_until),
+        min=_until(extremes.low, at, state.known_until) if extremes.varies else None,
+        max=_until(extremes.high, at, state.known_until) if extremes.varies else None,
+    )
+
+
+def _file_size(rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> BandLane:
+    """Roll-ups keep the median alone: the band begins at the edge."""
+    raw = lanes.draw("file_size", history, span, state)
+    assert isinstance(raw, BandLane)  # noqa: S101  # what that lane is
+    at = instants(span)
+    old = [instant < rolled.edge for instant in at]
+    middles = _held(_along(rolled, "file_size_p50"), history, "file_size_p50", at, rolled.edge)
+    return BandLane(
+        id="file_size",
+        source="meta",
+        unit="bytes",
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution=rolled.unit,
+        query=_sql(rolled, history, span, state, "file_size_p50_last"),
+        lo=[None if before else value for before, value in zip(old, raw.lo, strict=True)],
+        mid=_until(middles, at, state.known_until),
+        hi=[None if before else value for before, value in zip(old, raw.hi, strict=True)],
+        target=raw.target,
+    )
+
+
+def _freshness(rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> LineLane:
+    """Before the edge the last commit is known by its span: `v` is the least that the age can be, `max` the most."""
+    at, along = instants(span), _along(rolled, "total_data_files")
+    exact = alignment.since_last(history.main_times, at)
+    low: list[Value] = []
+    high: list[Value] = []
+    for i, instant in enumerate(at):
+        known = exact[i]
+        place = bisect_right(along.ends, instant) - 1
+        if instant >= rolled.edge and known is not None:
+            low.append(known / MICROS_PER_SECOND)
+            high.append(known / MICROS_PER_SECOND)
+        elif place < 0:
+            low.append(None)
+            high.append(None)
+        else:
+            low.append((instant - along.ends[place]) / MICROS_PER_SECOND)
+            high.append((instant - along.begins[place]) / MICROS_PER_SECOND)
+    return LineLane(
+        id="freshness",
+        source="meta",
+        unit="seconds",
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution=rolled.unit,
+        query=_sql(rolled, history, span, state, "main_moves"),
+        v=_until(low, at, state.known_until),
+        min=_until(low, at, state.known_until),
+        max=_until(high, at, state.known_until),
+    )
+
+
+def _commits(rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> EventsLane:
+    """Before the edge one mark stands for the commits of a span."""
+    edge = rolled.edge // MICROS_PER_MS
+    start = span.start * MICROS_PER_MS
+    spans = rolled.rows.filter((pl.col("commits") > 0) & (pl.col("begin") >= start) & (pl.col("begin") < rolled.edge))
+    marks = [_mark(row) for row in spans.iter_rows(named=True) if row["begin"] < span.end * MICROS_PER_MS]
+    raw = lanes.draw("commits", history, span._replace(start=max(span.start, min(edge, span.end))), state)
+    assert isinstance(raw, EventsLane)  # noqa: S101  # what that lane is
+    return EventsLane(
+        id="commits",
+        source="meta",
+        unit="files",
+        status=state.status,
+        age_s=state.age_s,
+        problem=state.problem,
+        resolution=rolled.unit,
+        query=_sql(rolled, history, span, state, "commits, added_data_files, removed_data_files"),
+        events=thinned([*marks, *raw.events], span),
+    )
+
+
+def _mark(row: dict[str, int | None]) -> CommitEvent:
+    """A span's commits as one. Its id is that of the snapshot that main pointed at when the span ended, if any."""
+    counts = {operation: row[column] or 0 for operation, column in OPERATIONS.items()}
+    counts["other"] = row["other_operations"] or 0
+    kind = max(counts, key=lambda operation: counts[operation])
+    target = row["main_snapshot_id"]
+    return CommitEvent(
+        snapshot_id="" if target is None else str(target),
+        t=(row["begin"] or 0) // MICROS_PER_MS,
+        operation=None if kind == "other" else kind,
+        added_data_files=row["added_data_files"],
+        removed_data_files=row["removed_data_files"],
+        added_delete_files=row["added_delete_files"],
+        added_bytes=row["added_bytes"],
+        on_main=bool(row["main_moves"]),
+        app_id=None,
+        engine=None,
+        status="partial" if row["unknown_commits"] else "ok",
+        commits=row["commits"] or 1,
+    )
+
+
+def thinned(events: list[CommitEvent], span: TimeRange) -> list[CommitEvent]:
+    """At most MAX_POINTS marks: when there are more, those of one step are one, told by the one that added most."""
+    if len(events) <= MAX_POINTS:
+        return events
+    width = max(span.step * 1000, -(-(span.end - span.start) // MAX_POINTS))
+    groups: dict[int, list[CommitEvent]] = {}
+    for event in events:
+        groups.setdefault((event.t - span.start) // width, []).append(event)
+    return [group[0] if len(group) == 1 else _merged(group) for _, group in sorted(groups.items())]
+
+
+def _merged(group: list[CommitEvent]) -> CommitEvent:
+    most = max(group, key=lambda event: event.added_data_files or 0)
+    return CommitEvent(
+        snapshot_id=most.snapshot_id,
+        t=most.t,
+        operation=most.operation,
+        added_data_files=_sum([event.added_data_files for event in group]),
+        removed_data_files=_sum([event.removed_data_files for event in group]),
+        added_delete_files=_sum([event.added_delete_files for event in group]),
+        added_bytes=_sum([event.added_bytes for event in group]),
+        on_main=any(event.on_main for event in group),
+        app_id=most.app_id,
+        engine=most.engine,
+        status="ok" if all(event.status == "ok" for event in group) else "partial",
+        provisional=any(event.provisional for event in group),
+        commits=sum(event.commits for event in group),
+    )
+
+
+def _sum(values: list[int | None]) -> int | None:
+    """Of what is known; None when nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _sql(rolled: Rolled, history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
+    """The question as SQL over the roll-up, for people to copy; it is never run."""
+    table = {"hour": "snapshots_hourly", "day": "snapshots_daily"}[rolled.unit]
+    start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
+    uuid = history.uuid.replace("'", "''")
+    text = (
+        f"SELECT {rolled.unit}, {columns} FROM {state.meta}.{table} WHERE table_uuid = '{uuid}' "  # noqa: S608
+        f"AND {rolled.unit} >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
+        f"AND {rolled.unit} < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY {rolled.unit}"
+    )
+    return LaneQuery(sql=text)

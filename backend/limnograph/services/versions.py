@@ -1,0 +1,51 @@
+"""The version of what a page shows: a number that changes when a commit, a job run or a failing source changes it."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any, NamedTuple, Protocol
+
+from limnograph.domain.ids import TableName
+from limnograph.services.hot import HotStore
+from limnograph.services.runs import Runs
+
+
+class Versions(Protocol):
+    """Thread-safe; costs microseconds."""
+
+    def of(self, table: TableName | None) -> int:
+        """Of one table, or of the whole lake. Equal numbers: nothing that we know of changed in between."""
+        ...
+
+
+class _Seen(NamedTuple):
+    parts: tuple[Any, ...]
+    number: int
+
+
+class LakeVersions:
+    """Versions of the hot store and of accepted runs. Parts are compared as objects: a table that did not change keeps
+    its object from one lake to the next.
+    """
+
+    def __init__(self, store: HotStore, runs: Runs) -> None:
+        self._store, self._runs = store, runs
+        self._numbers = itertools.count(1)
+        self._seen: dict[TableName | None, _Seen] = {}
+        self._lock = threading.Lock()
+
+    def of(self, table: TableName | None) -> int:
+        reading = self._store.reading
+        uuid = None if table is None else reading.lake.names.get(table)
+        if uuid is None:  # of a name that nobody has, all that we know is the lake
+            table = None
+        told = self._runs.version(table)
+        part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
+        seen = self._seen.get(table)
+        if seen and seen.parts[0] is part and seen.parts[1] is reading.error and seen.parts[2] == told:
+            return seen.number
+        with self._lock:
+            number = next(self._numbers)
+            self._seen[table] = _Seen((part, reading.error, told), number)
+        return number

@@ -1,0 +1,58 @@
+"""Sources beside the hot index, from settings: Trino with polars behind it, and every Prometheus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from limnograph.adapters.embedded.engine import EmbeddedEngine
+from limnograph.adapters.prometheus.client import PrometheusClient
+from limnograph.domain.errors import EnvironmentFault
+from limnograph.ports.clock import Clock
+from limnograph.services.cold import ColdEngine
+from limnograph.settings import PrometheusSettings, Settings, TrinoSettings
+
+if TYPE_CHECKING:
+    from limnograph.adapters.trino.engine import TrinoEngine
+
+
+def cold_engine(settings: Settings, embedded: EmbeddedEngine, clock: Clock) -> ColdEngine | None:
+    """Trino, and `embedded` when it fails; None without `[trino]`. Raises EnvironmentFault without its client."""
+    if settings.trino is None:
+        return None
+    return ColdEngine(trino_engine(settings.trino, settings.meta.namespace, embedded), embedded, clock)
+
+
+def trino_engine(trino: TrinoSettings, namespace: str, pins: EmbeddedEngine) -> TrinoEngine:
+    """The engine over Trino's client, which is an extra of the package."""
+    try:
+        from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+    except ModuleNotFoundError as error:
+        raise EnvironmentFault("[trino] needs Trino's client: pip install 'limnograph[trino]'") from error
+    at = Coordinator(
+        url=trino.url,
+        catalog=trino.catalog,
+        schema=trino.schema or namespace,
+        user=trino.user,
+        password=trino.password,
+        token=trino.token,
+        ca_file=trino.ca_file,
+        timeout_s=trino.timeout_seconds,
+        concurrent=trino.concurrent,
+    )
+    return TrinoEngine(at, pins)
+
+
+def metrics_sources(settings: Settings) -> list[PrometheusClient]:
+    """In the order of the settings: of several that have a series the first answers."""
+    return [metrics_source(name, prometheus) for name, prometheus in settings.prometheus.items()]
+
+
+def metrics_source(name: str, prometheus: PrometheusSettings) -> PrometheusClient:
+    """One server."""
+    return PrometheusClient(
+        name,
+        prometheus.url,
+        timeout_seconds=prometheus.timeout_seconds,
+        max_series=prometheus.max_series,
+        bearer_token=prometheus.bearer_token,
+    )

@@ -1,0 +1,132 @@
+"""Serving of finished pages: our whole front (tokens, security headers, kept pages) beside a plain ASGI application
+with the same bytes and FastAPI with pydantic, all on granian, one worker, 32 connections.
+
+Compared is what a request costs the server's process in CPU time, since the client shares the machine and a busy
+neighbour changes requests per second but hardly this. Requests per second and the 99th percentile stand in the notes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import psutil
+from front_server import PAGE, TABLE, TOKEN
+from rows import HERE, Bench, Measure, Row
+
+CONNECTIONS = 32
+ROUNDS = 3
+SECONDS = {True: 5.0, False: 2.0}
+P99_MS = 5.0
+NOW_MS = 1_795_255_200_000
+URL = f"{TABLE}/timeline?from={NOW_MS - 6 * 3_600_000}&to={NOW_MS}&step=60"
+
+
+class Load(NamedTuple):
+    """`cpu_us`: of the server's process per request; `p99_ms`: from sending a request to its last byte."""
+
+    cpu_us: float
+    per_second: float
+    p99_ms: float
+
+
+@contextmanager
+def _server(kind: str, folder: Path) -> Iterator[tuple[str, psutil.Process]]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent / "tests")))}
+    if given := os.environ.get("PYTHONPATH"):
+        environment["PYTHONPATH"] += os.pathsep + given
+    command = [sys.executable, str(HERE / "front_server.py"), kind, str(folder)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        url = child.stdout.readline().strip() if child.stdout else ""
+        if not url:
+            raise SystemExit(f"the server {kind} did not start")
+        yield url, psutil.Process(child.pid)
+    finally:
+        child.terminate()
+        child.wait(20)
+
+
+def _load(url: str, process: psutil.Process, path: str, headers: dict[str, str], seconds: float) -> Load:
+    asked = json.dumps({"url": url, "path": path, "headers": headers, "seconds": seconds, "connections": CONNECTIONS})
+    before = process.cpu_times()
+    found = subprocess.run(
+        [sys.executable, str(HERE / "front_load.py"), asked], capture_output=True, text=True, check=False
+    )
+    after = process.cpu_times()
+    if found.returncode:
+        raise SystemExit(f"{path}: {found.stderr[-2000:]}")
+    took = json.loads(found.stdout)
+    cpu = after.user + after.system - before.user - before.system
+    return Load(1e6 * cpu / took["all"], took["measured"] / seconds, took["p99_ms"])
+
+
+def _best(loads: list[Load]) -> Load:
+    return Load(
+        min(load.cpu_us for load in loads), max(load.per_second for load in loads), min(load.p99_ms for load in loads)
+    )
+
+
+def _prepared(folder: Path, url: str) -> dict[str, str]:
+    """Headers that get in; the page's bytes are left for the peers."""
+    headers = {"Authorization": (folder / TOKEN).read_text(), "Accept-Encoding": "identity"}
+    answer = httpx.get(url + URL, headers=headers, timeout=30).raise_for_status()
+    (folder / PAGE).write_bytes(answer.content)
+    return {**headers, "ETag": answer.headers["etag"]}
+
+
+def cached_page(bench: Bench) -> list[Row]:
+    """A kept page: against FastAPI with the page as a pydantic model, against no work at all, and against the clock."""
+    ours, plain, fastapi, size = _rounds(bench)
+    told = (
+        f"{size // 1000} KB page, {CONNECTIONS} connections; {ours.per_second:.0f} requests/s, p99 {ours.p99_ms:.1f} ms"
+    )
+    peer = f"{told}; FastAPI {fastapi.per_second:.0f}/s"
+    against = f"{told}; plain ASGI {plain.per_second:.0f}/s, p99 {plain.p99_ms:.1f} ms"
+    unit = "us CPU"
+    return [
+        Row("serve.cached_page", ours.cpu_us, fastapi.cpu_us, unit, 10, peer),
+        Row("serve.cached_page_of_plain", ours.cpu_us, plain.cpu_us, unit, 0.6, against),
+        Row("serve.cached_page_p99", ours.p99_ms, P99_MS, "ms", 1, f"{told}; the limit is {P99_MS:.0f} ms"),
+    ]
+
+
+def _rounds(bench: Bench) -> tuple[Load, Load, Load, int]:
+    """All three by turns, so that nobody has the quiet minutes to himself."""
+    folder, seconds = bench.scratch, SECONDS[bench.full]
+    with _server("ours", folder) as (url, process):
+        headers = _prepared(folder, url)
+        del headers["ETag"]
+        with _server("plain", folder) as plain, _server("fastapi", folder) as fastapi:
+            found: dict[str, list[Load]] = {"ours": [], "plain": [], "fastapi": []}
+            for _ in range(ROUNDS):
+                found["ours"].append(_load(url, process, URL, headers, seconds))
+                found["plain"].append(_load(*plain, "/page", {}, seconds))
+                found["fastapi"].append(_load(*fastapi, "/page", {}, seconds))
+    return _best(found["ours"]), _best(found["plain"]), _best(found["fastapi"]), (folder / PAGE).stat().st_size
+
+
+def revalidate_304(bench: Bench) -> list[Row]:
+    """A page that the browser has: against FastAPI's hello."""
+    folder, seconds = bench.scratch, SECONDS[bench.full]
+    ours, hello = [], []
+    with _server("ours", folder) as (url, process):
+        headers = _prepared(folder, url)
+        headers["If-None-Match"] = headers.pop("ETag")
+        with _server("fastapi", folder) as fastapi:
+            for _ in range(ROUNDS):
+                ours.append(_load(url, process, URL, headers, seconds))
+                hello.append(_load(*fastapi, "/hello", {}, seconds))
+    mine, peer = _best(ours), _best(hello)
+    note = f"{mine.per_second:.0f} requests/s, p99 {mine.p99_ms:.1f} ms; FastAPI hello {peer.per_second:.0f}/s"
+    return [Row("serve.revalidate_304", mine.cpu_us, peer.cpu_us, "us CPU", 3, note)]
+
+
+MEASURES: dict[str, Measure] = {"cached_page": cached_page, "revalidate_304": revalidate_304}

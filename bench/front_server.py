@@ -1,0 +1,107 @@
+"""One of the servers that `front.py` compares, on granian as `limnograph serve` runs it: `front_server.py KIND FOLDER`.
+
+Prints its address. `ours` writes the page's bytes and a token into the folder, from which the peers read them.
+"""
+
+import asyncio
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+PAGE, TOKEN = "page.json", "token"
+TABLE = "/api/v1/tables/lake/sales/orders"
+MINUTES = 360
+
+
+def ours(folder: Path) -> Any:
+    """The whole application: six hours of commits a minute apart, tokens asked for, all security headers."""
+    from access_kit import guarded
+    from limnograph.api import spa
+    from serving_kit import MINUTE, NOW, application, lake, moved, parts, row
+
+    numbers = random.Random(6)  # noqa: S311
+    rows, moves = [], []
+    for n in range(1, MINUTES + 1):
+        at = NOW - (MINUTES - n) * MINUTE
+        files = 40_000 + numbers.randrange(5_000)
+        sizes = {"total_bytes": files * 10**8, "total_records": files * 10**5, "total_delete_files": n}
+        deltas = {"added_data_files": numbers.randrange(50), "removed_data_files": numbers.randrange(9)}
+        rows.append(row(10**18 + n, at, files, parent_id=10**18 + n - 1, app_id=f"app-{n}", **sizes, **deltas))
+        moves.append(moved(10**18 + n, at))
+    made = guarded(folder)
+    (folder / TOKEN).write_text(made.bearer("read")["authorization"])
+    return application(parts(lake(rows, moves)), spa.BUILD, gate=made.gate)
+
+
+def plain(folder: Path) -> Any:
+    """What the server itself can do: the same bytes from an application that does nothing else."""
+    body = (folder / PAGE).read_bytes()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            while (await receive())["type"] != "lifespan.shutdown":
+                await send({"type": "lifespan.startup.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+def fastapi(folder: Path) -> Any:
+    """The same page as a pydantic model that FastAPI validates and writes for each request; `/hello` is its least."""
+    from fastapi import FastAPI
+    from pydantic import BaseModel
+
+    class Range(BaseModel):
+        model_config = {"populate_by_name": True, "extra": "allow"}
+        to: int
+        step: int
+
+    class Lane(BaseModel):
+        model_config = {"extra": "allow"}
+        id: str
+        source: str
+        unit: str
+        kind: str
+        status: str
+        age_s: float | None = None
+        v: list[float | None] | None = None
+
+    class Timeline(BaseModel):
+        model_config = {"extra": "allow"}
+        range: Range
+        watermark: int | None
+        t: list[int]
+        lanes: list[Lane]
+
+    page = Timeline.model_validate_json((folder / PAGE).read_bytes())
+    app = FastAPI()
+
+    @app.get("/page")
+    async def get_page() -> Timeline:
+        return page
+
+    @app.get("/hello")
+    async def get_hello() -> dict[str, str]:
+        return {"hello": "world"}
+
+    app.add_api_route("/readyz", get_hello)
+    # Pydantic's models are local to this function; FastAPI resolves their names from the signature's own objects.
+    return app
+
+
+def main(kind: str, folder: str) -> None:
+    """Serve until a signal."""
+    from limnograph.jobs.serve import free_port, serve
+
+    app = {"ours": ours, "plain": plain, "fastapi": fastapi}[kind](Path(folder))
+    port = free_port("127.0.0.1", 0, given=True)
+    asyncio.run(serve(app, "127.0.0.1", port, lambda url: print(url, flush=True)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,204 @@
+"""The Trino engine against coordinators that misbehave: every fault is a sentence, none outlasts the deadline."""
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import psutil
+import pytest
+
+from fault_proxy import FAULTS, FaultProxy
+from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
+from limnograph.ports.query_engine import MetaHead, MetaQuery
+from limnograph.ports.stopping import STOP, Stop
+
+QUERY = MetaQuery(table="snapshots", columns=("snapshot_id",))
+DEADLINE_S = 1.0
+GRACE_S = 5.0
+"""Faults last a minute or for ever; a busy machine may take some seconds more than the deadline."""
+KINDS = {
+    "down": SourceUnavailable,
+    "late": SourceTimeout,
+    "drip": SourceTimeout,
+    "drip_head": SourceTimeout,
+    "reset": SourceUnavailable,
+    "500": SourceUnavailable,
+    "429": SourceUnavailable,
+    "truncated": SourceRejected,
+    "bomb": SourceRejected,
+}
+
+
+class Pinned:
+    """A meta catalog that always has a head."""
+
+    def head(self):
+        return MetaHead(7, 7)
+
+    def pin(self, table):
+        return 7
+
+
+def engine(url: str, **given) -> TrinoEngine:
+    return TrinoEngine(Coordinator(url, "lake", "limnograph", timeout_s=DEADLINE_S, **given), Pinned())
+
+
+class Coordinating(BaseHTTPRequestHandler):
+    """As much of Trino's protocol as one query needs; `stuck` queries run until they are deleted."""
+
+    protocol_version = "HTTP/1.1"
+    stuck = False
+    elsewhere = False
+    deleted = threading.Event()
+    asked: list[str] = []  # noqa: RUF012
+
+    def do_POST(self):
+        sql = self.rfile.read(int(self.headers["content-length"])).decode()
+        self.asked.append(sql)
+        self._answer({"nextUri": self._next("columns" if "information_schema" in sql else "rows")})
+
+    def do_GET(self):
+        if type(self).stuck:
+            time.sleep(0.05)
+            self._answer({"nextUri": self._next(self.path.rsplit("/", 1)[-1])})
+        elif self.path.endswith("columns"):
+            names = ("table_uuid", "snapshot_id", "committed_at", "sequence_number")
+            self._answer({"columns": [_column("column_name", "varchar")], "data": [[name] for name in names]})
+        else:
+            listed = [_column("snapshot_id", "bigint"), _column("table_uuid", "varchar")]
+            self._answer({"columns": listed, "data": [[5184430069070270604, "u"]]})
+
+    def do_DELETE(self):
+        type(self).deleted.set()
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+    def _next(self, what: str) -> str:
+        host = "127.0.0.2" if type(self).elsewhere else "127.0.0.1"
+        return f"http://{host}:{self.headers['host'].split(':')[1]}/v1/statement/q/{what}"
+
+    def _answer(self, more: dict) -> None:
+        body = json.dumps({"id": "q", "stats": {"state": "RUNNING"}, "infoUri": "", **more}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _column(name: str, kind: str) -> dict:
+    return {"name": name, "type": kind, "typeSignature": {"rawType": kind, "arguments": []}}
+
+
+@pytest.fixture
+def coordinator():
+    class Mine(Coordinating):
+        deleted = threading.Event()
+        asked: list[str] = []  # noqa: RUF012
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Mine)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield Mine, server.server_address[1]
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_a_sentence_within_the_deadline_and_the_next_question_is_answered(coordinator, fault) -> None:
+    _, port = coordinator
+    with FaultProxy(("127.0.0.1", port), late_s=60) as proxy:
+        reads = engine(proxy.url, max_bytes=4_000_000)
+        proxy.mode = fault
+        before = psutil.Process().memory_info().rss
+        started = time.monotonic()
+        with pytest.raises(KINDS[fault], match="trino: ") as caught:
+            reads.select(QUERY)
+        assert time.monotonic() - started < DEADLINE_S + GRACE_S
+        assert "<html>" not in str(caught.value)
+        assert psutil.Process().memory_info().rss - before < 100 * 2**20
+        proxy.mode = "ok"
+        assert reads.select(QUERY)["snapshot_id"].to_list() == [5184430069070270604]
+
+
+def test_an_answer_that_leads_elsewhere_is_refused(coordinator) -> None:
+    handler, port = coordinator
+    handler.elsewhere = True
+    with pytest.raises(SourceRejected, match="another address"):
+        engine(f"http://127.0.0.1:{port}").select(QUERY)
+
+
+def test_at_the_deadline_the_query_is_cancelled_upstream(coordinator) -> None:
+    handler, port = coordinator
+    handler.stuck = True
+    with pytest.raises(SourceTimeout, match="within 1 s"):
+        engine(f"http://127.0.0.1:{port}").select(QUERY)
+    assert handler.deleted.wait(5)
+
+
+def test_when_nobody_waits_any_more_the_query_is_cancelled_upstream(coordinator) -> None:
+    handler, port = coordinator
+    handler.stuck = True
+    stop, failed = Stop(), []
+    reads = TrinoEngine(Coordinator(f"http://127.0.0.1:{port}", "lake", "limnograph", timeout_s=30), Pinned())
+
+    def ask() -> None:
+        STOP.set(stop)
+        try:
+            reads.select(QUERY)
+        except SourceError as error:
+            failed.append(error)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    time.sleep(0.3)
+    started = time.monotonic()
+    stop.set()
+    asking.join(5)
+    assert time.monotonic() - started < GRACE_S
+    assert "nobody waits" in str(failed[0])
+    assert handler.deleted.wait(5)
+
+
+def test_more_questions_than_may_run_wait_within_their_deadline(coordinator) -> None:
+    handler, port = coordinator
+    handler.stuck = True
+    reads = engine(f"http://127.0.0.1:{port}", concurrent=1)
+    failures: list[str] = []
+
+    def ask() -> None:
+        with pytest.raises(SourceTimeout) as caught:
+            reads.select(QUERY)
+        failures.append(str(caught.value))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert time.monotonic() - started < DEADLINE_S + GRACE_S
+    assert len(failures) == 3
+    handler.stuck = False
+    assert reads.select(QUERY).height == 1
+
+
+def test_values_are_bound_and_names_quoted(coordinator) -> None:
+    handler, port = coordinator
+    reads = engine(f"http://127.0.0.1:{port}")
+    hostile = "x' OR 1=1 --"
+    reads.select(MetaQuery(table="snapshots", columns=("snapshot_id",), table_uuids=(hostile,), start=0))
+    sent = handler.asked[-1]
+    assert sent.startswith("EXECUTE IMMEDIATE '")
+    assert 'FROM "lake"."limnograph"."snapshots" FOR VERSION AS OF 7 WHERE "committed_at" >= ?' in sent
+    assert sent.endswith("USING TIMESTAMP '1970-01-01 00:00:00.000000 UTC','x'' OR 1=1 --'")
+
+
+def test_a_password_is_not_sent_in_clear(coordinator) -> None:
+    _, port = coordinator
+    with pytest.raises(SourceRejected, match="TLS"):
+        engine(f"http://127.0.0.1:{port}", password="secret").select(QUERY)

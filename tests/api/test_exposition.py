@@ -1,0 +1,81 @@
+"""The page of `/metrics`: what Prometheus' own parser reads out of it, what changes, and what is left out."""
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from limnograph.api.exposition import Exposition, TablePage
+from limnograph.api.traffic import Traffic, route_of
+from limnograph.domain.gauges import TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.domain.ids import TableName
+from limnograph.services.gauges import TableNumbers
+
+
+def numbers(table: str, files: float | None = 7, **counted: float) -> TableNumbers:
+    gauges = {} if files is None else {"lakehouse_table_data_files": files}
+    return TableNumbers(TableName("lake", 'a"\\b', table), gauges, counted)
+
+
+def samples(page: bytes) -> dict[tuple[str, ...], float]:
+    found = {}
+    for family in text_string_to_metric_families(page.decode()):
+        for sample in family.samples:
+            found[sample.name, *sample.labels.values()] = sample.value
+    return found
+
+
+def test_the_page_is_what_prometheus_reads_back_whatever_the_names() -> None:
+    page = TablePage().render([numbers("x\ny"), numbers("é", None, lakehouse_table_commits_total=3.0)])
+    assert samples(page) == {
+        ("lakehouse_table_data_files", "lake", 'a"\\b', "x\ny"): 7.0,
+        ("lakehouse_table_commits_total", "lake", 'a"\\b', "é"): 3.0,
+    }
+
+
+def test_only_changed_tables_are_rendered_again_and_gone_ones_leave() -> None:
+    page, kept = TablePage(), numbers("kept")
+    page.render([kept, numbers("gone")])
+    assert samples(page.render([kept, numbers("new", 9)])) == {
+        ("lakehouse_table_data_files", "lake", 'a"\\b', "kept"): 7.0,
+        ("lakehouse_table_data_files", "lake", 'a"\\b', "new"): 9.0,
+    }
+
+
+def test_tables_beyond_the_budget_of_series_are_left_out_and_counted() -> None:
+    page = TablePage(max_series=2 * (len(TABLE_GAUGES) + len(TABLE_COUNTERS)))
+    rendered = samples(page.render([numbers(f"t{i}", lakehouse_table_commits_total=1.0) for i in range(5)]))
+    assert len(rendered) == 4
+    assert page.left_out == 6
+
+
+def test_no_table_is_an_empty_page() -> None:
+    assert TablePage().render([]) == b""
+
+
+def test_the_server_tells_its_own_numbers_and_nan_where_it_knows_none() -> None:
+    traffic = Traffic()
+    traffic.add("GET", "/api/v1/tables", 200, 0.004)
+    traffic.add("GET", "/api/v1/tables", 200, 40.0)
+    told = {"limnograph_hot_rows": 12.0, "limnograph_meta_up": None}
+    page = samples(Exposition(lambda: (1, []), lambda: None, own=lambda: told, collectors=[traffic])())
+    assert page["limnograph_hot_rows",] == 12.0
+    assert page["limnograph_meta_up",] != page["limnograph_meta_up",]
+    name = "limnograph_http_request_duration_seconds"
+    key = ("GET", "/api/v1/tables", "200")
+    assert page[f"{name}_count", *key] == 2
+    assert page[f"{name}_bucket", "0.005", *key] == 1
+    assert page[f"{name}_bucket", "+Inf", *key] == 2
+
+
+def test_routes_are_a_closed_set_whatever_is_asked() -> None:
+    paths = {
+        "/api/v1/tables": "/api/v1/tables",
+        "/api/v1/tables/lake/sales/orders": "/api/v1/tables/…",
+        "/api/v1/tables/lake/sales/orders/timeline": "/api/v1/tables/…/timeline",
+        "/api/v1/tables/lake/sales/orders/commits/42": "/api/v1/tables/…/commits/…",
+        "/api/v1/notify/s3": "/api/v1/notify/…",
+        "/api/v1/whatever/42": "/api/other",
+        "/v1/lake/namespaces/a/tables/b/metrics": "/api/other",
+        "/healthz": "/healthz",
+        "/tables/lake/sales/orders": "pages",
+        "": "pages",
+    }
+    assert {path: route_of(path) for path in paths} == paths

@@ -1,0 +1,175 @@
+"""Logging in by OpenID Connect: the honest way works, every bent one ends in 401 or 403."""
+
+import asyncio
+import time
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from access_kit import guarded
+from identity_provider import CLIENT, ISSUER, Provider
+from limnograph.adapters.access.oidc import OidcClient, OidcProvider
+from serving_kit import HOUR, NOW, client, lake, parts, row
+
+MADE = parts(lake([row(1, NOW - HOUR, 5)]))
+TABLE = "/api/v1/tables/lake/sales/orders"
+PUBLIC = "https://limnograph.example.org"
+LINK = "/t/lake/sales/orders?from=now-6h&x=1%262"
+GRANTS = {"group:sre": ("read", "webhook"), "domain:example.org": ("read",)}
+
+
+class World:
+    """A provider, a gate that trusts it, and a browser."""
+
+    def __init__(self, folder: Any, **given: Any) -> None:
+        self.provider = Provider(int(time.time()))
+        them = OidcClient(ISSUER, CLIENT, "a secret: & all", f"{PUBLIC}/login/callback", **given)
+        ours = OidcProvider(them, httpx.ASGITransport(app=self.provider))
+        self.made = guarded(folder, public_url=PUBLIC, provider=ours, grants=GRANTS)
+
+    def run(self, scenario: Any) -> Any:
+        async def in_browser() -> Any:
+            async with client(MADE, gate=self.made.gate, url=PUBLIC) as http:
+                return await scenario(http)
+
+        return asyncio.run(in_browser())
+
+    async def back(self, http: httpx.AsyncClient, **bent: Any) -> httpx.Response:
+        """From the link to the provider and back."""
+        away = await http.get("/login/start", params={"next": LINK})
+        assert away.status_code == 303
+        query = {name: values[0] for name, values in parse_qs(urlsplit(away.headers["location"]).query).items()}
+        assert query["code_challenge_method"] == "S256"
+        assert query["redirect_uri"] == f"{PUBLIC}/login/callback"
+        given = {"code": self.provider.log_in(away.headers["location"]), "state": query["state"], **bent}
+        return await http.get("/login/callback", params={n: v for n, v in given.items() if v is not None})
+
+
+def test_a_login_leads_back_to_the_link_with_a_session_of_what_is_granted(tmp_path) -> None:
+    world = World(tmp_path)
+
+    async def scenario(http):
+        page = await http.get("/login", params={"next": LINK})
+        assert b"/login/start?next=" in page.content
+        back = await world.back(http)
+        assert (back.status_code, back.headers["location"]) == (303, LINK)
+        table = await http.get(TABLE)
+        run = {"run_id": "r", "job_name": "j", "status": "ok", "started_at": 1, "ended_at": 2}
+        return table, await http.post("/api/v1/runs", json=run, headers={"origin": PUBLIC})
+
+    table, run = world.run(scenario)
+    assert (table.status_code, run.status_code) == (200, 202)
+    assert [event.who for event in world.made.audit.events if event.what == "login"] == ["Ann@Example.org"]
+    path, form = world.provider.asked[0]
+    assert (path, form["grant_type"]) == ("/token", "authorization_code")
+    assert "client_secret" not in form  # sent as basic authentication
+
+
+@pytest.mark.parametrize(
+    "bent", [{"state": "other"}, {"state": None}, {"code": None}, {"code": "guess"}, {"error": "denied"}]
+)
+def test_a_login_that_was_not_begun_here_or_failed_there_is_nobodys(bent, tmp_path) -> None:
+    world = World(tmp_path)
+
+    async def scenario(http):
+        return await world.back(http, **bent), await http.get(TABLE)
+
+    assert [answer.status_code for answer in world.run(scenario)] == [401, 401]
+
+
+def test_a_login_does_not_move_to_another_browser_and_not_past_its_time(tmp_path) -> None:
+    world = World(tmp_path)
+
+    async def scenario(http):
+        away = await http.get("/login/start")
+        query = parse_qs(urlsplit(away.headers["location"]).query)
+        url = {"code": world.provider.log_in(away.headers["location"]), "state": query["state"][0]}
+        kept = dict(http.cookies)
+        http.cookies.clear()
+        other = await http.get("/login/callback", params=url)
+        world.made.clock.micros += HOUR
+        late = await http.get(
+            "/login/callback", params=url, headers={"cookie": "; ".join(f"{n}={v}" for n, v in kept.items())}
+        )
+        return other, late
+
+    assert [answer.status_code for answer in world.run(scenario)] == [401, 401]
+
+
+STRANGER = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+
+
+@pytest.mark.parametrize(
+    ("claims", "status"),
+    [
+        ({"aud": "another"}, 401),
+        ({"iss": "https://evil.example"}, 401),
+        ({"exp": int(time.time()) - 120}, 401),
+        ({"exp": None}, 401),
+        ({"iat": None}, 401),
+        ({"nonce": "another"}, 401),
+        ({"azp": "another"}, 401),
+        ({"sub": None}, 401),
+        ({"groups": None, "email_verified": False}, 403),
+        ({"groups": None, "email_verified": None}, 403),
+        ({"groups": None, "email": "ann@example.org.evil.example"}, 403),
+        ({"groups": ["other"], "email": None}, 403),
+        ({"groups": "sre"}, 303),
+        ({"groups": {"sre": 1}, "email": ["x"]}, 403),
+        ({"groups": None}, 303),
+    ],
+)
+def test_what_the_token_says_decides(claims, status, tmp_path) -> None:
+    world = World(tmp_path)
+    world.provider.claims = claims
+    assert world.run(world.back).status_code == status
+
+
+def test_another_key_or_a_shared_secret_signs_nothing(tmp_path) -> None:
+    for key, algorithm in ((STRANGER, "RS256"), ("k" * 32, "HS256"), (None, "none")):
+        world = World(tmp_path)
+        world.provider.key, world.provider.algorithm = key, algorithm
+        assert world.run(world.back).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ((500, b""), 503),
+        ((200, b"[]"), 503),
+        ((200, b"{}"), 401),
+        ((200, b'{"id_token": "x.y.z"}'), 401),
+        ((302, b""), 503),
+    ],
+)
+def test_a_provider_that_fails_is_a_source_that_failed(answer, status, tmp_path) -> None:
+    world = World(tmp_path)
+    world.provider.answer = answer
+    assert world.run(world.back).status_code == status
+
+
+@pytest.mark.parametrize(
+    "document", [{"issuer": "https://evil.example"}, {"token_endpoint": "http://idp.example.org/token"}]
+)
+def test_a_discovery_document_of_somebody_else_is_refused(document, tmp_path) -> None:
+    world = World(tmp_path)
+    world.provider.document = document
+    assert world.run(lambda http: http.get("/login/start")).status_code == 503
+
+
+def test_a_token_of_the_provider_is_a_bearer_token_too(tmp_path) -> None:
+    world = World(tmp_path)
+    good, strange = world.provider.token(), jwt.encode({"sub": "x"}, "k" * 32, headers={"kid": "other"})
+
+    async def scenario(http):
+        ask = [(good, 200), (good[:-4] + "AAAA", 401), (strange, 401), ("a.b.c", 401), ("x" * 20_000, 401)]
+        for token, status in ask:
+            answer = await http.get(TABLE, headers={"authorization": f"Bearer {token}"})
+            assert answer.status_code == status
+
+    world.run(scenario)
+    assert world.provider.keys_read == 1

@@ -1,0 +1,118 @@
+"""Doors that are not there, and what every answer says to browsers. SECURITY.md names a test for every threat."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from limnograph.api.openapi import document
+from limnograph.api.spa import load
+from serving_kit import HOUR, NOW, application, client, lake, parts, row
+
+ROOT = Path(__file__).parents[2]
+TABLE = "/api/v1/tables/lake/sales/orders"
+MADE = parts(lake([row(1, NOW - HOUR, 5)]))
+
+
+def test_every_threat_has_a_test_that_exists() -> None:
+    text = (ROOT / "SECURITY.md").read_text()
+    rows = re.findall(r"^\| (T\d+) \|(.*)\|$", text, re.MULTILINE)
+    assert [name for name, _ in rows] == [f"T{number}" for number in range(1, 29)]
+    for name, cells in rows:
+        tests = re.findall(r"`((?:tests|e2e|frontend)/[\w./-]+?)(?:::(\w+))?`", cells)
+        assert tests, f"{name} names no test"
+        for file, function in tests:
+            assert (ROOT / file).is_file(), f"{name}: {file}"
+            assert not function or f"def {function}(" in (ROOT / file).read_text(), f"{name}: {function}"
+
+
+def test_no_route_takes_a_query_in_anybodys_language() -> None:
+    found = document()
+    names = {p["name"] for path in found["paths"].values() for o in path.values() for p in o.get("parameters", [])}
+    assert not names & {"sql", "query", "promql", "expr", "match", "match[]", "url", "target", "datasource"}
+    assert not [path for path in found["paths"] if re.search(r"proxy|federate|series|labels|query|export", path)]
+
+
+def test_nothing_is_handed_out_that_a_spreadsheet_would_run() -> None:
+    operations = [operation for path in document()["paths"].values() for operation in path.values()]
+    media = {m for o in operations for answer in o["responses"].values() for m in answer.get("content", {})}
+    assert media == {"application/json", "application/problem+json", "text/event-stream"}
+
+
+def test_there_is_no_maintenance_by_http() -> None:
+    scopes = {
+        handler.opt.get("scope")
+        for route in application(MADE)._app.routes
+        for handler in getattr(route, "route_handlers", ())
+    }
+    assert scopes - {None} == {"open", "read", "webhook", "metrics"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/", TABLE, "/api/v1/tables", "/healthz", "/metrics", "/login", "/api/v1/none", "//x"]
+)
+def test_every_answer_says_the_same_to_browsers(path) -> None:
+    async def ask():
+        async with client(MADE) as http:
+            request = http.build_request("GET", "/")
+            request.url = request.url.copy_with(raw_path=path.encode())
+            return await http.send(request)
+
+    headers = asyncio.run(ask()).headers
+    assert {
+        name: headers[name] for name, _ in load(Path("/nonexistent")).headers if name != "content-security-policy"
+    } == {
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "x-frame-options": "DENY",
+    }
+    policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert policy["base-uri"] == "'none'"
+    assert "unsafe-inline" not in headers["content-security-policy"]
+    assert "unsafe-eval" not in headers["content-security-policy"]
+
+
+def test_no_header_of_a_caller_changes_what_others_are_given() -> None:
+    hostile = {
+        "host": "evil.example",
+        "x-forwarded-host": "evil.example",
+        "x-forwarded-proto": "javascript",
+        "x-forwarded-prefix": "/evil",
+        "x-original-url": "/api/v1/status",
+        "x-http-method-override": "DELETE",
+        "forwarded": "host=evil.example",
+        "accept": "text/html",
+        "accept-language": "evil",
+    }
+
+    async def ask():
+        async with client(MADE) as http:
+            first = await http.get(TABLE, headers=hostile)
+            return first, await http.get(TABLE)
+
+    first, second = asyncio.run(ask())
+    assert first.content == second.content
+    assert b"evil" not in first.content
+    assert "evil" not in str(first.headers)
+
+
+def test_all_that_is_installed_is_pinned_by_its_hash() -> None:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pinned = [index for index, line in enumerate(lines) if re.match(r"[a-z0-9]", line)]
+    assert pinned
+    for index in pinned:
+        assert "==" in lines[index], lines[index]
+        assert lines[index + 1].strip().startswith("--hash=sha256:"), lines[index]
+    for folder in ("frontend", "e2e"):
+        packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
+        for name, found in packages.items():
+            assert not name or found.get("link") or found["integrity"].startswith("sha512-"), name
+    makefile = (ROOT / "Makefile").read_text()
+    assert "--require-hashes" in makefile
+    assert "npm ci" in makefile

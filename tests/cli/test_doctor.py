@@ -1,0 +1,108 @@
+"""`limnograph doctor`: a line for every part with its remedy; one failure hides no other; exit 1 when required."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from limnograph.cli.doctor import command
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.services.doctor import Check, Told, run, skewed, well
+from query_engine_contract import LOG, ROWS, Iceberg
+
+
+def settings(folder: Path, more: str = "", catalog: str | None = None) -> str:
+    file = folder / "limnograph.toml"
+    uri = catalog or f"sqlite:///{folder}/catalog.db"
+    head = f'[catalogs.lake]\ntype = "sql"\nuri = "{uri}"\nwarehouse = "file://{folder}/wh"\n'
+    file.write_text(f"{head}[server]\nport = 0\n{more}")
+    return str(file)
+
+
+def asked(file: str, *more: str) -> tuple[int, dict[str, dict[str, str]]]:
+    result = CliRunner().invoke(command, ["--config", file, "--json", "--within", "60", *more])
+    document = json.loads(result.stdout)
+    assert document["ok"] == (result.exit_code == 0)
+    return result.exit_code, {check["name"]: check for check in document["checks"]}
+
+
+def test_a_sound_installation_passes(tmp_path) -> None:
+    Iceberg(tmp_path).fill(ROWS, LOG)
+    code, found = asked(settings(tmp_path))
+    assert code == 0, found
+    assert found["catalog lake"]["detail"] == "3 tables"
+    assert "schema version" in found["meta tables"]["detail"]
+    for name in ("inbox", "cache", "port"):
+        assert found[name]["status"] == "ok", found[name]
+
+
+def test_before_the_first_pass_it_says_what_to_run(tmp_path) -> None:
+    Iceberg(tmp_path)
+    code, found = asked(settings(tmp_path))
+    assert code == 0
+    assert (found["meta tables"]["status"], "pipeline --once" in found["meta tables"]["remedy"]) == ("warn", True)
+
+
+def test_a_catalog_that_is_away_fails_with_its_remedy_and_the_rest_is_told(tmp_path) -> None:
+    code, found = asked(settings(tmp_path, catalog=f"sqlite:////{tmp_path}/none/catalog.db"))
+    assert code == 1
+    assert found["catalog lake"]["status"] == "fail"
+    assert "[catalogs.lake]" in found["catalog lake"]["remedy"]
+    assert found["cache"]["status"] == "ok"
+
+
+def test_sources_that_fail_warn_because_pages_come_without_them(tmp_path) -> None:
+    Iceberg(tmp_path).fill(ROWS, LOG)
+    sources = (
+        '[prometheus.main]\nurl = "http://127.0.0.1:9"\n[alertmanager]\nurl = "http://127.0.0.1:9"\n'
+        '[trino]\nurl = "http://127.0.0.1:9"\ncatalog = "lake"\n'
+    )
+    code, found = asked(settings(tmp_path, sources))
+    assert code == 0
+    for name, key in (
+        ("prometheus main", "[prometheus.main]"),
+        ("alertmanager", "[alertmanager]"),
+        ("trino", "[trino]"),
+    ):
+        assert found[name]["status"] == "warn"
+        assert key in found[name]["remedy"]
+
+
+def test_lines_are_for_people(tmp_path) -> None:
+    result = CliRunner().invoke(command, ["--config", settings(tmp_path), "--within", "60"])
+    lines = result.stdout.splitlines()
+    assert any(line.startswith("ok    cache") for line in lines)
+    assert all(line[:4].strip() in {"ok", "warn", "fail"} for line in lines)
+
+
+def test_what_hangs_is_a_finding_and_does_not_hold_the_others_up() -> None:
+    def hang() -> Told:
+        time.sleep(30)
+        return Told("")
+
+    found = run([Check("a", hang, "wait"), Check("b", lambda: Told("fine"), "")], within_s=0.3)
+    assert [(f.name, f.status) for f in found] == [("a", "fail"), ("b", "ok")]
+    assert "no answer within 0.3 s" in found[0].detail
+    assert not well(found)
+
+
+def test_an_error_nobody_thought_of_is_a_finding() -> None:
+    def broken() -> Told:
+        raise RuntimeError("driver")
+
+    def away() -> Told:
+        raise SourceUnavailable("main", "away")
+
+    found = run([Check("a", broken, "look"), Check("b", away, "start it", required=False)])
+    assert [(f.status, f.detail) for f in found] == [("fail", "RuntimeError: driver"), ("warn", "main: away")]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "words", "warns"), [(100.4, "as ours", False), (160, "60 s ahead", True), (97, "3 s behind", False)]
+)
+def test_clocks_that_are_apart_are_told(theirs, words, warns) -> None:
+    told = skewed("main", theirs, 100)
+    assert words in told.detail
+    assert (told.remedy is not None) == warns

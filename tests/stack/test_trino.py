@@ -1,0 +1,181 @@
+"""A real Trino over the catalog that PyIceberg writes: the contract of every engine, and queries that really end."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import trino
+
+import postgres
+import trino_server
+from limnograph.adapters.embedded.engine import EmbeddedEngine
+from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+from limnograph.adapters.trino.statement import Statement
+from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
+from limnograph.ports.query_engine import MetaQuery
+from limnograph.ports.stopping import STOP, Stop
+from query_engine_contract import *  # noqa: F403  # the tests of the contract
+from query_engine_contract import LOG, ROWS, Iceberg, Made
+
+pytestmark = [
+    pytest.mark.skipif(postgres.program("initdb") is None, reason="PostgreSQL is not installed (make system)"),
+    pytest.mark.skipif(not trino_server.installed(), reason="Trino is not installed (make stack)"),
+]
+SLOW = "SELECT count(*) FROM UNNEST(sequence(1, 10000)) a(x), UNNEST(sequence(1, 10000)) b(y), UNNEST(sequence(1, 9)) c"
+"""Hours of work for one processor."""
+_numbers = count()
+
+
+class World(NamedTuple):
+    url: str
+    properties: dict[str, str]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Trino and PyIceberg over one catalog in PostgreSQL."""
+    folder = tmp_path_factory.mktemp("trino")
+    warehouse = f"file://{folder}/wh"
+    with postgres.running(folder / "postgres", "lim", "lim", "lake") as address:
+        properties = {"uri": f"postgresql+psycopg2://lim:lim@{address}/lake", "warehouse": warehouse}
+        Iceberg(folder, "first", **properties)  # Trino does not make the catalog's tables, it expects them
+        catalog = trino_server.jdbc_catalog(address, "lake", "lim", "lim", warehouse)
+        with trino_server.running(folder / "trino", {"lake": catalog}) as url:
+            yield World(url, properties, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def lake(world: World) -> Iceberg:
+    return Iceberg(world.folder, f"meta_{next(_numbers)}", **world.properties)
+
+
+def engine(world: World, made: Iceberg, timeout_s: float = 60.0, **given: Any) -> TrinoEngine:
+    pins = EmbeddedEngine(made.open, (made.namespace,))
+    return TrinoEngine(Coordinator(world.url, "lake", made.namespace, timeout_s=timeout_s, **given), pins)
+
+
+@pytest.fixture
+def made(world: World) -> Made:
+    tables = lake(world)
+    return Made(engine(world, tables), tables.fill, tables.roll)
+
+
+def states(world: World, text: str) -> list[tuple[str, str | None]]:
+    """State and error code of the queries whose text has `text`, by Trino's own account."""
+    host, port = world.url.removeprefix("http://").split(":")
+    with trino.dbapi.connect(host=host, port=int(port), user="test") as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT state, error_code FROM system.runtime.queries WHERE query LIKE ?", [f"{text}%"])
+        return [(state, code) for state, code in cursor.fetchall()]
+
+
+def ended(world: World, text: str) -> list[tuple[str, str | None]]:
+    """The same, once none of them runs any more."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = states(world, text)
+        if found and all(state in {"FAILED", "FINISHED"} for state, _ in found):
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"still running: {states(world, text)}")
+
+
+def test_at_the_deadline_trino_itself_says_that_the_query_ended(world: World) -> None:
+    reads = engine(world, lake(world), timeout_s=2.0)
+    started = time.monotonic()
+    with pytest.raises(SourceTimeout):
+        reads._ask(Statement(f"{SLOW} -- deadline", []), time.monotonic() + 2.0)
+    assert time.monotonic() - started < 2.5
+    assert {code for _, code in ended(world, f"{SLOW} -- deadline")} <= {"USER_CANCELED", "EXCEEDED_TIME_LIMIT"}
+
+
+def test_when_the_caller_leaves_trino_itself_says_that_the_query_was_cancelled(world: World) -> None:
+    reads = engine(world, lake(world))
+    stop, failures = Stop(), []
+
+    def ask() -> None:
+        STOP.set(stop)
+        try:
+            reads._ask(Statement(f"{SLOW} -- left", []), time.monotonic() + 60)
+        except SourceError as error:
+            failures.append(error)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    while not states(world, f"{SLOW} -- left"):
+        time.sleep(0.1)
+    stop.set()
+    asking.join(5)
+    assert isinstance(failures[0], SourceUnavailable)
+    assert ended(world, f"{SLOW} -- left") == [("FAILED", "USER_CANCELED")]
+
+
+def test_an_answer_over_the_cap_is_refused_and_the_query_does_not_go_on(world: World) -> None:
+    reads = engine(world, lake(world), max_bytes=2_000_000)
+    big = "SELECT x, y, rpad('', 500, 'y') FROM UNNEST(sequence(1, 10000)) a(x), UNNEST(sequence(1, 1000)) b(y)"
+    with pytest.raises(SourceRejected, match="larger than 1 MB"):
+        reads._ask(Statement(f"{big} -- cap", []), time.monotonic() + 30)
+    assert ended(world, f"{big} -- cap") == [("FAILED", "USER_CANCELED")]
+    assert reads._ask(Statement("SELECT 1", []), time.monotonic() + 30).rows == [[1]]
+
+
+def test_what_is_read_is_the_pinned_version_even_when_the_table_moved_since(world: World) -> None:
+    tables = lake(world)
+    tables.fill(ROWS[:1], LOG)
+    pins = EmbeddedEngine(tables.open, (tables.namespace,))
+    pinned = pins.pin("snapshots")
+    tables.fill(ROWS[1:], [])
+
+    class Old:
+        head = pins.head
+
+        def pin(self, _: object) -> int | None:
+            return pinned
+
+    reads = TrinoEngine(Coordinator(world.url, "lake", tables.namespace, timeout_s=60), Old())
+    query = MetaQuery(table="snapshots", columns=("snapshot_id",))
+    assert reads.select(query)["snapshot_id"].to_list() == [ROWS[0].snapshot_id]
+    assert engine(world, tables).select(query).height == 3
+
+
+def test_columns_that_an_old_table_lacks_are_null(world: World) -> None:
+    tables = lake(world)
+    tables.fill(ROWS[:1], LOG)
+    with tables.catalog.load_table((tables.namespace, "snapshots")).update_schema(allow_incompatible_changes=True) as u:
+        u.delete_column("manifests")
+        u.delete_column(("partitions", "element", "records"))
+    found = engine(world, tables).select(MetaQuery(table="snapshots", columns=("manifests", "total_data_files")))
+    assert found.rows() == [(None, ROWS[0].total_data_files)]
+
+
+def test_a_catalog_of_trino_that_is_another_one_is_named(world: World) -> None:
+    tables = lake(world)
+    tables.fill(ROWS, LOG)
+    pins = EmbeddedEngine(tables.open, (tables.namespace,))
+    for at, words in (
+        (Coordinator(world.url, "pond", tables.namespace, timeout_s=60), "pond"),
+        (Coordinator(world.url, "lake", "elsewhere", timeout_s=60), "no table elsewhere.snapshots"),
+    ):
+        with pytest.raises(SourceRejected, match=words):
+            TrinoEngine(at, pins).select(MetaQuery(table="snapshots"))
+
+
+def test_questions_side_by_side_do_not_mix(made: Made) -> None:
+    made.fill(ROWS, LOG)
+    ids = [row.snapshot_id for row in ROWS] * 3
+
+    async def ask() -> list[list[int]]:
+        queries = [MetaQuery(table="snapshots", columns=("snapshot_id",), snapshot_ids=(one,)) for one in ids]
+        found = await asyncio.gather(*(asyncio.to_thread(made.engine.select, query) for query in queries))
+        return [frame["snapshot_id"].to_list() for frame in found]
+
+    assert asyncio.run(ask()) == [[one] for one in ids]
