@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +294,23 @@ def test_registered_twice_at_one_place_is_one_history_with_two_names(world: Obse
     world.see(table, "sales.twin")
     assert (world.series(), len(world.rows())) == ({table.table_uuid}, 3)
     assert {row.subject for row in world.changes("named")} == {"lake.sales.orders", "lake.sales.twin"}
+
+
+def test_two_registrations_that_go_their_own_ways_lose_no_snapshot(world: Observed) -> None:
+    table = world.table()
+    table.append(table.file("eu"))
+    fork = deepcopy(table)
+    fork.random.seed(99)
+    theirs = fork.append(fork.file("us"))
+    ours = table.append(table.file("eu"))
+    table.append(table.file("eu"))
+    world.lake.point("sales.twin", fork)
+    world.see(table)
+    assert ours in world.rows()
+    for _ in range(3):
+        newest = fork.append(fork.file("us"))
+    world.see(fork, "sales.twin")
+    assert {theirs, newest} <= world.rows().keys()
 
 
 @pytest.mark.parametrize("original_readable", [True, False])
