@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -19,8 +20,10 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.manifests import MANY_MANIFESTS
+from limnograph.domain.secrecy import clean
 from limnograph.ports.extraction import Extracted
 
+_log = logging.getLogger("limnograph.extraction")
 TASKS_PER_CORE = 2
 ROUND_BYTES = 64 * 2**20
 """What all tasks of a round may bring together, about: a driver of 1 GB holds it several times."""
@@ -54,6 +57,9 @@ class SparkExtraction:
                 del missed[place]
             except (SourceError, MetadataError) as error:
                 missed[place] = str(error)
+            except Exception as error:  # noqa: BLE001 - one table's surprise must not end the pass of all
+                _log.exception("%s could not be extracted", due[place].name)
+                missed[place] = clean(f"unexpected {type(error).__name__}: {_first_line(error)}")
         return Extracted(pa.concat_tables(rows), missed, found.unreached)
 
     def _frame(self, options: Mapping[str, str]) -> DataFrame:
