@@ -91,7 +91,7 @@ def test_manifests_that_many_tasks_read_give_the_rows_of_one_reader(
         snapshot_ids=[next(reversed(old.snapshots))],
     )
     access = Access({"shared": lake.properties}, cache_dir=str(tmp_path))
-    found = SparkExtraction(spark, access, most_manifests=20).run([due])
+    found = SparkExtraction(spark, lambda: access, most_manifests=20).run([due])
     (expected,) = extract(due, fresh_reader(), FixedClock())
     (row,) = found.rows.to_pylist()
     assert (found.missed, row["status"], row["tier"]) == ({}, "ok", "entries")

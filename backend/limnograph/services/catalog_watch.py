@@ -80,8 +80,8 @@ class CatalogWatch:
             self._changed.notify_all()
 
     def standing(self) -> Standing:
-        """What is known after what was asked for was done, failed or took too long. Raises SettingsError when the
-        catalog was never opened because its settings are wrong.
+        """What is known after what was asked for was done, failed or took too long. Without a rate raises SettingsError
+        when the catalog was never opened because its settings are wrong; under standing load that is a reason.
         """
         with self._changed:
             while not self._done():
@@ -91,7 +91,7 @@ class CatalogWatch:
                     break
                 self._changed.wait(patience)
             self._looked = True
-            if self._wrong:
+            if self._wrong and not self._budgeted:
                 raise self._wrong
             return self._state.standing(self._asked_at)
 

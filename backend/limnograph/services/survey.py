@@ -157,7 +157,7 @@ def _taken(ledger: Ledger, rows: Iterable[ChangeFact | None]) -> list[ChangeFact
     return taken
 
 
-def one_name_each(tables: list[Observed]) -> list[Observed]:
+def one_name_each(tables: Iterable[Observed]) -> list[Observed]:
     """A series that is registered under two names is extracted once, from its newer metadata."""
     newest: dict[str, Observed] = {}
     for table in tables:
