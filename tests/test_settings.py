@@ -159,3 +159,12 @@ def test_catalogs_are_read_again_with_what_their_secret_files_say_now(tmp_path: 
     file.write_text("[not toml")
     assert reread_catalogs(settings, {})["lake"]["token"] == "one"
     assert reread_catalogs(parse({"catalogs": {"lake": {}}}, tmp_path, {}), {}) == {"lake": {}}
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("files", "choose another"), ("a.b", "without dots"), ("", "without dots")]
+)
+def test_a_catalog_whose_name_cannot_begin_names_of_tables_is_refused(tmp_path: Path, name: str, remedy: str) -> None:
+    with pytest.raises(SettingsError, match=remedy) as refused:
+        parse({"catalogs": {name: {"type": "sql"}}}, tmp_path, {})
+    assert refused.value.field == f"catalogs.{name}"

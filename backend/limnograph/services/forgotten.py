@@ -18,7 +18,7 @@ from limnograph.domain.metadata import MAIN, Snapshot
 from limnograph.ports.lake import Lake
 from limnograph.services.changes import Observed
 from limnograph.services.ledger import Ledger
-from limnograph.services.survey import observed_tables, survey
+from limnograph.services.survey import observed_tables, surveys
 
 _METADATA = re.compile(r"(.+)/metadata/[^/]+$")
 
@@ -26,14 +26,18 @@ _METADATA = re.compile(r"(.+)/metadata/[^/]+$")
 def forgotten_gaps(lake: Lake, told: Sequence[ChangeFact], now: int) -> list[ChangeFact]:
     """A `gap` for every series of which the lake has fewer snapshots than it once had. Raises SourceError."""
     listing = lake.listing()
-    found = survey(lake, listing, listing.pointers)
     ledger = Ledger(told)
     moves: dict[str | None, set[str | None]] = {}
     for row in told:
         if row.kind == "ref" and row.subject == MAIN:
             moves.setdefault(row.table_uuid, set()).add(row.to_value)
-    rows = (_gap(table, ledger, moves.get(table.uuid, set()), now) for table in observed_tables(found, lake, ledger))
-    return [row for row in rows if row is not None]
+    gaps: list[ChangeFact] = []
+    for found in surveys(lake, listing):
+        rows = (
+            _gap(table, ledger, moves.get(table.uuid, set()), now) for table in observed_tables(found, lake, ledger)
+        )
+        gaps += [row for row in rows if row is not None]
+    return gaps
 
 
 def missed(row: ChangeFact) -> int:

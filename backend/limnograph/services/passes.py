@@ -33,6 +33,7 @@ from limnograph.services.ledger import Ledger, ledger_at
 from limnograph.services.portions import Unit, portions, shortfall, units_of, without
 from limnograph.services.settled import Settled, together
 from limnograph.services.survey import (
+    TABLES_AT_ONCE,
     Survey,
     first_sights,
     observed_tables,
@@ -41,8 +42,6 @@ from limnograph.services.survey import (
     survey,
 )
 
-TABLES_AT_ONCE = 1_000
-"""Tables whose metadata is in memory together."""
 BACKFILL_SECONDS = 60
 """After so long a pass leaves older history to the next one, which first looks for what is fresh."""
 

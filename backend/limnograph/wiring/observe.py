@@ -17,8 +17,8 @@ from limnograph.ports.lake import Listing
 from limnograph.ports.tables import Tables
 from limnograph.services.catalog_state import Standing
 from limnograph.services.catalog_watch import CatalogWatch
-from limnograph.settings import PathSettings, Settings, WarehouseSettings, reread_catalogs
-from limnograph.wiring.paths import FILES, PathCatalog
+from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings, reread_catalogs
+from limnograph.wiring.paths import PathCatalog
 
 _log = logging.getLogger("limnograph.observe")
 RENEW_S = 30.0
