@@ -16,6 +16,7 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.failpoints import FailpointReached, Failpoints
 from limnograph.services.extract import extract
 from limnograph.services.passes import PassReport
+from limnograph.services.portions import BLOCK_DAYS
 from limnograph.wiring import pipeline
 from metadata_writer import MetadataTable
 from pointed_lake import PointedLake
@@ -68,9 +69,9 @@ def test_a_backfill_that_died_goes_on_to_the_same_rows_in_one_file_a_day(
     with pytest.raises(FailpointReached):
         passed(broken, "after_append_snapshots:1:raise")
     newest = [row["snapshot_id"] for row in rows_in(spark, broken)]
-    assert sorted(newest) == sorted(list(old.snapshots)[-31:])
+    assert sorted(newest) == sorted(list(old.snapshots)[-BLOCK_DAYS:])
     report = passed(broken)
-    assert (report.snapshots_appended, report.gaps, report.pending) == (DAYS - 31, 0, False)
+    assert (report.snapshots_appended, report.gaps, report.pending) == (DAYS - BLOCK_DAYS, 0, False)
     assert rows_in(spark, broken) == rows_in(spark, whole)
     assert passed(broken).snapshots_appended == 0
     files = spark.sql(f"select max(file_count), count(*) from shared.{whole}.snapshots.partitions").collect()
