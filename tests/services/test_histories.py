@@ -187,6 +187,25 @@ def test_a_pass_that_dies_behind_its_rows_has_told_of_the_gap(world: Observed) -
     assert len(world.changes("gap")) == 1
 
 
+@pytest.mark.parametrize("lost", [1, 3])
+def test_history_that_was_promised_at_first_sight_and_expired_before_it_was_read_is_a_gap(
+    world: Observed, lost: int
+) -> None:
+    table = world.table()
+    ids = [table.append(table.file("eu")) for _ in range(5)]
+    world.lake.point("sales.orders", table)
+    with pytest.raises(FailpointReached):
+        local_passes(world.lake, world.store, "before_append_snapshots:1:raise", clock=FixedClock(1_000_000)).run()
+    table.expire(*ids[:lost])
+    assert world.see(table) == 5 - lost
+    (gap,) = world.changes("gap")
+    assert (gap.subject, gap.from_value, gap.to_value) == (str(ids[lost - 1]), None, str(ids[lost]))
+    assert json.loads(gap.detail or "")["missed_snapshots"] is None
+    table.append(table.file("eu"))
+    world.see(table)
+    assert len(world.changes("gap")) == 1
+
+
 def test_what_expired_before_the_first_sight_or_after_it_was_seen_is_no_gap(world: Observed) -> None:
     table = world.table()
     before = [table.append(table.file("eu")) for _ in range(3)]

@@ -17,6 +17,7 @@ from limnograph.domain.ids import TableName, normalise_location
 from limnograph.domain.metadata import MAIN, Snapshot
 from limnograph.ports.lake import Lake
 from limnograph.services.changes import Observed
+from limnograph.services.gaps import REBUILD
 from limnograph.services.ledger import Ledger
 from limnograph.services.survey import observed_tables, surveys
 
@@ -60,7 +61,7 @@ def _gap(table: Observed, ledger: Ledger, moves: set[str | None], now: int) -> C
         namespace=table.name.namespace,
         table=table.name.table,
         kind="gap",
-        subject=f"rebuild:{oldest.snapshot_id}",
+        subject=f"{REBUILD}{oldest.snapshot_id}",
         to_value=str(oldest.snapshot_id),
         not_before=first.at,
         at=now if oldest.committed_at is None else oldest.committed_at,
