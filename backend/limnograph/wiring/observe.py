@@ -39,7 +39,8 @@ class SettingsLake:
 
     `mode`: `now` probes every table for each listing; `once` every table for the first one, then what is due;
     `standing` never more than the budget of the settings, with threads of its own until `close`. `first`: tables that
-    somebody watches, or of which somebody told meanwhile that they moved. `renew_s`: see RENEW_S.
+    somebody watches, or of which somebody told meanwhile that they moved. `renew_s`: see RENEW_S;
+    `patience`: with slow listings, see CatalogWatch.
     """
 
     def __init__(
@@ -50,8 +51,9 @@ class SettingsLake:
         progress: Callable[[str], None] = lambda _line: None,
         first: Callable[[], Iterable[TableName]] = tuple,
         renew_s: float = RENEW_S,
+        patience: float = 0.0,
     ) -> None:
-        self._settings = settings
+        self._settings, self._patience = settings, patience
         self._tables = SandboxTables(self.access)
         self._observes = Observes(settings)
         self._watches = {name: self._watch(name, mode, progress) for name in settings.catalogs}
@@ -119,6 +121,7 @@ class SettingsLake:
             eager=mode == "now",
             threads=observe.probes_at_once,
             deadline=observe.catalog_deadline_seconds,
+            patience=self._patience,
             progress=progress,
         )
 

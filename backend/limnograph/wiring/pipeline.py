@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from limnograph.adapters.spark.store import SparkMetaStore
 
 
+LISTING_S = 120.0
+"""How long a pass waits, now and then, for a slow catalog whose listing goes on: it tells which tables are gone."""
 WAKE_S = 4
 """How often the stream asks the inbox for notifications, seconds."""
 
@@ -93,7 +95,8 @@ def passes(
 
 def standing_lake(settings: Settings, progress: Callable[[str], None] = lambda _line: None) -> SettingsLake:
     """The settings' lake for as long as a stream lives: probed within its budget, what notifications name first."""
-    return SettingsLake(settings, "standing", progress=progress, first=Notified(SqlInbox(settings.inbox_url)))
+    first = Notified(SqlInbox(settings.inbox_url))
+    return SettingsLake(settings, "standing", progress=progress, first=first, patience=LISTING_S)
 
 
 def drain(
