@@ -132,10 +132,10 @@ def first_sight(clock: Clock, folder: str, days: str) -> dict[str, float]:
     home = Path(folder)
     settings = Lake(home).settings(spark={"master": "local[2]", "conf": {"spark.driver.memory": "1g"}})
     document = json.loads(next((home / "orders" / "metadata").glob("*.metadata.json")).read_text())
-    # Days of the calendar, today included: those are what a portion is made of.
-    dates = [snapshot["timestamp-ms"] // DAY_MS for snapshot in document["snapshots"]]
-    newest = sum(date > max(dates) - int(days) for date in dates)
-    watch = Watch(home, {"newest": newest, "all": len(dates)})
+    # Full days back from the newest commit; a portion is made of days of the calendar, of which one more has them.
+    times = [snapshot["timestamp-ms"] for snapshot in document["snapshots"]]
+    newest = sum(time > max(times) - int(days) * DAY_MS for time in times)
+    watch = Watch(home, {"newest": newest, "all": len(times)})
     watch.start()
     with clock():
         total = pipeline.run_once(

@@ -216,3 +216,12 @@ def test_an_open_address_needs_somebody_who_asks_or_a_word_that_nobody_does(host
     assert needs_insecure(host, parsed(more)) is refused
     for loopback in ("127.0.0.1", "::1", "localhost", "127.0.0.2"):
         assert not needs_insecure(loopback, parsed(more))
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("files", "choose another"), ("a.b", "without dots"), ("", "without dots")]
+)
+def test_a_catalog_whose_name_cannot_begin_names_of_tables_is_refused(tmp_path: Path, name: str, remedy: str) -> None:
+    with pytest.raises(SettingsError, match=remedy) as refused:
+        parse({"catalogs": {name: {"type": "sql"}}}, tmp_path, {})
+    assert refused.value.field == f"catalogs.{name}"

@@ -22,6 +22,8 @@ from limnograph.domain.access import SCOPES, AccessScope
 from limnograph.domain.errors import SettingsError
 
 CONFIG_ENV = "LIMNOGRAPH_CONFIG"
+FILES = "files"
+"""Catalog name of tables that have none."""
 DEFAULT_PORT = 8787
 MAX_DEADLINE_SECONDS = 3600
 MIN_RAW_DAYS = 3
@@ -376,13 +378,8 @@ def _keep_secrets(value: Any) -> None:
 
 
 def _checked(settings: Settings) -> Settings:
-    if not settings.catalogs:
-        raise SettingsError("catalogs", "needs at least one catalog: [catalogs.NAME] with type and uri")
+    _check_catalogs(settings)
     _check_sources(settings)
-    if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
-        raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
-    if not settings.meta.catalog and len(settings.catalogs) > 1:
-        raise SettingsError("meta.catalog", f"name one of {', '.join(settings.catalogs)}")
     if not 0 <= (settings.server.port or 0) <= MAX_PORT:
         raise SettingsError("server.port", "must be between 0 and 65535")
     if not 0 < settings.observe.table_deadline_seconds <= MAX_DEADLINE_SECONDS:
@@ -398,6 +395,20 @@ def _checked(settings: Settings) -> Settings:
     _check_server(settings.server)
     _check_auth(settings.auth, settings.server)
     return settings
+
+
+def _check_catalogs(settings: Settings) -> None:
+    if not settings.catalogs:
+        raise SettingsError("catalogs", "needs at least one catalog: [catalogs.NAME] with type and uri")
+    for name in settings.catalogs:
+        if name == FILES:
+            raise SettingsError(f"catalogs.{name}", "is the name of tables without a catalog; choose another one")
+        if not name or "." in name:
+            raise SettingsError(f"catalogs.{name}", "is the first level of table names; write it without dots")
+    if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
+        raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
+    if not settings.meta.catalog and len(settings.catalogs) > 1:
+        raise SettingsError("meta.catalog", f"name one of {', '.join(settings.catalogs)}")
 
 
 def _check_observe(observe: ObserveSettings) -> None:

@@ -79,10 +79,10 @@ def test_what_is_given_is_not_ours_to_say_and_jars_that_are_given_are_not_search
 
 
 def test_work_is_spread_by_its_size() -> None:
-    from limnograph.adapters.spark.source import shares
+    from limnograph.adapters.spark.source import Placed, shares
 
-    def due(count: int) -> DueTable:
-        return DueTable(
+    def due(place: int, count: int) -> Placed:
+        table = DueTable(
             catalog="c",
             namespace="n",
             table="t",
@@ -90,7 +90,9 @@ def test_work_is_spread_by_its_size() -> None:
             metadata_location="x",
             snapshot_ids=[*range(count)],
         )
+        return Placed(place, table)
 
-    found = shares([due(5), due(90), due(40), due(50)], 2)
-    assert [sorted(len(t.snapshot_ids) for t in share) for share in found] == [[5, 90], [40, 50]]
-    assert shares([due(1)], 8) == [[due(1)]]
+    found = shares([due(place, count) for place, count in enumerate((5, 90, 40, 50))], 2)
+    assert [sorted(len(placed.due.snapshot_ids) for placed in share) for share in found] == [[5, 90], [40, 50]]
+    assert [sorted(placed.place for placed in share) for share in found] == [[0, 1], [2, 3]]
+    assert shares([due(0, 1)], 8) == [[due(0, 1)]]

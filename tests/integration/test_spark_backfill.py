@@ -16,6 +16,7 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.failpoints import FailpointReached, Failpoints
 from limnograph.services.extract import extract
 from limnograph.services.passes import PassReport
+from limnograph.services.portions import BLOCK_DAYS
 from limnograph.wiring import pipeline
 from metadata_writer import MetadataTable
 from pointed_lake import PointedLake
@@ -68,9 +69,9 @@ def test_a_backfill_that_died_goes_on_to_the_same_rows_in_one_file_a_day(
     with pytest.raises(FailpointReached):
         passed(broken, "after_append_snapshots:1:raise")
     newest = [row["snapshot_id"] for row in rows_in(spark, broken)]
-    assert sorted(newest) == sorted(list(old.snapshots)[-31:])
+    assert sorted(newest) == sorted(list(old.snapshots)[-BLOCK_DAYS:])
     report = passed(broken)
-    assert (report.snapshots_appended, report.gaps, report.pending) == (DAYS - 31, 0, False)
+    assert (report.snapshots_appended, report.gaps, report.pending) == (DAYS - BLOCK_DAYS, 0, False)
     assert rows_in(spark, broken) == rows_in(spark, whole)
     assert passed(broken).snapshots_appended == 0
     files = spark.sql(f"select max(file_count), count(*) from shared.{whole}.snapshots.partitions").collect()
@@ -91,7 +92,7 @@ def test_manifests_that_many_tasks_read_give_the_rows_of_one_reader(
         snapshot_ids=[next(reversed(old.snapshots))],
     )
     access = Access({"shared": lake.properties}, cache_dir=str(tmp_path))
-    found = SparkExtraction(spark, access, most_manifests=20).run([due])
+    found = SparkExtraction(spark, lambda: access, most_manifests=20).run([due])
     (expected,) = extract(due, fresh_reader(), FixedClock())
     (row,) = found.rows.to_pylist()
     assert (found.missed, row["status"], row["tier"]) == ({}, "ok", "entries")

@@ -16,7 +16,7 @@ from limnograph.domain.facts import CHANGES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached
 from limnograph.ports.extraction import Extracted
 from limnograph.services.passes import Passes
-from limnograph.services.portions import UNIT_SNAPSHOTS
+from limnograph.services.portions import BLOCK_DAYS, UNIT_SNAPSHOTS
 from memory_meta import LocalExtraction, MemoryMetaStore, local_passes
 from metadata_writer import MetadataTable
 from pointed_lake import NearLake, PointedLake
@@ -63,7 +63,7 @@ def test_the_newest_31_days_of_all_tables_come_before_older_ones(lake: PointedLa
     first, *others = days_of_appends(store)
     assert {table for table, _ in first} == {"busy", "idle"}
     busy = [{day for table, day in append if table == "busy"} for append in (first, *others)]
-    assert len(busy[0]) == 31
+    assert len(busy[0]) == BLOCK_DAYS
     assert all(min(newer) > max(older) for newer, older in pairwise(busy))
     assert sum(map(len, busy)) == 100
 
@@ -130,12 +130,12 @@ def test_fresh_commits_do_not_wait_for_the_history_of_another_table(lake: Pointe
     store = MemoryMetaStore()
     passes = passes_of(lake, store, extraction=OneUnitARound(), backfill_seconds=0)
     first = passes.run()
-    assert (first.snapshots_appended, first.pending, first.more) == (32, True, True)
+    assert (first.snapshots_appended, first.pending, first.more) == (1 + BLOCK_DAYS, True, True)
     fresh.append(fresh.file("us"))
     lake.point("sales.fresh", fresh)
     assert passes.run().snapshots_appended == 1
     patient = passes_of(lake, store, extraction=OneUnitARound())
-    assert (patient.run().snapshots_appended, patient.run().pending) == (69, False)
+    assert (patient.run().snapshots_appended, patient.run().pending) == (100 - BLOCK_DAYS, False)
 
 
 def test_a_pass_that_is_told_to_stop_ends_after_the_portion(lake: PointedLake) -> None:
@@ -143,8 +143,8 @@ def test_a_pass_that_is_told_to_stop_ends_after_the_portion(lake: PointedLake) -
     store = MemoryMetaStore()
     passes = passes_of(lake, store, extraction=OneUnitARound(), stop=lambda: store.head(SNAPSHOTS) is not None)
     report = passes.run()
-    assert (report.snapshots_appended, report.pending, report.more) == (31, True, True)
-    assert passes_of(lake, store).run().snapshots_appended == 69
+    assert (report.snapshots_appended, report.pending, report.more) == (BLOCK_DAYS, True, True)
+    assert passes_of(lake, store).run().snapshots_appended == 100 - BLOCK_DAYS
     assert rows_of(store).keys() == table.snapshots.keys()
 
 

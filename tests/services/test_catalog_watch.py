@@ -70,6 +70,24 @@ def every(_table: TableName) -> bool:
     return True
 
 
+class Slow(Far):
+    """Lists a page in a time that is within the deadline, and all of them in one that is not."""
+
+    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+        for _ in range(6):
+            time.sleep(0.3)
+            alive()
+        return super().names(alive)
+
+
+@pytest.mark.parametrize(("patience", "fresh"), [(0.0, False), (30.0, True)])
+def test_a_listing_that_is_slow_but_goes_on_is_waited_for_by_who_has_patience(patience: float, fresh: bool) -> None:
+    far = Slow()
+    watch = CatalogWatch("far", far.open, every, rate=100.0, deadline=1.0, patience=patience)
+    assert asked(watch).fresh is fresh
+    watch.close()
+
+
 def test_everything_is_known_when_the_first_answer_comes(far: Far) -> None:
     found = asked(CatalogWatch("far", far.open, every))
     assert (len(found.names), len(found.pointers), found.fresh, found.failed) == (3, 3, True, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,25 @@ def test_a_pass_that_dies_behind_its_rows_has_told_of_the_gap(world: Observed) -
     assert len(world.changes("gap")) == 1
 
 
+@pytest.mark.parametrize("lost", [1, 3])
+def test_history_that_was_promised_at_first_sight_and_expired_before_it_was_read_is_a_gap(
+    world: Observed, lost: int
+) -> None:
+    table = world.table()
+    ids = [table.append(table.file("eu")) for _ in range(5)]
+    world.lake.point("sales.orders", table)
+    with pytest.raises(FailpointReached):
+        local_passes(world.lake, world.store, "before_append_snapshots:1:raise", clock=FixedClock(1_000_000)).run()
+    table.expire(*ids[:lost])
+    assert world.see(table) == 5 - lost
+    (gap,) = world.changes("gap")
+    assert (gap.subject, gap.from_value, gap.to_value) == (str(ids[lost - 1]), None, str(ids[lost]))
+    assert json.loads(gap.detail or "")["missed_snapshots"] is None
+    table.append(table.file("eu"))
+    world.see(table)
+    assert len(world.changes("gap")) == 1
+
+
 def test_what_expired_before_the_first_sight_or_after_it_was_seen_is_no_gap(world: Observed) -> None:
     table = world.table()
     before = [table.append(table.file("eu")) for _ in range(3)]
@@ -293,6 +313,23 @@ def test_registered_twice_at_one_place_is_one_history_with_two_names(world: Obse
     world.see(table, "sales.twin")
     assert (world.series(), len(world.rows())) == ({table.table_uuid}, 3)
     assert {row.subject for row in world.changes("named")} == {"lake.sales.orders", "lake.sales.twin"}
+
+
+def test_two_registrations_that_go_their_own_ways_lose_no_snapshot(world: Observed) -> None:
+    table = world.table()
+    table.append(table.file("eu"))
+    fork = deepcopy(table)
+    fork.random.seed(99)
+    theirs = fork.append(fork.file("us"))
+    ours = table.append(table.file("eu"))
+    table.append(table.file("eu"))
+    world.lake.point("sales.twin", fork)
+    world.see(table)
+    assert ours in world.rows()
+    for _ in range(3):
+        newest = fork.append(fork.file("us"))
+    world.see(fork, "sales.twin")
+    assert {theirs, newest} <= world.rows().keys()
 
 
 @pytest.mark.parametrize("original_readable", [True, False])

@@ -395,8 +395,8 @@ class LakeModel(RuleBasedStateMachine):
             for row in mine:
                 assert int(row.subject) not in known.seen
                 assert int(row.to_value) in known.seen
-                assert int(row.from_value) in before[id(known)]
-                assert row.not_before <= row.at
+                assert row.from_value is None or int(row.from_value) in before[id(known)]
+                assert (row.not_before or row.at) <= row.at
             counts = [json.loads(row.detail)["missed_snapshots"] for row in mine]
             numbers = known.table.sequences
             if mine and None not in counts:

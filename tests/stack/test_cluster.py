@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pyarrow as pa
 import pytest
@@ -20,12 +21,14 @@ from deltalake import write_deltalake
 
 from lakes import Lake, path_of, placeholders, rows
 from limnograph.adapters.spark.java import java_home
+from limnograph.adapters.spark.manifests import MOST_MANIFESTS
 from limnograph.adapters.spark.session import find_jars
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.pipeline import until_settled
-from limnograph.settings import load
+from limnograph.settings import MetaSettings, ObserveSettings, PathSettings, load
 from limnograph.wiring import pipeline
+from metadata_writer import MetadataTable
 from object_store import ObjectStore, object_store
 from spark_cluster import PATIENCE_S, SPARK_CLASS, Cluster, children, cluster, command, end, events, lives, wait_for
 
@@ -187,6 +190,32 @@ def test_a_pass_on_the_cluster_shares_its_work_and_equals_a_local_pass_row_by_ro
     wait_for(lambda: {executor for executor, _, _ in far.ended()} == {"0", "1"}, "tasks of both executors")
     assert {(attempt, reason) for _, attempt, reason in far.ended()} == {(0, "Success")}
     assert SECRET not in "".join(file.read_text() for file in far.log.iterdir())
+
+
+def test_manifests_of_one_large_table_are_read_on_both_executors(world: World, driver: Driver) -> None:
+    table = MetadataTable(world.folder / "large")
+    for _ in range(MOST_MANIFESTS + 100):
+        table.append(table.file("eu"))
+    place = PathSettings(format="iceberg", name="large.table", location=f"file://{world.folder}/large")
+    settings = msgspec.structs.replace(
+        driver.settings,
+        meta=MetaSettings(namespace="large"),
+        observe=ObserveSettings(include=("files.large.*",), paths=(place,)),
+    )
+    until_settled(pipeline.passes(settings, driver.session, failpoints=Failpoints()), print)
+    head = max(world.rows("large"), key=lambda row: row["sequence_number"])
+    assert (head["tier"], head["total_data_files"], head["status"]) == ("entries", MOST_MANIFESTS + 100, "ok")
+
+    def shared() -> set[str]:
+        """Executors of the widest stage that read Python data: a task for each group of manifests."""
+        stages = {
+            e["Stage Info"]["Stage ID"]
+            for e in events(driver.log, "StageCompleted")
+            if e["Stage Info"]["Number of Tasks"] >= 5
+        }
+        return {e["Task Info"]["Executor ID"] for e in events(driver.log, "TaskEnd") if e["Stage ID"] in stages}
+
+    wait_for(lambda: len(shared()) == 2, "groups of manifests on both executors")
 
 
 def test_an_executor_killed_in_its_task_costs_an_attempt_and_no_row(

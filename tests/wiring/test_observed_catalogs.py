@@ -267,6 +267,32 @@ def test_wrong_settings_end_the_program_that_starts_with_them(tmp_path: Path) ->
         lake.listing()
 
 
+def test_under_standing_load_wrong_settings_are_a_reason_and_other_catalogs_go_on(world: World) -> None:
+    catalogs = {"x": {"type": "hive", "uri": "thrift://127.0.0.1:1"}, "rest": world.server.properties}
+    document = {"catalogs": catalogs, "meta": {"catalog": "rest"}}
+    lake = SettingsLake(parse(document, world.folder, {}), "standing")
+    world._opened.append(lake)
+    found = lake.listing()
+    assert [sentence.split(":")[0] for sentence in found.failed] == ["catalogs.x.type"]
+    assert {pointer.name.catalog for pointer in found.pointers} == {"rest"}
+
+
+def test_a_renewed_key_of_the_store_is_used_although_the_catalog_never_failed(world: World) -> None:
+    key = world.folder / "key"
+    key.write_text("first-key-123\n")
+    file = world.folder / "limnograph.toml"
+    store = '"s3.access-key-id" = "me"\n"s3.secret-access-key_file" = "key"'
+    file.write_text(f'[catalogs.rest]\ntype = "rest"\nuri = "{world.server.uri}"\n{store}\n')
+    lake = SettingsLake(load(file, {}), renew_s=0)
+    lake.listing()
+    key.write_text("second-key-456\n")
+    lake.listing()
+    assert lake.access.catalogs["rest"]["s3.secret-access-key"] == "second-key-456"
+    key.unlink()
+    lake.listing()
+    assert lake.access.catalogs["rest"]["s3.secret-access-key"] == "second-key-456"
+
+
 def test_under_standing_load_an_idle_table_is_asked_for_by_its_interval_alone(world: World) -> None:
     """Its metadata says that it committed just now, so the interval is a second."""
     lake = world.lake("standing", probes_per_second=50.0)

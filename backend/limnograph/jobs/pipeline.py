@@ -217,16 +217,23 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
     session = wiring.spark_session(settings)
     busy = threading.Lock()
     drain = metered_drain(settings, session, meter, progress=progress)
-    made = metered_passes(settings, session, meter, progress=progress, backoff=BackOff(), stop=stop.is_set)
-    house = housekeeping(settings, session, meter=meter)
+    lake = wiring.standing_lake(settings, progress)
+    made = metered_passes(settings, session, meter, progress=progress, backoff=BackOff(), stop=stop.is_set, lake=lake)
+    house = housekeeping(settings, session, meter=meter, lake=lake)
 
     def one_pass() -> None:
-        with busy:
+        # Who ends the query holds `busy` and waits for this: it must not wait for that in turn.
+        while not busy.acquire(timeout=1):
+            if stop.is_set():
+                return
+        try:
             if stop.is_set():
                 return
             stream_drain(drain, progress)
             stream_pass(made, progress)
             keep_between(house, progress, seconds, stop=stop.is_set)
+        finally:
+            busy.release()
 
     def start() -> Query:
         found: Query = wiring.start_stream(
@@ -242,4 +249,5 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
     try:
         supervise(start, end, stop, progress)
     finally:
+        lake.close()
         session.stop()

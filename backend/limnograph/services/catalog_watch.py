@@ -18,6 +18,8 @@ from limnograph.services.catalog_state import CatalogState, Standing
 
 NAMES_S = 60.0
 """Under standing load names are listed again after this, where the listing is not one query anyway."""
+FRESH_S = 600.0
+"""With patience for names, one complete listing is waited for each time that so long has passed since the last one."""
 HANGS_S = 60.0
 """Without any answer: the threads are left behind."""
 LEFT_BEHIND = 8
@@ -32,7 +34,8 @@ class CatalogWatch:
     every table is due then.
 
     `wanted`: of which tables pointers are asked for. `threads`: probes side by side. `deadline` in seconds: who asks
-    waits no longer, without a rate as long as answers come.
+    waits no longer, without a rate as long as answers come. `patience`: seconds that who asks waits, with a rate, for a
+    listing that takes longer but goes on; without any, a table that left a slow catalog is never known to be gone.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class CatalogWatch:
         eager: bool = False,
         threads: int = 4,
         deadline: float = 10.0,
+        patience: float = 0.0,
         progress: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self.name, self._opened, self._progress = name, opened, progress
         self._budgeted, self._eager, self._threads, self._deadline = rate is not None, eager, threads, deadline
+        self._most_patience, self._fresh_at = patience, float("-inf")
         self._state = CatalogState(name, wanted, float("inf") if rate is None else rate)
         self._changed = threading.Condition()
         self._catalog: Catalog | None = None
@@ -80,8 +85,8 @@ class CatalogWatch:
             self._changed.notify_all()
 
     def standing(self) -> Standing:
-        """What is known after what was asked for was done, failed or took too long. Raises SettingsError when the
-        catalog was never opened because its settings are wrong.
+        """What is known after what was asked for was done, failed or took too long. Without a rate raises SettingsError
+        when the catalog was never opened because its settings are wrong; under standing load that is a reason.
         """
         with self._changed:
             while not self._done():
@@ -91,9 +96,11 @@ class CatalogWatch:
                     break
                 self._changed.wait(patience)
             self._looked = True
-            if self._wrong:
+            if self._wrong and not self._budgeted:
                 raise self._wrong
-            return self._state.standing(self._asked_at)
+            found = self._state.standing(self._asked_at)
+            self._fresh_at = time.monotonic() if found.fresh else self._fresh_at
+            return found
 
     def newest(self, name: TableName) -> TablePointer | None:
         """One table asked for again by itself. None: it is no longer there. Raises SourceError."""
@@ -122,6 +129,8 @@ class CatalogWatch:
     def _patience(self, now: float) -> float:
         """Seconds that who asked still waits. One that hangs is waited for once, not by everybody who asks."""
         begin = self._asked_at if self._budgeted else max(self._asked_at, self._alive_at)
+        if self._budgeted and self._listing and now - self._fresh_at >= FRESH_S:
+            begin = max(begin, min(self._alive_at, self._asked_at + self._most_patience - self._deadline))
         return (self._alive_at if self._state.reason else begin) + self._deadline - now
 
     def _late(self) -> None:

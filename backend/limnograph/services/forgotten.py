@@ -17,8 +17,9 @@ from limnograph.domain.ids import TableName, normalise_location
 from limnograph.domain.metadata import MAIN, Snapshot
 from limnograph.ports.lake import Lake
 from limnograph.services.changes import Observed
+from limnograph.services.gaps import REBUILD
 from limnograph.services.ledger import Ledger
-from limnograph.services.survey import observed_tables, survey
+from limnograph.services.survey import observed_tables, surveys
 
 _METADATA = re.compile(r"(.+)/metadata/[^/]+$")
 
@@ -26,14 +27,18 @@ _METADATA = re.compile(r"(.+)/metadata/[^/]+$")
 def forgotten_gaps(lake: Lake, told: Sequence[ChangeFact], now: int) -> list[ChangeFact]:
     """A `gap` for every series of which the lake has fewer snapshots than it once had. Raises SourceError."""
     listing = lake.listing()
-    found = survey(lake, listing, listing.pointers)
     ledger = Ledger(told)
     moves: dict[str | None, set[str | None]] = {}
     for row in told:
         if row.kind == "ref" and row.subject == MAIN:
             moves.setdefault(row.table_uuid, set()).add(row.to_value)
-    rows = (_gap(table, ledger, moves.get(table.uuid, set()), now) for table in observed_tables(found, lake, ledger))
-    return [row for row in rows if row is not None]
+    gaps: list[ChangeFact] = []
+    for found in surveys(lake, listing):
+        rows = (
+            _gap(table, ledger, moves.get(table.uuid, set()), now) for table in observed_tables(found, lake, ledger)
+        )
+        gaps += [row for row in rows if row is not None]
+    return gaps
 
 
 def missed(row: ChangeFact) -> int:
@@ -56,7 +61,7 @@ def _gap(table: Observed, ledger: Ledger, moves: set[str | None], now: int) -> C
         namespace=table.name.namespace,
         table=table.name.table,
         kind="gap",
-        subject=f"rebuild:{oldest.snapshot_id}",
+        subject=f"{REBUILD}{oldest.snapshot_id}",
         to_value=str(oldest.snapshot_id),
         not_before=first.at,
         at=now if oldest.committed_at is None else oldest.committed_at,

@@ -1,7 +1,8 @@
 """Commits that expired before any pass saw them: rows `gap` of `changes`, with count and bounds.
 
 A gap shows by a new snapshot whose parent neither metadata nor the meta table holds. Its count comes from sequence
-numbers: every commit of a table takes one, whatever its branch.
+numbers: every commit of a table takes one, whatever its branch. Where a history that was there at first sight expired
+before it was read, the count is not known.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.meta_store import Candidates, Known, KnownRow
 from limnograph.services.changes import Observed
 from limnograph.services.ledger import Ledger
+
+REBUILD = "rebuild:"
+"""Begins the subject of a gap that a rebuild told."""
 
 
 class _Last(NamedTuple):
@@ -39,18 +43,36 @@ def gaps_of(tables: Iterable[Observed], known: Known, ledger: Ledger, now: int) 
     rows: list[ChangeFact] = []
     for table in tables:
         if ledger.seen_before(table.uuid, now):
-            rows += _gaps(table, known.get(table.uuid, {}), now)
+            rows += _gaps(table, known.get(table.uuid, {}), ledger, now)
     return rows
 
 
-def _gaps(table: Observed, seen: dict[int, KnownRow], now: int) -> Iterator[ChangeFact]:
+def _gaps(table: Observed, seen: dict[int, KnownRow], ledger: Ledger, now: int) -> Iterator[ChangeFact]:
     counted = 0
     for child in _unseen(table.metadata, seen):
         last = _last_known(seen, child)
         if last is None:
-            continue  # nothing known below it: here the history begins that was taken up at first sight
+            # Nothing known below it: here the history begins that was taken up at first sight, or what is left of it.
+            if _began_earlier(table, seen, child, ledger):
+                yield _gap(table, child, None, None, now)
+            continue
         yield _gap(table, child, last, _missed(table.metadata, seen, child, last, counted), now)
         counted = child.sequence_number or 0
+
+
+def _began_earlier(table: Observed, seen: dict[int, KnownRow], child: Snapshot, ledger: Ledger) -> bool:
+    """Whether the oldest snapshot that was there at first sight expired before it was read, told by its number. How
+    many went with it nobody knows: not every number between was there.
+    """
+    first, ordered = ledger.first_seen(table.uuid), table.metadata.ordered
+    told = msgspec.json.decode(first.detail or "{}").get("floor") if first else None
+    if first is None or told != "sequence_number" or not (first.to_value or "").isdecimal():
+        return False
+    if ledger.event(table.uuid, "gap", f"{REBUILD}{ordered[0].snapshot_id}"):
+        return False
+    floor = int(first.to_value or 0)
+    numbers = {s.sequence_number for s in ordered} | {row.sequence_number for row in seen.values()}
+    return 0 < floor < (child.sequence_number or 0) and floor not in numbers
 
 
 def _unseen(metadata: TableMetadata, seen: dict[int, KnownRow]) -> list[Snapshot]:
@@ -90,10 +112,10 @@ def _missed(
     return max(0, high - low - 1) - sum(1 for number in there if number and low < number < high)
 
 
-def _gap(table: Observed, child: Snapshot, last: _Last, missed: int | None, now: int) -> ChangeFact:
+def _gap(table: Observed, child: Snapshot, last: _Last | None, missed: int | None, now: int) -> ChangeFact:
     bounds: dict[str, Any] = {
         "missed_snapshots": missed,
-        "last_known": {"snapshot_id": str(last.snapshot_id), "committed_at": last.row.committed_at},
+        "last_known": {"snapshot_id": str(last.snapshot_id), "committed_at": last.row.committed_at} if last else None,
         "first_new": {"snapshot_id": str(child.snapshot_id), "committed_at": child.committed_at},
     }
     return ChangeFact(
@@ -103,9 +125,9 @@ def _gap(table: Observed, child: Snapshot, last: _Last, missed: int | None, now:
         table=table.name.table,
         kind="gap",
         subject=str(child.parent_id),
-        from_value=str(last.snapshot_id),
+        from_value=str(last.snapshot_id) if last else None,
         to_value=str(child.snapshot_id),
-        not_before=last.row.committed_at,
+        not_before=last.row.committed_at if last else None,
         at=now if child.committed_at is None else child.committed_at,
         detail=msgspec.json.encode(bounds).decode(),
         metadata_location=table.metadata.metadata_location,

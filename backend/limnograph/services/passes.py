@@ -32,10 +32,16 @@ from limnograph.services.known import known_of
 from limnograph.services.ledger import Ledger, ledger_at
 from limnograph.services.portions import Unit, portions, shortfall, units_of, without
 from limnograph.services.settled import Settled, together
-from limnograph.services.survey import Survey, first_sights, observed_tables, other_changes, survey
+from limnograph.services.survey import (
+    TABLES_AT_ONCE,
+    Survey,
+    first_sights,
+    observed_tables,
+    one_name_each,
+    other_changes,
+    survey,
+)
 
-TABLES_AT_ONCE = 1_000
-"""Tables whose metadata is in memory together."""
 BACKFILL_SECONDS = 60
 """After so long a pass leaves older history to the next one, which first looks for what is fresh."""
 
@@ -265,10 +271,14 @@ class Passes:
             left.setdefault(unit.due.table_uuid, set()).update(unit.due.snapshot_ids)
         unsettled = {*job.left, *job.failed}
         by_name = {table.name: table for table in tables if table.name not in unsettled}
+        extracted = {table.name for table in one_name_each(tables)}
         for pointer in found.readable:
-            if pointer.name in by_name:
+            if pointer.name in extracted and pointer.name in by_name:
                 table = by_name[pointer.name]
                 self._settled.put(pointer, table, ledger, left.get(table.uuid, ()))
+            elif pointer.name in by_name:
+                # Its series was extracted by another name: what this one alone may show has no row.
+                self._settled.put(pointer, None, ledger)
         for damage in found.damaged:
             self._settled.put(damage.pointer, None, ledger)
 

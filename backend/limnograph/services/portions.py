@@ -1,6 +1,6 @@
 """What is new, cut into units of work and portions of them: newest first, whole days, fair to all tables. Pure.
 
-A unit is what one task extracts: snapshots of one table within 31 days. A portion is what one append makes durable.
+A unit is what one task extracts: snapshots of one table within 32 days. A portion is what one append makes durable.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from limnograph.services.sightings import above_floor
 from limnograph.services.survey import due_of, one_name_each
 
 DAY_MICROS = 86_400 * MICROS_PER_SECOND
-BLOCK_DAYS = 31
-"""Days of a unit, counted back from the table's newest commit; whole ones, so that a day is rolled up once."""
+BLOCK_DAYS = 32
+"""Days of a unit, counted back from that of the table's newest commit: 31 full days, and what there is of the newest.
+Days of the calendar, so that a day is rolled up once.
+"""
 UNIT_SNAPSHOTS = 500
 """So many of one table, or one day of it, are a unit: each has the table's deadline for itself."""
 PORTION_ROWS = 2_000
@@ -33,7 +35,7 @@ PORTION_ROWS = 2_000
 
 
 class Unit(NamedTuple):
-    """`rank`: 0 for the newest 31 days of the table, and so on. `span`: where its rows lie."""
+    """`rank`: 0 for the newest block of days of the table, and so on. `span`: where its rows lie."""
 
     rank: int
     due: DueTable

@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from limnograph.domain.facts import CHANGES, ChangeFact
-from limnograph.ports.lake import Lake
+from limnograph.ports.lake import Lake, Listing
 from limnograph.ports.meta_store import MetaStore
 from limnograph.services.history import standing_names
 from limnograph.services.ledger import ledger_at
 from limnograph.services.retention import LakeIds
-from limnograph.services.survey import Survey, observed_tables, survey
+from limnograph.services.survey import observed_tables, surveys
 
 
 def lake_ids(lake: Lake, store: MetaStore) -> LakeIds:
     """Ids by series. A series with any name whose metadata could not be read now is left out. Raises SourceError."""
     listing = lake.listing()
-    found = survey(lake, listing, listing.pointers)
     head = store.head(CHANGES)
     ledger = ledger_at(store, head)
     ids: dict[str, set[int]] = defaultdict(set)
-    for table in observed_tables(found, lake, ledger):
-        ids[table.uuid] |= table.metadata.snapshots.keys()
-    unread = _unread(found, ledger.owners())
+    read = set[str]()
+    for found in surveys(lake, listing):
+        for table in observed_tables(found, lake, ledger):
+            ids[table.uuid] |= table.metadata.snapshots.keys()
+        read |= {str(pointer.name) for pointer in found.readable if pointer.name not in found.failed}
+    unread = _unread(listing, read, ledger.owners())
     gone = _dropped(store.names(head)) - ids.keys() - unread
     return LakeIds({uuid: frozenset(held) for uuid, held in ids.items() if uuid not in unread}, frozenset(gone))
 
 
-def _unread(found: Survey, owners: Mapping[str, str]) -> set[str]:
+def _unread(listing: Listing, read: Collection[str], owners: Mapping[str, str]) -> set[str]:
     """Series with a name that is listed and was not read, or that an incomplete listing does not show."""
-    read = {str(pointer.name) for pointer in found.readable if pointer.name not in found.failed}
-    listed = {str(pointer.name) for pointer in found.listing.pointers} | set(found.listing.listed)
+    listed = {str(pointer.name) for pointer in listing.pointers} | set(listing.listed)
     hidden = (
         name
         for name in owners
-        if name not in read and (name in listed or name.split(".", maxsplit=1)[0] not in found.listing.complete)
+        if name not in read and (name in listed or name.split(".", maxsplit=1)[0] not in listing.complete)
     )
     return {owners[name] for name in hidden}
 

@@ -64,7 +64,7 @@ class Settled:
 
     def put(self, pointer: TablePointer, table: Observed | None, ledger: Ledger, left: Collection[int] = ()) -> None:
         """All that the pointer shows is told, but for snapshots that are `left`: with any of those, the table is looked
-        at again. `table` None: its metadata cannot be read.
+        again. `table` None: nothing is known of its rows, and there is nothing to do until the pointer moves.
         """
         self._drop(pointer.name)
         ids: array[int] = array("q")

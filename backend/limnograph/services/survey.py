@@ -25,6 +25,8 @@ from limnograph.services.sightings import dropped, first_seen, health, named
 
 _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
+TABLES_AT_ONCE = 1_000
+"""Tables whose metadata is in memory together."""
 
 
 class Damaged(msgspec.Struct, frozen=True):
@@ -84,6 +86,12 @@ def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Su
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         list(pool.map(look, pointers))
     return found
+
+
+def surveys(lake: Lake, listing: Listing) -> Iterator[Survey]:
+    """All listed tables, some at a time."""
+    for first in range(0, max(len(listing.pointers), 1), TABLES_AT_ONCE):
+        yield survey(lake, listing, listing.pointers[first : first + TABLES_AT_ONCE])
 
 
 def observed_tables(found: Survey, lake: Lake, ledger: Ledger) -> list[Observed]:
@@ -157,7 +165,7 @@ def _taken(ledger: Ledger, rows: Iterable[ChangeFact | None]) -> list[ChangeFact
     return taken
 
 
-def one_name_each(tables: list[Observed]) -> list[Observed]:
+def one_name_each(tables: Iterable[Observed]) -> list[Observed]:
     """A series that is registered under two names is extracted once, from its newer metadata."""
     newest: dict[str, Observed] = {}
     for table in tables:

@@ -38,8 +38,11 @@ def housekeeping(
     clock: Clock | None = None,
     meter: Meter | None = None,
     upkeep: MetaUpkeep | None = None,
+    lake: SettingsLake | None = None,
 ) -> Housekeeping:
-    """Housekeeping of the settings' meta tables. The lake is read only when retention has something to decide."""
+    """Housekeeping of the settings' meta tables. The lake is read only when retention has something to decide, or a row
+    is damaged; without `lake` every table is probed then.
+    """
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
 
     name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
@@ -51,12 +54,12 @@ def housekeeping(
     retention = Retention(
         upkeep,
         rollups,
-        lambda: lake_ids(SettingsLake(settings), store),
+        lambda: lake_ids(lake or SettingsLake(settings), store),
         clock=clock,
         failpoints=failpoints,
         raw_days=settings.retention.raw_days,
     )
-    mending = repairs(settings, session, failpoints=failpoints)
+    mending = repairs(settings, session, failpoints=failpoints, lake=lake)
     steps = Steps(upkeep, journal, rollups, retention, failpoints, repairs=mending, meter=meter)
     return Housekeeping(upkeep, journal, steps, clock, (name, settings.meta.namespace), meter=meter)
 

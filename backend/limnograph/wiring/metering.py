@@ -15,6 +15,7 @@ from limnograph.services.backoff import BackOff
 from limnograph.services.metering import MeteredDrain, MeteredPasses, PassMeter
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
+from limnograph.wiring.observe import SettingsLake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,10 +46,13 @@ def metered_passes(
     progress: Callable[[str], None],
     backoff: BackOff,
     stop: Callable[[], bool] = lambda: False,
+    lake: SettingsLake | None = None,
 ) -> MeteredPasses:
     """Passes as `wiring.pipeline` makes them, told."""
     told = PassMeter(meter, SystemClock(), backoff, settings.catalogs)
-    made = pipeline.passes(settings, session, progress=progress, backoff=backoff, meter=meter, told=told, stop=stop)
+    made = pipeline.passes(
+        settings, session, progress=progress, backoff=backoff, meter=meter, told=told, stop=stop, lake=lake
+    )
     return MeteredPasses(made, told)
 
 

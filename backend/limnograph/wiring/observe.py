@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
@@ -15,10 +17,12 @@ from limnograph.ports.lake import Listing
 from limnograph.ports.tables import Tables
 from limnograph.services.catalog_state import Standing
 from limnograph.services.catalog_watch import CatalogWatch
-from limnograph.settings import PathSettings, Settings, WarehouseSettings, reread_catalogs
-from limnograph.wiring.paths import FILES, PathCatalog
+from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings, reread_catalogs
+from limnograph.wiring.paths import PathCatalog
 
 _log = logging.getLogger("limnograph.observe")
+RENEW_S = 30.0
+"""How often files of settings and secrets are looked at, seconds: keys of a store may change while catalogs answer."""
 Mode = Literal["now", "once", "standing"]
 
 
@@ -35,7 +39,8 @@ class SettingsLake:
 
     `mode`: `now` probes every table for each listing; `once` every table for the first one, then what is due;
     `standing` never more than the budget of the settings, with threads of its own until `close`. `first`: tables that
-    somebody watches, or of which somebody told meanwhile that they moved.
+    somebody watches, or of which somebody told meanwhile that they moved. `renew_s`: see RENEW_S;
+    `patience`: with slow listings, see CatalogWatch.
     """
 
     def __init__(
@@ -45,13 +50,16 @@ class SettingsLake:
         *,
         progress: Callable[[str], None] = lambda _line: None,
         first: Callable[[], Iterable[TableName]] = tuple,
+        renew_s: float = RENEW_S,
+        patience: float = 0.0,
     ) -> None:
-        self._settings = settings
-        self._tables = SandboxTables(access_of(settings))
+        self._settings, self._patience = settings, patience
+        self._tables = SandboxTables(self.access)
         self._observes = Observes(settings)
         self._watches = {name: self._watch(name, mode, progress) for name in settings.catalogs}
         if settings.observe.paths or settings.observe.warehouses:
             self._watches[FILES] = self._watch(FILES, mode, progress)
+        self._renewing, self._renewed_at, self._renew_s = threading.Lock(), time.monotonic(), renew_s
         self._first = first
         self._parts: dict[str, _Part] = {}
         self._last = Listing((), frozenset(), frozenset())
@@ -60,7 +68,14 @@ class SettingsLake:
     def tables(self) -> Tables:
         return self._tables
 
+    @property
+    def access(self) -> Access:
+        """How its tables are read now."""
+        return access_of(self._settings)
+
     def listing(self) -> Listing:
+        if time.monotonic() - self._renewed_at >= self._renew_s:
+            self._renew()
         first = list(self._first())
         for catalog, watch in self._watches.items():
             watch.ask([table for table in first if table.catalog == catalog])
@@ -106,6 +121,7 @@ class SettingsLake:
             eager=mode == "now",
             threads=observe.probes_at_once,
             deadline=observe.catalog_deadline_seconds,
+            patience=self._patience,
             progress=progress,
         )
 
@@ -113,12 +129,18 @@ class SettingsLake:
         """Opened with what the settings file and the files of secrets say now."""
         if name == FILES:
             return PathCatalog(self._settings.observe, self._tables)
-        fresh = reread_catalogs(self._settings)
-        if fresh != self._settings.catalogs:
-            _log.info("credentials of catalogs changed: they are used from now on")
-            self._settings = self._settings.with_catalogs(fresh)
-            self._tables = SandboxTables(access_of(self._settings))
-        return observed_catalog(name, fresh[name])
+        return observed_catalog(name, self._renew()[name])
+
+    def _renew(self) -> dict[str, dict[str, str]]:
+        """Properties of the catalogs as they are said now."""
+        with self._renewing:
+            self._renewed_at = time.monotonic()
+            fresh = reread_catalogs(self._settings)
+            if fresh != self._settings.catalogs:
+                _log.info("credentials of catalogs changed: they are used from now on")
+                self._settings = self._settings.with_catalogs(fresh)
+                self._tables = SandboxTables(self.access)
+            return fresh
 
 
 class Observes:

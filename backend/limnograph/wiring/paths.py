@@ -10,10 +10,8 @@ from limnograph.adapters.storage.scan import Scanned
 from limnograph.domain.errors import LimnographError, SourceRejected
 from limnograph.domain.ids import TableName, escape_level
 from limnograph.ports.catalog import Found, Names, TablePointer
-from limnograph.settings import ObserveSettings, PathSettings, WarehouseSettings
+from limnograph.settings import FILES, ObserveSettings, PathSettings, WarehouseSettings
 
-FILES = "files"
-"""Catalog name of tables that have none."""
 SCAN_S = 300.0
 """Folders are scanned again after this; the tables that were found are probed in between."""
 

@@ -26,7 +26,7 @@ from limnograph.services.rebuild import Rebuild
 from limnograph.services.repair import Repairs
 from limnograph.settings import Settings
 from limnograph.wiring.notified import Notified
-from limnograph.wiring.observe import SettingsLake, access_of
+from limnograph.wiring.observe import SettingsLake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from limnograph.adapters.spark.store import SparkMetaStore
 
 
+LISTING_S = 120.0
+"""How long a pass waits, now and then, for a slow catalog whose listing goes on: it tells which tables are gone."""
 WAKE_S = 4
 """How often the stream asks the inbox for notifications, seconds."""
 
@@ -69,16 +71,15 @@ def passes(
     meter: Meter | None = None,
     told: PassMeter | None = None,
     stop: Callable[[], bool] = lambda: False,
+    lake: SettingsLake | None = None,
 ) -> Passes:
     """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table. `stop`:
-    asked between portions, whether to end there.
+    asked between portions, whether to end there. `lake`: default one that probes every table at first.
     """
     from limnograph.adapters.spark.extraction import SparkExtraction
 
-    # `--once` probes every table; a stream has a budget, and what notifications name goes first.
-    first = Notified(SqlInbox(settings.inbox_url))
-    lake = SettingsLake(settings, "standing" if backoff else "once", progress=progress, first=first)
-    extraction = SparkExtraction(session, access_of(settings))
+    lake = lake or SettingsLake(settings, "once", progress=progress)
+    extraction = SparkExtraction(session, lambda: lake.access)
     return Passes(
         MeteredLake(lake, told) if told else lake,
         meta_store(settings, session, meter),
@@ -90,6 +91,12 @@ def passes(
         backoff=backoff,
         stop=stop,
     )
+
+
+def standing_lake(settings: Settings, progress: Callable[[str], None] = lambda _line: None) -> SettingsLake:
+    """The settings' lake for as long as a stream lives: probed within its budget, what notifications name first."""
+    first = Notified(SqlInbox(settings.inbox_url))
+    return SettingsLake(settings, "standing", progress=progress, first=first, patience=LISTING_S)
 
 
 def drain(
@@ -117,14 +124,15 @@ def repairs(
     *,
     failpoints: Failpoints | None = None,
     progress: Callable[[str], None] = lambda _line: None,
+    lake: SettingsLake | None = None,
 ) -> Repairs:
-    """Repairs of the settings' meta tables from their lake."""
+    """Repairs of the settings' meta tables from their lake; default one that probes every table."""
     from limnograph.adapters.spark.extraction import SparkExtraction
 
-    store = meta_store(settings, session)
-    extraction = SparkExtraction(session, access_of(settings))
+    store, lake = meta_store(settings, session), lake or SettingsLake(settings)
+    extraction = SparkExtraction(session, lambda: lake.access)
     appending = Appending(store, _changes, progress)
-    lake, failpoints = SettingsLake(settings), failpoints or process_failpoints()
+    failpoints = failpoints or process_failpoints()
     return Repairs(lake, store, extraction, appending, progress, failpoints=failpoints)
 
 

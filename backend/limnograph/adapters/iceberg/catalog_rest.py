@@ -115,7 +115,9 @@ class RestNames:
                 continue
             for table in (table for page in pages for table in page.identifiers):
                 tables[TableName.of(self.name, table.namespace or levels, escape_level(table.name))] = None
-        self._last = {name: last for name, last in self._last.items() if name in tables}
+        # Probes add to it meanwhile, from other threads: a copy is made in one go.
+        for name in self._last.copy().keys() - tables.keys():
+            self._last.pop(name, None)
         return Names(tables, tuple(troubles))
 
     def probe(self, name: TableName) -> Found:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
@@ -19,41 +20,50 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.manifests import MANY_MANIFESTS
+from limnograph.domain.secrecy import clean
 from limnograph.ports.extraction import Extracted
 
+_log = logging.getLogger("limnograph.extraction")
 TASKS_PER_CORE = 2
 ROUND_BYTES = 64 * 2**20
 """What all tasks of a round may bring together, about: a driver of 1 GB holds it several times."""
 
 
 class SparkExtraction:
-    """Distributes `extract` over the session's executors. `most_manifests`: see MOST_MANIFESTS."""
+    """Distributes `extract` over the session's executors. `access`: asked for each time, because credentials are
+    renewed. `most_manifests`: see MOST_MANIFESTS.
+    """
 
-    def __init__(self, session: SparkSession, access: Access, most_manifests: int = MOST_MANIFESTS) -> None:
-        # Without a cache nothing that others read would be kept for the table's own reader.
-        shared = msgspec.structs.replace(access, most_manifests=most_manifests if access.cache_dir else 0)
-        self._session, self._access = session, msgspec.json.encode(shared).decode()
-        self._shared = SharedTables(access, self._frame)
+    def __init__(
+        self, session: SparkSession, access: Callable[[], Access], most_manifests: int = MOST_MANIFESTS
+    ) -> None:
+        self._session, self._access, self._most = session, access, most_manifests
         session.dataSource.register(LimnographSource)
 
     def run(self, due: Sequence[DueTable]) -> Extracted:
         tasks = self._session.sparkContext.defaultParallelism * TASKS_PER_CORE
-        options = {"access": self._access, "tasks": str(tasks), "task_bytes": str(ROUND_BYTES // tasks)}
-        options["due"] = msgspec.json.encode(list(due)).decode()
+        access = self._access()
+        # Without a cache nothing that others read would be kept for the table's own reader.
+        told = msgspec.structs.replace(access, most_manifests=self._most if access.cache_dir else 0)
+        options = {"access": msgspec.json.encode(told).decode(), "due": msgspec.json.encode(list(due)).decode()}
+        options |= {"tasks": str(tasks), "task_bytes": str(ROUND_BYTES // tasks)}
         try:
-            return self._with_shared(due, extracted(self._frame(options).toArrow()))
+            return self._with_shared(SharedTables(access, self._frame), due, extracted(self._frame(options).toArrow()))
         except (Py4JError, PySparkException) as error:
             raise SourceUnavailable("spark", _first_line(error)) from error
 
-    def _with_shared(self, due: Sequence[DueTable], found: Extracted) -> Extracted:
+    def _with_shared(self, shared: SharedTables, due: Sequence[DueTable], found: Extracted) -> Extracted:
         """Tables that were too large for one reader, by the work of many."""
         rows, missed = [found.rows], dict(found.missed)
         for place in [place for place, reason in missed.items() if reason == MANY_MANIFESTS]:
             try:
-                rows.append(self._shared.rows(due[place]))
+                rows.append(shared.rows(due[place]))
                 del missed[place]
             except (SourceError, MetadataError) as error:
                 missed[place] = str(error)
+            except Exception as error:  # noqa: BLE001 - one table's surprise must not end the pass of all
+                _log.exception("%s could not be extracted", due[place].name)
+                missed[place] = clean(f"unexpected {type(error).__name__}: {_first_line(error)}")
         return Extracted(pa.concat_tables(rows), missed, found.unreached)
 
     def _frame(self, options: Mapping[str, str]) -> DataFrame:

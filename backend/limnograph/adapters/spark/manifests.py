@@ -19,6 +19,7 @@ from limnograph.adapters.iceberg.cache_file import learn
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.sandbox.messages import Access
 from limnograph.adapters.sandbox.tables import SandboxTables
+from limnograph.domain import secrecy
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts import SNAPSHOTS
@@ -30,6 +31,14 @@ MOST_MANIFESTS = 512
 GROUPS_A_JOB = 64
 """Groups whose values come to the driver together: some ten megabytes of sums."""
 CACHE_ROWS = pa.schema([("kind", pa.string()), ("key", pa.binary()), ("value", pa.binary())])
+
+
+def access_of_worker(told: str) -> Access:
+    """Access in a worker's process, whose logs do not show its secrets from then on."""
+    access = msgspec.json.decode(told, type=Access)
+    for properties in (*access.catalogs.values(), *access.stores.values()):
+        secrecy.keep(secrecy.secrets_of(properties))
+    return access
 
 
 class GroupShare(InputPartition):
@@ -50,7 +59,7 @@ class ManifestsReader(DataSourceReader):
         return [GroupShare(msgspec.json.encode(group).decode()) for group in groups]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        tables = SandboxTables(msgspec.json.decode(self._access, type=Access))
+        tables = SandboxTables(access_of_worker(self._access))
         due = msgspec.json.decode(self._due, type=DueTable)
         group = msgspec.json.decode(partition.group, type=ManifestWork)
         try:

@@ -18,15 +18,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
-from limnograph.adapters.sandbox.messages import Access
 from limnograph.adapters.sandbox.tables import SandboxTables
-from limnograph.adapters.spark.manifests import CACHE_ROWS, ManifestsReader
+from limnograph.adapters.spark.manifests import CACHE_ROWS, ManifestsReader, access_of_worker
 from limnograph.adapters.spark.ticks import TicksReader
-from limnograph.domain import secrecy
 from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError
 from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
 from limnograph.domain.manifests import MANY_MANIFESTS
+from limnograph.domain.secrecy import clean
 from limnograph.ports.tables import Tables
 
 _log = logging.getLogger("limnograph.source")
@@ -74,10 +73,7 @@ class SnapshotsReader(DataSourceReader):
         return [DueShare(msgspec.json.encode(share).decode()) for share in shares(placed, self._tasks)]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
-        access = msgspec.json.decode(self._access, type=Access)
-        for properties in (*access.catalogs.values(), *access.stores.values()):
-            secrecy.keep(secrecy.secrets_of(properties))
-        tables = SandboxTables(access)
+        tables = SandboxTables(access_of_worker(self._access))
         until, room = time.monotonic() + self._seconds, self._bytes
         for number, placed in enumerate(msgspec.json.decode(partition.tables, type=list[Placed])):
             if number and (room <= 0 or time.monotonic() >= until):
@@ -100,7 +96,7 @@ class SnapshotsReader(DataSourceReader):
             reason = str(error)
         except Exception as error:  # noqa: BLE001 - one table's surprise must not end the job of all
             _log.exception("%s could not be extracted", placed.due.name)
-            reason = f"unexpected {type(error).__name__}: {error}"
+            reason = clean(f"unexpected {type(error).__name__}: {error}")
         return [_without_rows(placed, reason or "no reason given")]
 
 
