@@ -31,13 +31,16 @@ from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.rollups import DAY, HOUR
 from limnograph.settings import load
+from quick_jvm import QUICK, quick_jvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RAW_DAYS, HOURLY_DAYS = 3, 40
-QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A driver that lives for seconds is not worth its optimising compiler."""
+CHEAP = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""To compile code for the many columns of a few rows takes a driver that soon dies longer than the rows."""
+MANIFESTS = 101
+"""Of a table whose manifests are worth a rewrite."""
 OLD_COMMITS = 6
 """As many as a chain makes the lake forget, and two."""
 
@@ -55,26 +58,32 @@ class CrashLake:
         self.names, self.runs = [self.named("orders"), self.named("old")], 0
         self.inbox = SqlInbox(f"sqlite:///{folder}/.limnograph/inbox.db")
         self.exact = Exactness(self.lake, self.meta, HOURLY_DAYS)
-        self.config.write_text(self._settings())
+        self.config.write_text(self._settings(QUICK))
         self.lake.table(self.named("orders")).append(rows("eu"))
         self._old_table(old_commits)
         self.forgotten: set[int] = set()
         self._hidden: Path | None = None
         self.see: Callable[[], object] = self.run
 
-    def _settings(self) -> str:
+    def _settings(self, jvm: str) -> str:
         catalog = "\n".join(f'{key} = "{value}"' for key, value in self.lake.properties.items())
-        spark = f'[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.driver.extraJavaOptions" = "{QUICK_JVM}"\n'
+        conf = "".join(
+            f'"{key}" = "{value}"\n' for key, value in {**CHEAP, "spark.driver.extraJavaOptions": jvm}.items()
+        )
+        spark = f'[spark]\nmaster = "local[1]"\n[spark.conf]\n{conf}'
         keep = f"[retention]\nraw_days = {RAW_DAYS}\nhourly_days = {HOURLY_DAYS}\n"
         names = f'[meta]\nnamespace = "{self.meta}"\n[observe]\ninclude = ["{self.lake.name}.{self.sales}.*"]\n'
         return f"[catalogs.{self.lake.name}]\n{catalog}\n{names}{spark}{keep}"
 
     def run(self, failpoint: str = "", *options: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
-        """A driver of its own; with `NAME:NTH:ACTION` one that dies there."""
-        command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(self.config), "--json"]
+        """A driver of its own, to the end of its JVM; with `NAME:NTH:ACTION` one that dies there."""
+        config = self.config.with_name(f"run-{uuid4().hex[:8]}.toml")  # several may run at once
+        command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(config), "--json"]
         env = {**os.environ, FAILPOINT_ENV: failpoint}
         arguments = [*command, *(options or ("--once",))]
-        return subprocess.run(arguments, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+        with quick_jvm(archiving=not failpoint) as jvm:
+            config.write_text(self._settings(jvm))
+            return subprocess.run(arguments, env=env, capture_output=True, text=True, timeout=timeout, check=False)
 
     def named(self, table: str) -> str:
         """A table of the lake."""
@@ -108,7 +117,7 @@ class CrashLake:
         if (table := self._meta(HOURLY.name)) is not None and "limnograph.rolled-at" in table.properties:
             long_ago = str(now() - HOUR)
             table.transaction().set_properties({"limnograph.rolled-at": long_ago}).commit_transaction()
-        self._age_journal()
+        self._age_journal("rollup")
 
     _for_merge_days = _for_mark_rolled = _for_merge_hours
 
@@ -117,7 +126,7 @@ class CrashLake:
             fact = ReportFact(event_id=f"e{self.runs}-{number}", kind="scan", at=now())
             self._commit(REPORTS, arrow_table(REPORTS, [fact]))
         self._age(REPORTS.name, 2 * HOUR)
-        self._age_journal()
+        self._age_journal("expire")
 
     _for_append_maintenance = _for_expire
 
@@ -125,14 +134,17 @@ class CrashLake:
         for number in range(7):
             fact = AlertFact(fingerprint=f"a{self.runs}-{number}", starts_at=now(), status="firing")
             self._commit(ALERTS, arrow_table(ALERTS, [fact]))
-        self._age_journal()
+        self._age_journal("compact")
 
     def _for_rewrite_manifests(self) -> None:
         """A hundred files of a hundred months: each a manifest, and none worth a rewrite of itself."""
-        months = (now() - (month + 2) * 31 * DAY for month in range(101))
+        labels = self._meta(LABELS.name)
+        head = labels.current_snapshot() if labels is not None else None
+        standing = len(head.manifests(labels.io)) if labels is not None and head is not None else 0
+        months = (now() - (month + 2) * 31 * DAY for month in range(MANIFESTS - standing))
         facts = [LabelFact(event_id=f"l{self.runs}-{at}", kind="confirmed", at=at) for at in months]
         self._commit(LABELS, *(arrow_table(LABELS, [fact]) for fact in facts))
-        self._age_journal()
+        self._age_journal("manifests")
 
     def _for_raise_floor(self) -> None:
         """The lake forgets its oldest commit; the one that is told from it is of another day."""
@@ -145,13 +157,13 @@ class CrashLake:
                 document[key] = [e for e in document[key] if e["snapshot-id"] != oldest.snapshot_id]
 
         self.lake.move(self.named("old"), rewrite_metadata(table, forget))
-        self._age_journal()
+        self._age_journal("retention")
 
     def _for_delete_hours(self) -> None:
         hour = now() // HOUR * HOUR - 300 * DAY - self.runs * HOUR
         row = {"table_uuid": "gone", "hour": hour, "commits": 1, "source_sequence": 0, "changes_sequence": 0}
         self._commit(HOURLY, pa.Table.from_pylist([row], schema=arrow_schema(HOURLY)))
-        self._age_journal()
+        self._age_journal("retention")
 
     def _for_remove_orphans(self) -> None:
         table = self._meta("snapshots")
@@ -161,7 +173,7 @@ class CrashLake:
         stray.write_bytes(b"left by a writer that died")
         long_ago = time.time() - 5 * 86_400
         os.utime(stray, (long_ago, long_ago))
-        self._age_journal()
+        self._age_journal("orphans")
 
     _for_delete_raw = _for_raise_floor
 
@@ -172,7 +184,7 @@ class CrashLake:
         assert self._hidden is not None
         self._hidden.rename(self._hidden.with_suffix(""))
         self._hidden = None
-        self._age_journal()
+        self._age_journal("repair")
 
     def hide(self) -> None:
         """Take away a manifest of a commit that nobody has seen: whoever sees it now writes a damaged row."""
@@ -219,17 +231,19 @@ class CrashLake:
 
         self.lake.move(f"{self.meta}.{name}", rewrite_metadata(self.lake.load(f"{self.meta}.{name}"), older))
 
-    def _age_journal(self) -> None:
-        """Every step was last run two days ago, and one stands for those that were never run."""
+    def _age_journal(self, kind: str) -> None:
+        """Steps of a kind were last run two days ago, and one stands for those that were never run. All others stay
+        as they are: what is due beside the step that a run is to die at only prolongs it.
+        """
         table = self._meta(MAINTENANCE.name)
         if table is None:
             return
-        started = now() - 2 * DAY
-        found = [row | {"started_at": started} for row in table.scan().to_arrow().to_pylist()]
-        if not found:
-            found = [{"run_id": "seed", "status": "ok", "kind": "compact", "table": "none", "started_at": started}]
+        started = {"started_at": now() - 2 * DAY}
+        found = [row | (started if row["kind"] == kind else {}) for row in table.scan().to_arrow().to_pylist()]
+        found.append({"run_id": "seed", "status": "ok", "kind": kind, "table": "none", **started})
+        unique = {(row["run_id"], row["status"]): row for row in found}
         table.delete()
-        self._commit(MAINTENANCE, pa.Table.from_pylist(found, schema=arrow_schema(MAINTENANCE)))
+        self._commit(MAINTENANCE, pa.Table.from_pylist(list(unique.values()), schema=arrow_schema(MAINTENANCE)))
 
     def _commit(self, meta: MetaTable, *parts: pa.Table) -> None:
         """A commit for every part, which is a file of one partition."""

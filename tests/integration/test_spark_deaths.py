@@ -16,11 +16,11 @@ from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, REPAIR_STEPS, 
 from limnograph.ports.meta_store import keys_of
 
 REPORT = ["run_id", "tables_seen", "tables_changed", "snapshots_appended", "gaps", "unreadable", "seconds"]
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("deaths")]
 
 
 @pytest.mark.parametrize(
-    "steps", [PASS_STEPS + INBOX_STEPS, UPKEEP_STEPS + REPAIR_STEPS], ids=["passes-and-inbox", "housekeeping"]
+    "steps", [UPKEEP_STEPS + REPAIR_STEPS, PASS_STEPS + INBOX_STEPS], ids=["housekeeping", "passes-and-inbox"]
 )
 def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, steps: tuple[str, ...]) -> None:
     world = CrashLake(tmp_path)
