@@ -196,6 +196,8 @@ def test_manifests_of_one_large_table_are_read_on_both_executors(world: World, d
     table = MetadataTable(world.folder / "large")
     for _ in range(MOST_MANIFESTS + 100):
         table.append(table.file("eu"))
+    # Its one snapshot has all the manifests; of a longer history other tasks would have read some before.
+    table.expire(*list(table.snapshots)[:-1])
     place = PathSettings(format="iceberg", name="large.table", location=f"file://{world.folder}/large")
     settings = msgspec.structs.replace(
         driver.settings,
@@ -203,7 +205,7 @@ def test_manifests_of_one_large_table_are_read_on_both_executors(world: World, d
         observe=ObserveSettings(include=("files.large.*",), paths=(place,)),
     )
     until_settled(pipeline.passes(settings, driver.session, failpoints=Failpoints()), print)
-    head = max(world.rows("large"), key=lambda row: row["sequence_number"])
+    (head,) = world.rows("large")
     assert (head["tier"], head["total_data_files"], head["status"]) == ("entries", MOST_MANIFESTS + 100, "ok")
 
     def shared() -> set[str]:
