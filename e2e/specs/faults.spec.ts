@@ -24,9 +24,14 @@ test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is 
     await timeline.drawn();
     await expect(timeline.drawing('Job')).not.toHaveCount(0);
     await door.shut();
-    await page.reload();
-    await timeline.drawn();
-    await expect(timeline.panel.getByRole('button', { name: /Retry/ }).first()).toBeVisible();
+    // For a few seconds the page that was made before stands.
+    await expect(async () => {
+      await page.reload();
+      await timeline.drawn();
+      await expect(timeline.panel.getByRole('button', { name: /Retry/ }).first()).toBeVisible({
+        timeout: 2_000,
+      });
+    }).toPass({ timeout: 30_000 });
     await expect(timeline.panel.getByRole('group', { name: /failed/ }).first()).toContainText(
       /main|prometheus/i,
     );
