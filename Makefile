@@ -34,7 +34,8 @@ test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 m
 
 .PHONY: test-stack
 test-stack: setup stack ## Against real neighbours: Spark cluster, REST catalog, S3 endpoint (at most 25 minutes)
-	pytest tests/stack $(PYTEST_ARGS)
+	@failed=; for file in tests/stack/test_*.py; do pytest $$file $(PYTEST_ARGS) || failed="$$failed $$file"; done; \
+	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; } # each file has a JVM of its own, with its own jars
 
 ##@ Stages of CI
 .PHONY: check

@@ -30,7 +30,7 @@ def test_three_of_50_tables_end_their_reader_and_47_are_read(spark: SparkSession
     lake = Lake(tmp_path)
     tables = [due(lake, name) for name in (*ODD, *(f"t{number}" for number in range(47)))]
     access = Access({"lake": lake.properties}, deadline_seconds=10.0, command=COMMAND)
-    found = SparkExtraction(spark, lambda: access).run(tables).select(["table", "status", "problems"]).to_pylist()
+    found = SparkExtraction(spark, lambda: access).run(tables).rows.select(["table", "status", "problems"]).to_pylist()
     assert len(found) == 50
     assert {row["table"]: row["problems"] for row in found if row["status"] == "unreadable"} == {
         name: [code] for name, code in ODD.items()

@@ -47,7 +47,7 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     said: list[str] = []
     made = housekeeping(settings, spark, failpoints=Failpoints(), clock=clock)
     first = keep_house(made, said.append)
-    assert {(r.kind, r.problem) for r in first} == {("rollup", None), ("compact", None)}
+    assert {(r.kind, r.problem) for r in first} == {("rollup", None), ("compact", None), ("repair", None)}
 
     def read(name: str) -> list[dict[str, Any]]:
         return shared_lake.load(f"meta_{mark}.{name}").scan().to_arrow().to_pylist()

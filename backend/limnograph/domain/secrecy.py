@@ -60,11 +60,13 @@ def keep(secrets: Iterable[str]) -> None:
 
 def clean(text: str) -> str:
     """The text with kept secrets, user and password of URLs, and values of secret-looking parameters hidden."""
-    for pattern in _any:
-        text = pattern.sub(HIDDEN, text)
     text = _USERINFO.sub(f"{HIDDEN}@", text)
     text = _BEARER.sub(rf"\1 {HIDDEN}", text)
-    return _QUERY.sub(rf"\1\2{HIDDEN}", text)
+    text = _QUERY.sub(rf"\1\2{HIDDEN}", text)
+    # Last: a secret that is an ordinary word would else blot out the names by which the others are found.
+    for pattern in _any:
+        text = pattern.sub(HIDDEN, text)
+    return text
 
 
 def _of_url(url: str) -> set[str]:

@@ -31,8 +31,8 @@ class EndedSessions(Protocol):
         """Whether somebody ended it, here or in another process within the last second."""
         ...
 
-    def end(self, session_id: str, expires_at: int) -> None:
-        """Durable when it returns. `expires_at`: epoch microseconds, after which nobody has to remember."""
+    def end(self, session_id: str, expires_at: int, now: int) -> None:
+        """Durable when it returns. Epoch microseconds; after `expires_at` nobody has to remember."""
         ...
 
 

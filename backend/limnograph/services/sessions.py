@@ -76,7 +76,7 @@ class Sessions:
         session = self._session(cookie)
         if session is None:
             return None
-        self._ended.end(session.id, session.expires_at)
+        self._ended.end(session.id, session.expires_at, self._clock.now())
         return Identity(session.subject, frozenset(session.scopes), "session", session.token_id)
 
     def _session(self, cookie: str) -> _Session | None:

@@ -64,8 +64,7 @@ class EndedFile:
             _log.exception("no session is accepted: %s cannot be read", self._file.path)
             return True
 
-    def end(self, session_id: str, expires_at: int) -> None:
-        now = time.time_ns() // 1000
+    def end(self, session_id: str, expires_at: int, now: int) -> None:
         self._file.change(
             lambda ended: msgspec.json.encode(
                 {key: until for key, until in {**ended, session_id: expires_at}.items() if until > now}
