@@ -11,8 +11,8 @@ PYTEST_ARGS ?=
 DEMO_ARGS ?=
 E2E_ARGS ?=
 
-# Tests whose size follows LIMNOGRAPH_STEPS.
-NIGHTLY_TESTS = $(shell grep -rl LIMNOGRAPH_STEPS tests --include='test_*.py')
+# Tests whose size follows LIMNOGRAPH_STEPS, and those that are too long for every day.
+NIGHTLY_TESTS = $(shell grep -rlE 'LIMNOGRAPH_STEPS|mark\.nightly' tests --include='test_*.py')
 
 FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/null) \
   $(wildcard frontend/vite.config.ts frontend/tsconfig.json frontend/package.json)

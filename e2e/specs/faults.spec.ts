@@ -9,6 +9,7 @@ test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is 
   story,
   around,
 }) => {
+  test.slow(); // it starts two servers, and waits until a kept page is over
   let door: Awaited<ReturnType<typeof gate>> | undefined;
   let original = '';
   const probe = await serve((toml) => {

@@ -20,7 +20,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("deat
 
 
 @pytest.mark.parametrize(
-    "steps", [UPKEEP_STEPS + REPAIR_STEPS, PASS_STEPS + INBOX_STEPS], ids=["housekeeping", "passes-and-inbox"]
+    "steps",
+    [
+        # Twenty-four drivers of half a minute each on a busy machine: more than the other tests leave of their time.
+        pytest.param(UPKEEP_STEPS + REPAIR_STEPS, id="housekeeping", marks=pytest.mark.nightly),
+        pytest.param(PASS_STEPS + INBOX_STEPS, id="passes-and-inbox"),
+    ],
 )
 def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, steps: tuple[str, ...]) -> None:
     world = CrashLake(tmp_path)
