@@ -8,11 +8,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
+import re
 import threading
 from collections.abc import Iterator
 from typing import Self
 
-FAULTS = ("down", "late", "drip", "drip_head", "reset", "500", "429", "truncated", "bomb")
+from limnograph.domain.errors import SourceRejected, SourceTimeout, SourceUnavailable
+
+FAULTS = {
+    "down": SourceUnavailable,
+    "late": SourceTimeout,
+    "drip": SourceTimeout,
+    "drip_head": SourceTimeout,
+    "reset": SourceUnavailable,
+    "500": SourceUnavailable,
+    "429": SourceUnavailable,
+    "truncated": SourceRejected,
+    "bomb": SourceRejected,
+}
+"""Each fault as the error that a source of ours makes of it."""
 BOMB_MB = 300
 _bombs: list[bytes] = []
 
@@ -104,7 +118,7 @@ class FaultProxy:
             up_writer.close()
 
     async def _misbehave(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+        await _question(reader)
         self.requests += 1
         mode = self.mode
         if mode == "late":
@@ -135,6 +149,13 @@ class FaultProxy:
             writer.write(b" ")
             await writer.drain()
             await asyncio.sleep(self._drip_s)
+
+
+async def _question(reader: asyncio.StreamReader) -> None:
+    """Read a request whole: what is left unread would make the kernel reset the connection under the answer."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    if length := re.search(rb"(?i)\r\ncontent-length: *(\d+)", head):
+        await reader.readexactly(int(length[1]))
 
 
 def _head(status: str, length: int, kind: str = "application/json", more: str = "") -> bytes:

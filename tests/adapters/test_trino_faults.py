@@ -10,7 +10,7 @@ import pytest
 
 from fault_proxy import FAULTS, FaultProxy
 from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
-from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
+from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout
 from limnograph.ports.query_engine import MetaHead, MetaQuery
 from limnograph.ports.stopping import STOP, Stop
 
@@ -18,17 +18,6 @@ QUERY = MetaQuery(table="snapshots", columns=("snapshot_id",))
 DEADLINE_S = 1.0
 GRACE_S = 5.0
 """Faults last a minute or for ever; a busy machine may take some seconds more than the deadline."""
-KINDS = {
-    "down": SourceUnavailable,
-    "late": SourceTimeout,
-    "drip": SourceTimeout,
-    "drip_head": SourceTimeout,
-    "reset": SourceUnavailable,
-    "500": SourceUnavailable,
-    "429": SourceUnavailable,
-    "truncated": SourceRejected,
-    "bomb": SourceRejected,
-}
 
 
 class Pinned:
@@ -116,7 +105,7 @@ def test_a_fault_is_a_sentence_within_the_deadline_and_the_next_question_is_answ
         proxy.mode = fault
         before = psutil.Process().memory_info().rss
         started = time.monotonic()
-        with pytest.raises(KINDS[fault], match="trino: ") as caught:
+        with pytest.raises(FAULTS[fault], match="trino: ") as caught:
             reads.select(QUERY)
         assert time.monotonic() - started < DEADLINE_S + GRACE_S
         assert "<html>" not in str(caught.value)

@@ -87,7 +87,8 @@ def instants(span: TimeRange) -> list[int]:
     return [at * MICROS_PER_MS for at in span.instants()]
 
 
-def _until(values: list[Value], at: list[int], known_until: int) -> list[Value]:
+def until(values: list[Value], at: list[int], known_until: int) -> list[Value]:
+    """Values at instants; None right of what is known."""
     return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
 
 
@@ -96,7 +97,7 @@ def _step(lane: str, history: History, span: TimeRange, state: MetaState) -> Ste
     at, width = instants(span), span.step * MICROS_PER_SECOND
     times, values = history.main_times, history.column(column)
     extremes = alignment.envelope(times, values, at, width)
-    shown = _until(alignment.held(times, values, at), at, state.known_until)
+    shown = until(alignment.held(times, values, at), at, state.known_until)
     unknown = all(value is None for value in shown)
     return StepLane(
         id=lane,
@@ -108,8 +109,8 @@ def _step(lane: str, history: History, span: TimeRange, state: MetaState) -> Ste
         resolution="raw",
         query=_sql(history, span, state, column),
         v=shown,
-        min=_until(extremes.low, at, state.known_until) if extremes.varies else None,
-        max=_until(extremes.high, at, state.known_until) if extremes.varies else None,
+        min=until(extremes.low, at, state.known_until) if extremes.varies else None,
+        max=until(extremes.high, at, state.known_until) if extremes.varies else None,
     )
 
 
@@ -117,7 +118,7 @@ def _file_size(history: History, span: TimeRange, state: MetaState) -> BandLane:
     at, times = instants(span), history.main_times
 
     def shown(column: str) -> list[Value]:
-        return _until(alignment.held(times, history.column(column), at), at, state.known_until)
+        return until(alignment.held(times, history.column(column), at), at, state.known_until)
 
     targets = [value for value in history.column("target_file_bytes") if value is not None]
     return BandLane(
@@ -149,7 +150,7 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
         problem=state.problem,
         resolution="raw",
         query=_sql(history, span, state, "snapshot_id"),
-        v=_until(seconds, at, state.known_until),
+        v=until(seconds, at, state.known_until),
     )
 
 
@@ -235,12 +236,16 @@ def _what(before: ChangeFact | None, change: ChangeFact) -> str | None:
 
 
 def _sql(history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
-    """The question as SQL over the meta tables, for people to copy; it is never run."""
+    return question(history, span, f"{state.meta}.snapshots", "committed_at", columns)
+
+
+def question(history: History, span: TimeRange, table: str, time: str, columns: str) -> LaneQuery:
+    """The question as SQL over a meta table, for people to copy; it is never run. `time`: its column of time."""
     start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
     uuid = history.uuid.replace("'", "''")
     text = (
-        f"SELECT committed_at, {columns} FROM {state.meta}.snapshots WHERE table_uuid = '{uuid}' "  # noqa: S608
-        f"AND committed_at >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
-        f"AND committed_at < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY committed_at"
+        f"SELECT {time}, {columns} FROM {table} WHERE table_uuid = '{uuid}' "  # noqa: S608
+        f"AND {time} >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
+        f"AND {time} < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY {time}"
     )
     return LaneQuery(sql=text)

@@ -6,11 +6,11 @@ it, so that a spike of a minute shows in a year. One commit on a span's very fir
 
 from __future__ import annotations
 
-import datetime as dt
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
 import polars as pl
 
 from limnograph.analysis import alignment
@@ -21,7 +21,7 @@ from limnograph.domain.upkeep_facts import OPERATIONS, STATES
 from limnograph.services import lanes
 from limnograph.services.cold_tiers import Rolled
 from limnograph.services.history import History
-from limnograph.services.lanes import MetaState, instants
+from limnograph.services.lanes import MetaState, instants, until
 
 
 class Along(NamedTuple):
@@ -96,10 +96,6 @@ def _most(one: Value, other: Value) -> Value:
     return other if one is None else one if other is None else max(one, other)
 
 
-def _until(values: list[Value], at: Sequence[int], known_until: int) -> list[Value]:
-    return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
-
-
 def _step(lane: str, rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> StepLane:
     column, unit = lanes.STEP_COLUMNS[lane]
     at, width = instants(span), span.step * MICROS_PER_SECOND
@@ -114,9 +110,9 @@ def _step(lane: str, rolled: Rolled, history: History, span: TimeRange, state: M
         problem=state.problem,
         resolution=rolled.unit,
         query=_sql(rolled, history, span, state, f"{column}_last, {column}_min, {column}_max"),
-        v=_until(_held(along, history, column, at, rolled.edge), at, state.known_until),
-        min=_until(extremes.low, at, state.known_until) if extremes.varies else None,
-        max=_until(extremes.high, at, state.known_until) if extremes.varies else None,
+        v=until(_held(along, history, column, at, rolled.edge), at, state.known_until),
+        min=until(extremes.low, at, state.known_until) if extremes.varies else None,
+        max=until(extremes.high, at, state.known_until) if extremes.varies else None,
     )
 
 
@@ -127,19 +123,13 @@ def _file_size(rolled: Rolled, history: History, span: TimeRange, state: MetaSta
     at = instants(span)
     old = [instant < rolled.edge for instant in at]
     middles = _held(_along(rolled, "file_size_p50"), history, "file_size_p50", at, rolled.edge)
-    return BandLane(
-        id="file_size",
-        source="meta",
-        unit="bytes",
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+    return msgspec.structs.replace(
+        raw,
         resolution=rolled.unit,
         query=_sql(rolled, history, span, state, "file_size_p50_last"),
         lo=[None if before else value for before, value in zip(old, raw.lo, strict=True)],
-        mid=_until(middles, at, state.known_until),
+        mid=until(middles, at, state.known_until),
         hi=[None if before else value for before, value in zip(old, raw.hi, strict=True)],
-        target=raw.target,
     )
 
 
@@ -170,9 +160,9 @@ def _freshness(rolled: Rolled, history: History, span: TimeRange, state: MetaSta
         problem=state.problem,
         resolution=rolled.unit,
         query=_sql(rolled, history, span, state, "main_moves"),
-        v=_until(low, at, state.known_until),
-        min=_until(low, at, state.known_until),
-        max=_until(high, at, state.known_until),
+        v=until(low, at, state.known_until),
+        min=until(low, at, state.known_until),
+        max=until(high, at, state.known_until),
     )
 
 
@@ -184,13 +174,8 @@ def _commits(rolled: Rolled, history: History, span: TimeRange, state: MetaState
     marks = [_mark(row) for row in spans.iter_rows(named=True) if row["begin"] < span.end * MICROS_PER_MS]
     raw = lanes.draw("commits", history, span._replace(start=max(span.start, min(edge, span.end))), state)
     assert isinstance(raw, EventsLane)  # noqa: S101  # what that lane is
-    return EventsLane(
-        id="commits",
-        source="meta",
-        unit="files",
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+    return msgspec.structs.replace(
+        raw,
         resolution=rolled.unit,
         query=_sql(rolled, history, span, state, "commits, added_data_files, removed_data_files"),
         events=thinned([*marks, *raw.events], span),
@@ -256,13 +241,5 @@ def _sum(values: list[int | None]) -> int | None:
 
 
 def _sql(rolled: Rolled, history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
-    """The question as SQL over the roll-up, for people to copy; it is never run."""
     table = {"hour": "snapshots_hourly", "day": "snapshots_daily"}[rolled.unit]
-    start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
-    uuid = history.uuid.replace("'", "''")
-    text = (
-        f"SELECT {rolled.unit}, {columns} FROM {state.meta}.{table} WHERE table_uuid = '{uuid}' "  # noqa: S608
-        f"AND {rolled.unit} >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
-        f"AND {rolled.unit} < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY {rolled.unit}"
-    )
-    return LaneQuery(sql=text)
+    return lanes.question(history, span, f"{state.meta}.{table}", rolled.unit, columns)
