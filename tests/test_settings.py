@@ -57,12 +57,31 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"trino": {"url": "http://trino", "catalog": "lake", "concurrent": 0}}, "trino.concurrent"),
         ({"trino": {"url": "http://trino", "catalog": "lake", "timeout_seconds": 0}}, "trino.timeout_seconds"),
         ({"jobs": [{"name": "a", "prometheus": "other"}]}, "jobs[0].prometheus"),
+        (
+            {"prometheus": {"a": {"url": "http://a"}, "b": {"url": "http://b", "max_series": 0}}},
+            "prometheus.b.max_series",
+        ),
+        ({"observe": {"table_deadline_seconds": float("nan")}}, "observe.table_deadline_seconds"),
     ],
 )
 def test_a_wrong_key_is_named(more: dict, field: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parsed(more)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("port", "sentence"), [(-1, "server.port: must be at least 0"), (70_000, "server.port: must be at most 65535")]
+)
+def test_a_number_out_of_bounds_is_told_its_bound(port: int, sentence: str) -> None:
+    with pytest.raises(SettingsError, match=sentence):
+        parsed({"server": {"port": port}})
+
+
+def test_trinos_certificates_are_a_path_and_no_secret() -> None:
+    trino = parsed({"trino": {"url": "https://t", "catalog": "c", "ca_certificates": "/etc/ca.pem"}}).trino
+    assert trino is not None
+    assert trino.ca_certificates == "/etc/ca.pem"
 
 
 def test_environment_variables_are_filled_in() -> None:

@@ -12,7 +12,7 @@ from limnograph.demo.signals import Schedule
 def limnograph_toml(
     place: Place, prometheus_port: int, server_port: int, jobs: Sequence[Schedule], *, pipeline_port: int
 ) -> str:
-    """Settings as a team would write them (`settings.py` documents every key)."""
+    """Settings as a team would write them (docs/settings.md documents every key)."""
     linked = "".join(
         f"\n[[jobs]]\nname = {json.dumps(job.job_name)}\n"
         f"reads = {_names(job, 'reads')}\nwrites = {_names(job, 'writes')}\n"

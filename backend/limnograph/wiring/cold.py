@@ -35,7 +35,7 @@ def trino_engine(trino: TrinoSettings, namespace: str, pins: EmbeddedEngine) -> 
         user=trino.user,
         password=trino.password,
         token=trino.token,
-        ca_file=trino.ca_file,
+        ca_file=trino.ca_certificates,
         timeout_s=trino.timeout_seconds,
         concurrent=trino.concurrent,
     )

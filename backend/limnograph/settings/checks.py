@@ -1,0 +1,74 @@
+"""Rules that a type cannot say: between keys, and of texts with a form. Who may ask has rules of its own."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from limnograph.domain.errors import SettingsError
+from limnograph.settings.base import FILES, MAX_PORT
+from limnograph.settings.checks_auth import check_auth
+from limnograph.settings.forms import check_http
+from limnograph.settings.lake import RetentionSettings
+from limnograph.settings.server import ServerSettings
+from limnograph.settings.sources import TrinoSettings
+from limnograph.settings.whole import Settings
+
+
+def checked(settings: Settings) -> Settings:
+    """The same settings. Raises SettingsError, which names the key."""
+    _check_catalogs(settings)
+    _check_sources(settings)
+    _check_retention(settings.retention)
+    _check_address("pipeline.metrics", settings.pipeline.metrics)
+    _check_server(settings.server)
+    check_auth(settings.auth, settings.server)
+    return settings
+
+
+def _check_catalogs(settings: Settings) -> None:
+    if not settings.catalogs:
+        raise SettingsError("catalogs", "needs at least one catalog: [catalogs.NAME] with type and uri")
+    for name in settings.catalogs:
+        if name == FILES:
+            raise SettingsError(f"catalogs.{name}", "is the name of tables without a catalog; choose another one")
+        if not name or "." in name:
+            raise SettingsError(f"catalogs.{name}", "is the first level of table names; write it without dots")
+    if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
+        raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
+    if not settings.meta.catalog and len(settings.catalogs) > 1:
+        raise SettingsError("meta.catalog", f"name one of {', '.join(settings.catalogs)}")
+
+
+def _check_sources(settings: Settings) -> None:
+    for name, prometheus in settings.prometheus.items():
+        check_http(f"prometheus.{name}.url", prometheus.url)
+    for i, job in enumerate(settings.jobs):
+        if job.prometheus and job.prometheus not in settings.prometheus:
+            raise SettingsError(f"jobs[{i}].prometheus", f"{job.prometheus!r} is not one of [prometheus.*]")
+    if settings.trino is not None:
+        _check_trino(settings.trino)
+
+
+def _check_trino(trino: TrinoSettings) -> None:
+    check_http("trino.url", trino.url)
+    if (trino.password or trino.token) and urlsplit(trino.url).scheme != "https":
+        raise SettingsError("trino.url", "must be https:// when a password or token is sent")
+
+
+def _check_retention(retention: RetentionSettings) -> None:
+    if retention.hourly_days < retention.raw_days:
+        raise SettingsError("retention.hourly_days", "must be at least retention.raw_days")
+
+
+def _check_server(server: ServerSettings) -> None:
+    if server.public_url:
+        check_http("server.public_url", server.public_url)
+        if urlsplit(server.public_url).path.strip("/"):
+            raise SettingsError("server.public_url", "has a path; serve Limnograph under a host name of its own")
+
+
+def _check_address(field: str, address: str) -> None:
+    host, _, port = address.rpartition(":")
+    bare = host.startswith("[") == host.endswith("]") and (host.startswith("[") or ":" not in host)
+    if address and not (host.strip("[]") and bare and port.isascii() and port.isdecimal() and int(port) <= MAX_PORT):
+        raise SettingsError(field, "is not an address; write 127.0.0.1:9464")

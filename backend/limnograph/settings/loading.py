@@ -1,0 +1,65 @@
+"""Settings out of one TOML file: read, filled in, typed, checked."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from limnograph.domain.errors import SettingsError
+from limnograph.settings.checks import checked
+from limnograph.settings.filled import filled
+from limnograph.settings.located import locate
+from limnograph.settings.whole import Settings
+
+CONFIG_ENV = "LIMNOGRAPH_CONFIG"
+
+
+def load(path: str | Path | None, env: Mapping[str, str] = os.environ) -> Settings:
+    """Settings from `path`, else from the file that LIMNOGRAPH_CONFIG names. Raises SettingsError."""
+    given = path or env.get(CONFIG_ENV)
+    if not given:
+        raise SettingsError("--config", f"no settings file; give --config FILE or set {CONFIG_ENV}")
+    file = Path(given)
+    try:
+        document = tomllib.loads(file.read_text())
+    except OSError as error:
+        raise SettingsError("--config", f"cannot read {file}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError("--config", f"{file} is not valid TOML: {error}") from error
+    return parse(document, base=file.absolute().parent, env=env, file=file.absolute())
+
+
+def parse(
+    document: dict[str, Any], base: Path, env: Mapping[str, str] = os.environ, file: Path | None = None
+) -> Settings:
+    """Settings from a parsed TOML document; relative files resolve against `base`. Raises SettingsError.
+
+    From then on no text of this process shows the secrets that it holds.
+    """
+    for own in ("base", "file"):
+        if own in document:
+            raise SettingsError(own, "is not a setting; it is where the settings file lies")
+    resolved = filled(document, base, env)
+    try:
+        settings = msgspec.convert({**resolved, "base": str(base), "file": str(file or "")}, Settings)
+    except msgspec.ValidationError as error:
+        raise SettingsError(*locate(str(error), resolved)) from error
+    return checked(settings)
+
+
+def reread_catalogs(settings: Settings, env: Mapping[str, str] = os.environ) -> dict[str, dict[str, str]]:
+    """Properties of the catalogs as the settings file and the files of its secrets say now: passwords and tokens are
+    renewed while a program runs. What cannot be read now stays as it is, and so does which catalogs there are.
+    """
+    if not settings.file:
+        return settings.catalogs
+    try:
+        now = load(settings.file, env).catalogs
+    except SettingsError:
+        return settings.catalogs
+    return {name: now.get(name, properties) for name, properties in settings.catalogs.items()}
