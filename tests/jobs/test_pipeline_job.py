@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from limnograph.services.pass_report import PassReport
+
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.jobs.pipeline import (
     RETRIES,
@@ -15,7 +17,6 @@ from limnograph.jobs.pipeline import (
     until_settled,
 )
 from limnograph.services.inbox import DrainReport
-from limnograph.services.passes import PassReport
 
 
 class Scripted:

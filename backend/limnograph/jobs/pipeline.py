@@ -20,7 +20,7 @@ from limnograph.jobs.supervising import Query, supervise
 from limnograph.ports.meter import Meter
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import DrainReport
-from limnograph.services.passes import PassReport
+from limnograph.services.pass_report import PassReport
 from limnograph.services.rebuild import Rebuilt
 from limnograph.services.repair import RepairReport, Repairs
 from limnograph.settings import Settings

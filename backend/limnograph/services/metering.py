@@ -22,7 +22,7 @@ from limnograph.ports.meter import Meter
 from limnograph.ports.tables import Tables
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import TARGETS, DrainReport
-from limnograph.services.passes import PassReport
+from limnograph.services.pass_report import PassReport
 from limnograph.services.rollups_run import raw_floor
 
 

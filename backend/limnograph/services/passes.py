@@ -8,21 +8,18 @@ are looked at some at a time, and what is new enters in portions: what is done s
 from __future__ import annotations
 
 import time
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-import msgspec
 import pyarrow as pa
 
 from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import Failpoints
-from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
 from limnograph.ports.extraction import Extraction
-from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.lake import Lake
 from limnograph.ports.meta_store import Known, MetaStore
 from limnograph.services.appending import Appending, still_new
 from limnograph.services.backoff import BackOff
@@ -30,6 +27,7 @@ from limnograph.services.changes import Observed
 from limnograph.services.gaps import gaps_of, lost_parents
 from limnograph.services.known import known_of
 from limnograph.services.ledger import Ledger, ledger_at
+from limnograph.services.pass_report import Job, PassReport
 from limnograph.services.portions import Unit, portions, shortfall, units_of, without
 from limnograph.services.settled import Settled, together
 from limnograph.services.survey import (
@@ -46,43 +44,11 @@ BACKFILL_SECONDS = 60
 """After so long a pass leaves older history to the next one, which first looks for what is fresh."""
 
 
-class PassReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pass did (DESIGN §11). `pending`: something is left for the next one; `more`: of tables that
-    answered; `failed`: who did not answer, each a sentence `name: reason`; `waiting`: how many of those this pass did
-    not try, because their turn comes later; `changed`: series with a new row.
-    """
-
-    run_id: str
-    tables_seen: int
-    tables_changed: int
-    snapshots_appended: int
-    gaps: int
-    unreadable: int
-    seconds: float
-    pending: bool = False
-    more: bool = False
-    failed: tuple[str, ...] = ()
-    waiting: int = 0
-    changed: frozenset[str | None] = frozenset()
-
-
 class Heads(NamedTuple):
     """Of `snapshots` and `changes`."""
 
     snapshots: int | None
     changes: int | None
-
-
-class _Job:
-    """What one pass has done so far."""
-
-    def __init__(self, listing: Listing) -> None:
-        self.listing, self.run_id, self.started = listing, str(uuid.uuid4()), time.monotonic()
-        self.appended = self.total = self.gaps = self.unreadable = self.change_rows = 0
-        self.changed: set[str | None] = set()
-        self.failed: dict[TableName, str] = {}
-        self.left: set[TableName] = set()
-        self.later: list[Unit] = []
 
 
 class Passes:
@@ -117,7 +83,7 @@ class Passes:
         self._ensure()
         heads = self._heads()
         self._keep_settled(heads)
-        job = _Job(self._lake.listing())
+        job = Job(self._lake.listing())
         now = self._clock.now()
         self._backoff.forget({pointer.name for pointer in job.listing.pointers})
         waiting = self._backoff.waiting(now)
@@ -129,21 +95,7 @@ class Passes:
         self._failpoints.reach("before_finish_pass")
         self._settle(job, moved, heads, now)
         self._failpoints.reach("after_finish_pass")
-        failed = {name: failure.reason for name, failure in waiting.items()} | job.failed
-        return PassReport(
-            run_id=job.run_id,
-            tables_seen=len(job.listing.pointers),
-            tables_changed=len(job.changed),
-            snapshots_appended=job.appended,
-            gaps=job.gaps,
-            unreadable=job.unreadable,
-            seconds=round(time.monotonic() - job.started, 3),
-            failed=(*job.listing.failed, *(f"{name}: {reason}" for name, reason in sorted(failed.items()))),
-            waiting=len(waiting),
-            pending=bool(job.left or job.failed or waiting),
-            more=bool(job.left - job.failed.keys()),
-            changed=frozenset(job.changed),
-        )
+        return job.report(waiting)
 
     def _ensure(self) -> None:
         self._failpoints.reach("before_create_tables")
@@ -162,7 +114,7 @@ class Passes:
         pairs = ((old.snapshots, new.snapshots, SNAPSHOTS), (old.changes, new.changes, CHANGES))
         return all(before == after or self._store.only_added(before, after, table) for before, after, table in pairs)
 
-    def _look_at_all(self, job: _Job, moved: Sequence[TablePointer], heads: Heads) -> None:
+    def _look_at_all(self, job: Job, moved: Sequence[TablePointer], heads: Heads) -> None:
         """What is fresh of all tables, some at a time; then older history for as long as there is time."""
         for first in range(0, max(len(moved), 1), TABLES_AT_ONCE):
             if first and self._stop():
@@ -175,7 +127,7 @@ class Passes:
         if job.appended or job.change_rows:
             self._progress(f"{job.appended} snapshots and {job.change_rows} changes appended")
 
-    def _look_at(self, job: _Job, pointers: Sequence[TablePointer], heads: Heads) -> None:
+    def _look_at(self, job: Job, pointers: Sequence[TablePointer], heads: Heads) -> None:
         """Some tables: their first sights and gaps, fresh snapshots, all other changes."""
         now = self._clock.now()
         found = survey(self._lake, job.listing, pointers)
@@ -202,13 +154,13 @@ class Passes:
         job.failed |= found.failed
         self._remember(job, found, tables, ledger)
 
-    def _announce(self, job: _Job, units: Sequence[Unit]) -> None:
+    def _announce(self, job: Job, units: Sequence[Unit]) -> None:
         if units:
             count = sum(unit.rows for unit in units)
             job.total += count
             self._progress(f"{count} new snapshots in {len({unit.due.name for unit in units})} tables")
 
-    def _append_changes(self, job: _Job, rows: list[ChangeFact], head: int | None, step: str, now: int) -> None:
+    def _append_changes(self, job: Job, rows: list[ChangeFact], head: int | None, step: str, now: int) -> None:
         self._failpoints.reach(f"before_{step}")
         self._appending.changes(rows, head, job.run_id, now)
         self._failpoints.reach(f"after_{step}")
@@ -223,7 +175,7 @@ class Passes:
         return together(known, self._store.known(head, lost)) if lost and head is not None else known
 
     def _work(
-        self, job: _Job, units: Sequence[Unit], head: int | None = None, until: float | None = None
+        self, job: Job, units: Sequence[Unit], head: int | None = None, until: float | None = None
     ) -> Iterator[Unit]:
         """Portion by portion; the units that are left when it is time or a signal says stop."""
         waiting = deque(portions(units, self._backoff.failing))
@@ -237,7 +189,7 @@ class Passes:
             self._tell(job, waiting)
         yield from (unit for portion in waiting for unit in portion)
 
-    def _portion(self, job: _Job, portion: Sequence[Unit], taken_at: int | None) -> list[Unit]:
+    def _portion(self, job: Job, portion: Sequence[Unit], taken_at: int | None) -> list[Unit]:
         """One append; units that the extraction did not come to. `taken_at`: head that the difference was taken from,
         None where others may have written since.
         """
@@ -257,14 +209,14 @@ class Passes:
         job.changed |= set(extracted.rows.column("table_uuid").to_pylist())
         return [unit for place, unit in enumerate(units) if place in extracted.unreached]
 
-    def _tell(self, job: _Job, waiting: Sequence[Sequence[Unit]]) -> None:
+    def _tell(self, job: Job, waiting: Sequence[Sequence[Unit]]) -> None:
         """How far, and how long still at this pace."""
         left = sum(unit.rows for portion in waiting for unit in portion)
         if left and job.appended:
             seconds = (time.monotonic() - job.started) * (job.total - job.appended) / job.appended
             self._progress(f"{job.appended} of {job.total} snapshots appended, about {seconds:.0f} s left")
 
-    def _remember(self, job: _Job, found: Survey, tables: Sequence[Observed], ledger: Ledger) -> None:
+    def _remember(self, job: Job, found: Survey, tables: Sequence[Observed], ledger: Ledger) -> None:
         """What is durable by now needs no second look."""
         left: dict[str, set[int]] = {}
         for unit in job.later:
@@ -282,7 +234,7 @@ class Passes:
         for damage in found.damaged:
             self._settled.put(damage.pointer, None, ledger)
 
-    def _settle(self, job: _Job, moved: Sequence[TablePointer], heads: Heads, now: int) -> None:
+    def _settle(self, job: Job, moved: Sequence[TablePointer], heads: Heads, now: int) -> None:
         """Remember for the next pass, unless rows went while this one worked."""
         tried = [pointer.name for pointer in moved if pointer.name not in job.left or pointer.name in job.failed]
         self._backoff.settle(tried, job.failed, now)

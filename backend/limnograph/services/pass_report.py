@@ -1,0 +1,64 @@
+"""What one pass of the pipeline has done so far, and what it reports in the end."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+
+import msgspec
+
+from limnograph.domain.ids import TableName
+from limnograph.ports.lake import Listing
+from limnograph.services.backoff import Failure
+from limnograph.services.portions import Unit
+
+
+class PassReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pass did (DESIGN §11). `pending`: something is left for the next one; `more`: of tables that
+    answered; `failed`: who did not answer, each a sentence `name: reason`; `waiting`: how many of those this pass did
+    not try, because their turn comes later; `changed`: series with a new row.
+    """
+
+    run_id: str
+    tables_seen: int
+    tables_changed: int
+    snapshots_appended: int
+    gaps: int
+    unreadable: int
+    seconds: float
+    pending: bool = False
+    more: bool = False
+    failed: tuple[str, ...] = ()
+    waiting: int = 0
+    changed: frozenset[str | None] = frozenset()
+
+
+class Job:
+    """What one pass has done so far."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.listing, self.run_id, self.started = listing, str(uuid.uuid4()), time.monotonic()
+        self.appended = self.total = self.gaps = self.unreadable = self.change_rows = 0
+        self.changed: set[str | None] = set()
+        self.failed: dict[TableName, str] = {}
+        self.left: set[TableName] = set()
+        self.later: list[Unit] = []
+
+    def report(self, waiting: Mapping[TableName, Failure]) -> PassReport:
+        """`waiting`: tables that failed before and were not tried again yet."""
+        failed = {name: failure.reason for name, failure in waiting.items()} | self.failed
+        return PassReport(
+            run_id=self.run_id,
+            tables_seen=len(self.listing.pointers),
+            tables_changed=len(self.changed),
+            snapshots_appended=self.appended,
+            gaps=self.gaps,
+            unreadable=self.unreadable,
+            seconds=round(time.monotonic() - self.started, 3),
+            failed=(*self.listing.failed, *(f"{name}: {reason}" for name, reason in sorted(failed.items()))),
+            waiting=len(waiting),
+            pending=bool(self.left or self.failed or waiting),
+            more=bool(self.left - self.failed.keys()),
+            changed=frozenset(self.changed),
+        )
