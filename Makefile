@@ -48,6 +48,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift: unde
 	python -m limnograph.domain.reference | diff - docs/meta-tables.md
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	python -m limnograph.domain.metrics_reference | diff - docs/metrics.md
+	python -m limnograph.settings.reference | diff - docs/settings.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
@@ -95,11 +96,12 @@ wheel: setup ## Build the wheel with the dashboard inside, into dist/
 	uv build --wheel
 
 .PHONY: types
-types: setup ## Regenerate the OpenAPI document, the TypeScript types, docs/meta-tables.md and docs/metrics.md
+types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the pages of docs/ that come from code
 	python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json
 	cd frontend && npm run gen:api
 	python -m limnograph.domain.reference > docs/meta-tables.md
 	python -m limnograph.domain.metrics_reference > docs/metrics.md
+	python -m limnograph.settings.reference > docs/settings.md
 
 .PHONY: format
 format: setup e2e/node_modules/.stamp ## Format all code

@@ -14,7 +14,7 @@ LEAST_CHARACTERS = 6
 """A shorter secret is not looked for in texts: it would blot out ordinary words."""
 SECRET_KEY = re.compile(
     r"secret|password|passwd|(^|[._-])pwd|token|credential|authori[sz]ation|access[._-]?key|api[._-]?key"
-    r"|^header[.]|account[._-]?key|sas[._-]|private[._-]?key|(^|[._-])auth[._]|cookie|signature|passphrase",
+    r"|^header[.]|account[._-]?key|sas[._-]|private[._-]?key|(^|[._-])auth[._]|cookie|signature|passphrase|session[._-]?key",
     re.IGNORECASE,
 )
 """Names of properties and of query parameters whose value is a secret."""

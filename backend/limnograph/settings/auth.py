@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from limnograph.domain.access import AccessScope
-from limnograph.settings.base import Frozen
+from limnograph.settings.base import Frozen, Secret
 
 MAX_SESSION_HOURS = 720
 
@@ -19,7 +19,7 @@ class OidcSettings(Frozen, frozen=True, kw_only=True):
     """Its URL; https, except on loopback."""
     client_id: str
     """Ours, as registered there."""
-    client_secret: str = ""
+    client_secret: Secret = ""
     """Ours, as registered there; default a public client."""
     scopes: tuple[str, ...] = ("openid", "email", "profile")
     """Asked of the provider."""
@@ -40,7 +40,7 @@ class ProxySettings(Frozen, frozen=True, kw_only=True):
 
     addresses: tuple[str, ...]
     """Addresses or networks of the proxy; nobody else is believed."""
-    secret: str
+    secret: Secret
     """Sent by the proxy in `x-limnograph-proxy-secret`; at least 16 characters, random ones."""
     user_header: str = "x-forwarded-user"
     """Header with the user."""
@@ -63,7 +63,7 @@ class AuthSettings(Frozen, frozen=True, kw_only=True):
     """File of the audit log; default `.limnograph/audit.log` beside the settings file."""
     session_hours: Annotated[float, msgspec.Meta(gt=0, le=MAX_SESSION_HOURS)] = 12.0
     """How long a browser stays logged in, hours."""
-    session_key: str = ""
+    session_key: Secret = ""
     """Shared by the servers of one installation, at least 16 characters, random ones; default a file of our own making.
     """
     open_metrics: bool = False

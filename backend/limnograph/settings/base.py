@@ -16,6 +16,8 @@ Deadline = Annotated[float, msgspec.Meta(gt=0, le=MAX_DEADLINE_SECONDS)]
 """Seconds that something may take in all."""
 Port = Annotated[int, msgspec.Meta(ge=0, le=MAX_PORT)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+Secret = Annotated[str, msgspec.Meta(extra={"secret": True})]
+"""A credential: the page of settings says how it comes from a file."""
 
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from limnograph.settings.base import AtLeastOne, Deadline, Frozen
+from limnograph.settings.base import AtLeastOne, Deadline, Frozen, Secret
 
 
 class PrometheusSettings(Frozen, frozen=True, kw_only=True):
@@ -16,7 +16,7 @@ class PrometheusSettings(Frozen, frozen=True, kw_only=True):
     """Total deadline of one answer, redirects and body included, seconds."""
     max_series: AtLeastOne = 1_000
     """An answer with more series is cut and says so."""
-    bearer_token: str = ""
+    bearer_token: Secret = ""
     """Sent with each question; default none."""
 
 
@@ -38,9 +38,9 @@ class TrinoSettings(Frozen, frozen=True, kw_only=True):
     """Trino's name of the meta namespace, when it is another one."""
     user: str = "limnograph"
     """Whom queries run as."""
-    password: str = ""
+    password: Secret = ""
     """Of that user; default none."""
-    token: str = ""
+    token: Secret = ""
     """A JWT instead of a password; default none."""
     ca_certificates: str = ""
     """Path of a PEM file with the certificates that the coordinator is proved by; default the usual authorities."""

@@ -1,0 +1,150 @@
+"""An example of each section of the settings file; together they are one file that `load` accepts."""
+
+from __future__ import annotations
+
+EXAMPLES = {
+    "[catalogs.NAME]": """
+[catalogs.lake]                        # PyIceberg's property names; type sql, rest, glue or hive
+type = "rest"
+uri = "https://catalog.example.org"
+token_file = "secrets/catalog"
+warehouse = "s3://lake/warehouse"
+s3.endpoint = "https://s3.example.org"
+s3.access-key-id = "${S3_KEY}"
+s3.secret-access-key_file = "secrets/s3"
+
+[catalogs.local]
+type = "sql"
+uri = "postgresql+psycopg2://limnograph:${CATALOG_PASSWORD}@db.example.org/lake"
+warehouse = "file:///srv/warehouse"
+""",
+    "[meta]": """
+[meta]
+catalog = "lake"
+namespace = "limnograph"
+""",
+    "[observe]": """
+[observe]
+include = ["lake.**", "files.**"]
+exclude = ["lake.*.tmp_*"]
+roots = ["s3://shared/imported"]
+table_deadline_seconds = 60
+probes_per_second = 20
+probes_at_once = 4
+catalog_deadline_seconds = 10
+""",
+    "[[observe.paths]]": """
+[[observe.paths]]
+format = "delta"
+name = "landing.events"
+location = "s3://landing/events"
+properties = {"s3.region" = "eu-central-1"}
+""",
+    "[[observe.warehouses]]": """
+[[observe.warehouses]]
+name = "landing"
+location = "/srv/landing"
+format = "hudi"
+properties = {}
+""",
+    "[prometheus.NAME]": """
+[prometheus.main]
+url = "https://prometheus.example.org"
+timeout_seconds = 5
+max_series = 1000
+bearer_token_file = "secrets/prometheus"
+""",
+    "[alertmanager]": """
+[alertmanager]
+url = "http://127.0.0.1:9093"
+""",
+    "[trino]": """
+[trino]
+url = "https://trino.example.org:8443"
+catalog = "lake"
+schema = "limnograph"
+user = "limnograph"
+password_file = "secrets/trino"        # or token_file
+ca_certificates = "/etc/ssl/company.pem"
+timeout_seconds = 6
+concurrent = 4
+""",
+    "[[jobs]]": """
+[[jobs]]
+name = "churn"
+reads = ["lake.sales.customer_events"]
+writes = ["lake.models.churn"]
+select = {cluster = "prod"}
+template = "spark_job_duration"
+promql = "max(churn_duration_seconds)"
+prometheus = "main"
+""",
+    "[inbox]": """
+[inbox]
+url = "postgresql+psycopg2://limnograph:${CATALOG_PASSWORD}@db.example.org/limnograph"
+""",
+    "[cache]": """
+[cache]
+dir = "/var/cache/limnograph"
+""",
+    "[pipeline]": """
+[pipeline]
+metrics = "127.0.0.1:9464"
+""",
+    "[retention]": """
+[retention]
+raw_days = 30
+hourly_days = 400
+""",
+    "[server]": """
+[server]
+host = "0.0.0.0"
+port = 8787
+insecure = false
+public_url = "https://limnograph.example.org"
+page_cache_mb = 64
+hot_mb = 1000
+streams = 1000
+streams_per_caller = 50
+""",
+    "[auth]": """
+[auth]
+mode = "oidc"
+tokens = "/var/lib/limnograph/tokens.json"
+audit = "/var/log/limnograph/audit.log"
+session_hours = 12
+session_key_file = "secrets/session"
+open_metrics = false
+""",
+    "[auth.oidc]": """
+[auth.oidc]
+issuer = "https://idp.example.org"
+client_id = "limnograph"
+client_secret_file = "secrets/oidc"
+scopes = ["openid", "email", "profile"]
+groups_claim = "groups"
+audience = "limnograph"
+trust_email = false
+grants = {"group:sre" = ["read", "webhook"], "domain:example.org" = ["read"]}
+""",
+    "[auth.proxy]": """
+[auth.proxy]                           # for mode = "proxy"
+addresses = ["10.0.0.0/24"]
+secret_file = "secrets/proxy"
+user_header = "x-forwarded-user"
+groups_header = "x-forwarded-groups"
+email_header = "x-forwarded-email"
+grants = {"*" = ["read"]}
+""",
+    "[spark]": """
+[spark]
+master = "spark://spark.example.org:7077"
+jars = "/opt/limnograph/jars"
+conf = {"spark.executor.memory" = "2g"}
+""",
+    "[path_map]": """
+[path_map]
+"s3://lake/warehouse" = "/mnt/lake/warehouse"
+""",
+}
+"""Heading -> TOML."""

@@ -1,0 +1,170 @@
+"""`docs/settings.md` out of the structs: `python -m limnograph.settings.reference`. CI compares it with the file."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from limnograph.settings.base import Frozen
+from limnograph.settings.examples import EXAMPLES
+from limnograph.settings.whole import Settings
+
+INTRODUCTION = """# Settings
+
+Generated from `backend/limnograph/settings`: change it there, then run `make types`.
+
+One TOML file: `--config FILE`, or environment variable `LIMNOGRAPH_CONFIG`. Only `[catalogs.*]` is required. An unknown
+key is an error that names the key, and so is a value out of its bounds.
+
+- **Environment**: `${NAME}` inside any text is the value of that variable; one that is not set is an error.
+- **Secrets from files**: any text may be given by its key with `_file`, such as `password_file = "/run/secrets/trino"`:
+  the file's content, without the space around it. A relative path lies beside the settings file. Credentials of
+  catalogs are read again while the programs run. No secret is written to a log, a page or an error.
+- **State** (inbox, cache, checkpoint, tokens, audit log) lies in `.limnograph/` beside the settings file, unless a
+  setting says otherwise.
+
+The examples below are one settings file together; a test loads it.
+"""
+_BOUNDS = {"gt": "above {}", "ge": "at least {}", "le": "at most {}", "lt": "below {}"}
+_SPELLED: dict[Any, str] = {str: "text", int: "integer", float: "number", bool: "true or false"}
+_OWN = frozenset({"base", "file"})
+"""Not in the file: where it lies."""
+
+
+class Setting(NamedTuple):
+    """A key of a section as its row shows it."""
+
+    key: str
+    type: str
+    default: str
+    meaning: str
+
+
+def document() -> str:
+    """The whole page as Markdown. Raises LookupError for a setting that nothing is said about."""
+    return "\n".join((INTRODUCTION, *(_section(name, struct) for name, struct in sections())))
+
+
+def sections() -> Iterator[tuple[str, type[Frozen] | None]]:
+    """Headings as TOML spells them, with the struct behind them; None where keys are free."""
+    told = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    yield "[catalogs.NAME]", None
+    for name, kind in told.items():
+        if name in _OWN | {"catalogs", "path_map"}:
+            continue
+        struct = _struct_of(kind)
+        many = {"prometheus": "[prometheus.NAME]", "jobs": "[[jobs]]"}
+        yield many.get(name, f"[{name}]"), struct
+        yield from _below(name, struct)
+    yield "[path_map]", None
+
+
+def _below(name: str, struct: type[Frozen]) -> Iterator[tuple[str, type[Frozen]]]:
+    for field in msgspec.structs.fields(struct):
+        if nested := _find_struct(field.type):
+            place = f"{name}.{field.name}"
+            yield (f"[[{place}]]" if get_origin(field.type) is tuple else f"[{place}]"), nested
+
+
+def settings_of(struct: type[Frozen]) -> Iterator[Setting]:
+    """Keys that stand in the section itself."""
+    meanings, hints = _meanings(struct), get_type_hints(struct, include_extras=True)
+    for field in msgspec.structs.fields(struct):
+        if _find_struct(field.type):
+            continue
+        if field.name not in meanings:
+            raise LookupError(f"{struct.__name__}.{field.name} has no sentence below it")
+        hint = hints[field.name]
+        secret = f" A secret: better `{field.name}_file`." if _is_secret(hint) else ""
+        yield Setting(field.name, _spell(hint), _default(field), meanings[field.name] + secret)
+
+
+def _section(name: str, struct: type[Frozen] | None) -> str:
+    told = [f"## `{name}`\n"]
+    if struct is None:
+        root = _meanings(Settings)
+        told.append(f"{root['catalogs' if 'catalogs' in name else 'path_map']}\n")
+    else:
+        told.append(f"{_one_line(inspect.getdoc(struct) or '')}\n")
+        rows = (f"| `{s.key}` | {s.type} | {s.default} | {s.meaning} |\n" for s in settings_of(struct))
+        told.append("| key | type | default | meaning |\n|---|---|---|---|\n" + "".join(rows))
+    return "\n".join((*told, f"```toml\n{EXAMPLES[name].strip()}\n```\n"))
+
+
+def _meanings(struct: type[Frozen]) -> dict[str, str]:
+    """The sentence below each field, which Python drops, out of the source."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(struct))).body[0]
+    assert isinstance(body, ast.ClassDef)  # noqa: S101  # the source of a class is a class
+    found: dict[str, str] = {}
+    for field, text in zip(body.body, body.body[1:], strict=False):
+        if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+            continue
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            found[field.target.id] = _one_line(str(text.value.value)).replace("|", "\\|")
+    return found
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _spell(kind: Any) -> str:
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        bounds = arguments[1]
+        given = ((words, getattr(bounds, name)) for name, words in _BOUNDS.items())
+        told = [words.format(bound) for words, bound in given if bound is not None]
+        return ", ".join((_spell(arguments[0]), *told))
+    if origin in {Union, UnionType}:
+        return _spell(next(argument for argument in arguments if argument is not NoneType))
+    if origin is Literal:
+        return " or ".join(f'`"{value}"`' for value in arguments if value)
+    if origin is tuple:
+        return f"list of {_spell(arguments[0])}"
+    if origin is dict:
+        return f"table of {_spell(arguments[1]).replace('list of', 'lists of')}"
+    return _SPELLED[kind]
+
+
+def _default(field: msgspec.structs.FieldInfo) -> str:
+    if field.required:
+        return "**required**"
+    value = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+    if value is None or value in ("", (), {}):
+        return ""
+    if isinstance(value, tuple):
+        return "`[" + ", ".join(f'"{item}"' for item in value) + "]`"
+    if isinstance(value, str):
+        return f'`"{value}"`'
+    return f"`{value:g}`" if isinstance(value, float) else f"`{str(value).lower()}`"
+
+
+def _is_secret(kind: Any) -> bool:
+    return get_origin(kind) is Annotated and bool((kind.__metadata__[0].extra or {}).get("secret"))
+
+
+def _find_struct(kind: Any) -> type[Frozen] | None:
+    """The struct that a type is or holds."""
+    for one in (kind, *get_args(kind)):
+        if isinstance(one, type) and issubclass(one, Frozen):
+            return one
+    return None
+
+
+def _struct_of(kind: Any) -> type[Frozen]:
+    found = _find_struct(kind)
+    if found is None:
+        raise LookupError(f"{kind} is no section")
+    return found
+
+
+if __name__ == "__main__":
+    sys.stdout.write(document())
