@@ -59,20 +59,24 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 /** URL path of the story's table page. */
 export const tablePath = (story: Story): string => `/t/${story.table.split('.').join('/')}`;
 
+/** The command itself. */
+export const limnograph = join(root, '.venv/bin/limnograph');
+
 /** A server of its own on the demo's lake; `change` edits the demo's settings before it starts. */
 export async function serve(
   change: (toml: string) => string,
-): Promise<{ url: string; stop: () => Promise<void> }> {
+): Promise<{ url: string; settings: string; stop: () => Promise<void> }> {
   const place = mkdtempSync(join(tmpdir(), 'limnograph-e2e-'));
   const settings = join(place, 'limnograph.toml');
   writeFileSync(settings, change(readFileSync(join(folder, 'limnograph.toml'), 'utf8')));
-  const child = spawn(join(root, '.venv/bin/limnograph'), ['serve', '--config', settings, '--port', '0'], {
+  const child = spawn(limnograph, ['serve', '--config', settings, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = await address(child);
   const gone = new Promise<void>((done) => child.once('exit', () => done()));
   return {
     url,
+    settings,
     stop: async () => {
       child.kill('SIGTERM');
       await gone;

@@ -1,7 +1,15 @@
 // Sends the token to the server, which answers with a cookie and a path of its own.
 const form = document.getElementById("login");
 const problem = document.getElementById("problem");
-const asked = new URLSearchParams(location.search).get("next") ?? "/";
+// A browser that was sent here keeps the fragment of the link that it followed; the server never saw it.
+const asked = (new URLSearchParams(location.search).get("next") ?? "/") + location.hash;
+
+const provider = document.querySelector("a.button");
+if (provider && location.hash) {
+  const start = new URL(provider.href);
+  start.searchParams.set("next", asked);
+  provider.href = start.href;
+}
 
 async function enter(token) {
   const answer = await fetch("/api/v1/session", {

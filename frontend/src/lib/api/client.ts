@@ -1,6 +1,7 @@
 // The only place that talks to the server: one function a question, answers as the OpenAPI document types them.
-// Every failure is an ApiProblem; an aborted request rejects with its AbortError.
+// Every failure is an ApiProblem; an aborted request rejects with its AbortError. Who is not known leaves for the login.
 import createClient, { type FetchResponse } from 'openapi-fetch';
+import { loginDoor } from './login.ts';
 import { toSegments, type TableRef } from './names.ts';
 import { problemFrom, problemOf } from './problem.ts';
 import type { components, paths } from './schema.d.ts';
@@ -16,12 +17,23 @@ export type TimelineQuestion = NonNullable<
 >;
 
 const api = createClient<paths>({ baseUrl: '/' });
+const UNKNOWN = 401;
+const leaveForLogin = loginDoor({
+  get location() {
+    return location;
+  },
+  get storage() {
+    return sessionStorage;
+  },
+  now: Date.now,
+});
 
 async function answer<T extends Record<string | number, unknown>, O, M extends `${string}/${string}`>(
   asked: Promise<FetchResponse<T, O, M>>,
 ): Promise<NonNullable<FetchResponse<T, O, M>['data']>> {
   try {
     const { data, error, response } = await asked;
+    if (response.status === UNKNOWN) leaveForLogin();
     if (data === undefined || data === null) throw problemOf(response.status, error);
     return data;
   } catch (thrown) {

@@ -1,0 +1,42 @@
+// A link from an alert survives the login, whether the page or only its data are refused.
+import { execFileSync } from 'node:child_process';
+import { expect, limnograph, serve, tablePath, test } from '../fixtures.ts';
+import { TimelinePage } from '../timeline.ts';
+
+test('an alert link survives the login, and so does a page whose session ends', async ({
+  page,
+  story,
+  around,
+  complaints,
+}) => {
+  test.slow(); // it starts a server
+  const server = await serve((toml) => `${toml}\n[auth]\nmode = "tokens"\n`);
+  const asked = ['token', 'create', 'paged', '--scope', 'read', '--config', server.settings];
+  const token =
+    /^lmn_[\w-]+/.exec(execFileSync(limnograph, asked, { encoding: 'utf8', stdio: 'pipe' }))?.[0] ?? '';
+  const link = `${server.url}${tablePath(story)}?${around}&c=${story.burst.snapshot_id}#runbook`;
+  const login = async () => {
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  };
+  try {
+    await page.goto(link);
+    await expect(page).toHaveURL(/\/login\?next=/);
+    await login();
+    await expect(page).toHaveURL(link);
+    await new TimelinePage(page).drawn();
+
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Next commit' }).click();
+    await expect(page).toHaveURL(/\/login\?next=/);
+    await login();
+    await expect(page).toHaveURL(new RegExp(`${tablePath(story)}\\?.*c=\\d+`));
+    await new TimelinePage(page).drawn();
+    // The browser itself notes a refused answer; nothing else may complain.
+    expect(complaints.filter((text) => !/status of 401/.test(text))).toEqual([]);
+    complaints.length = 0;
+  } finally {
+    await page.goto('about:blank');
+    await server.stop();
+  }
+});
