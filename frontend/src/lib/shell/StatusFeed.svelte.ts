@@ -1,5 +1,7 @@
-// The server's status, asked again every 15 s while the page can be seen. One for the whole application.
+// The server's status, asked again every 15 s while the page can be seen, and when a source begins or ceases to answer.
+// One for the whole application.
 import { getStatus, type Schemas } from '#lib/api/client.ts';
+import { live } from '#lib/live/live.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 
 const EVERY_MS = 15_000;
@@ -20,12 +22,15 @@ class StatusFeed {
 
   /** Starts asking; the returned function stops it. */
   start(): () => void {
-    void this.refresh();
+    const ask = () => void this.refresh();
+    ask();
+    const heard = [live.on('sources', ask), live.onBehind(ask)];
     const again = setInterval(() => {
       if (document.visibilityState === 'visible') void this.refresh();
     }, EVERY_MS);
     return () => {
       clearInterval(again);
+      for (const end of heard) end();
       this.resource.stop();
     };
   }

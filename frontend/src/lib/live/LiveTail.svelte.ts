@@ -1,0 +1,94 @@
+// What a page does when its table moves: it asks again, not too often, and not under the reader's pointer; then it counts
+// what waits. New commits are said once, at most one sentence in ten seconds. Draws nothing, knows no stream.
+import type { Schemas } from '#lib/api/client.ts';
+import { signed } from '#lib/format/count.ts';
+import { clockSeconds } from '#lib/format/instant.ts';
+import { throttle } from './throttle.ts';
+
+type CommitSeen = Schemas['CommitSeen'];
+
+export interface Tail {
+  /** Asks for everything in view again. */
+  readonly refresh: () => void;
+  /** A question is under way: another now would abort it, and on a busy table none would ever be answered. */
+  readonly pending: () => boolean;
+  /** The view must stay as it is: the reader points into it, or paused it. */
+  readonly held: () => boolean;
+  /** Whether an instant lies in what is shown; of a commit without a time (null) nobody knows. */
+  readonly shows: (at: number | null) => boolean;
+  readonly say: (sentence: string) => void;
+}
+
+const REFRESH_MS = 2_000;
+const SAY_MS = 10_000;
+/** Ids that are remembered, so that a commit is counted once when the pipeline's row follows the watcher's. */
+const REMEMBERED = 1_000;
+
+export class LiveTail {
+  /** New commits that the view does not show yet. */
+  waiting = $state(0);
+
+  readonly #tail: Tail;
+  #due = false;
+  #unsaid: CommitSeen[] = [];
+  readonly #seen = new Set<string>();
+  readonly #ask: ReturnType<typeof throttle>;
+  readonly #say: ReturnType<typeof throttle>;
+
+  constructor(tail: Tail, clock?: Parameters<typeof throttle>[2]) {
+    this.#tail = tail;
+    this.#ask = throttle(() => this.#refresh(), REFRESH_MS, clock);
+    this.#say = throttle(() => this.#speak(), SAY_MS, clock);
+  }
+
+  /** A commit of the table came, or its row changed. */
+  commit(event: CommitSeen): void {
+    const known = this.#seen.has(event.snapshot_id);
+    if (known || !this.#tail.shows(event.t)) return;
+    if (this.#seen.size >= REMEMBERED) this.#seen.clear();
+    this.#seen.add(event.snapshot_id);
+    if (this.#tail.held()) this.waiting += 1;
+    this.#unsaid.push(event);
+    this.#say();
+  }
+
+  /** Anything known of the table changed. */
+  moved(): void {
+    if (this.#tail.held()) this.#due = true;
+    else this.#ask();
+  }
+
+  /** The reader no longer holds the view, or asked for what waits. */
+  release(): void {
+    if (!this.#due && this.waiting === 0) return;
+    this.#refresh();
+  }
+
+  /** Another table: nothing of this one matters any more. */
+  forget(): void {
+    this.#ask.cancel();
+    this.#say.cancel();
+    [this.waiting, this.#due, this.#unsaid] = [0, false, []];
+    this.#seen.clear();
+  }
+
+  #refresh(): void {
+    if (this.#tail.pending()) return this.#ask();
+    [this.waiting, this.#due] = [0, false];
+    this.#tail.refresh();
+  }
+
+  #speak(): void {
+    const said = this.#unsaid;
+    this.#unsaid = [];
+    if (said.length > 0) this.#tail.say(sentence(said));
+  }
+}
+
+function sentence(events: readonly CommitSeen[]): string {
+  const [first] = events;
+  if (!first || events.length > 1) return `${events.length} new commits`;
+  const at = first.t === null ? '' : ` at ${clockSeconds(first.t)} UTC`;
+  const files = first.added_data_files === null ? '' : `, ${signed(first.added_data_files)} data files`;
+  return `New commit: ${first.operation ?? 'not read'}${at}${files}`;
+}
