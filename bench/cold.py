@@ -48,7 +48,7 @@ def page(bench: Bench) -> list[Row]:
     """A page of default lanes whose range nobody asked for before, and the questions it asks, asked of Prometheus."""
     with _prometheus(bench.scratch) as url:
         ours, peer = asyncio.run(_page(url, PAGES if bench.full else PAGES // 2))
-    note = f"Prometheus asked for the same series, one after the other; median of {PAGES} pages of 6 h at 60 s, wall"
+    note = f"Prometheus asked for the same series, template by template; median of {PAGES} pages of 6 h at 60 s, wall"
     return [Row("serve.cold_page", ours * 1e3, peer * 1e3, "ms", 0.25, f"{note}; goal: at most 4x of Prometheus")]
 
 

@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
@@ -22,7 +23,7 @@ from limnograph.domain.promql import Call, Selector
 from limnograph.domain.series import RangeQuery, Series
 from limnograph.domain.time import TimeRange
 from limnograph.services import job_lanes, templates
-from limnograph.services.jobs import Jobs
+from limnograph.services.jobs import ConfiguredJob, Jobs
 from limnograph.services.metrics import Metrics
 from limnograph.services.paces import slowest
 from limnograph.services.runs import Runs
@@ -246,5 +247,73 @@ def test_fifty_people_who_open_one_link_cost_prometheus_what_one_does(prometheus
         await client.aclose()
         return costs
 
-    one, fifty = asyncio.run(run())
-    assert one == fifty <= 3
+    assert asyncio.run(run()) == [1, 1]
+
+
+@pytest.mark.prometheus
+@pytest.mark.parametrize("step", [10, 45, 60, 300, 4 * 3600])
+@pytest.mark.parametrize("job", [None, "churn"])
+def test_one_question_of_a_page_answers_what_its_templates_answer_one_by_one(prometheus, step, job) -> None:
+    hours = 1 if step == 10 else 5
+    span = TimeRange.parse((SLOW - 3600 * hours) * 1000, (SLOW + 3600) * 1000, step)
+
+    async def run() -> list:
+        client = PrometheusClient("main", prometheus)
+        jobs = Jobs((), Runs(MemoryInbox()), Metrics(client, SystemClock()))
+        found = []
+        for page in (await jobs.page(NAME, job, span, span.end), None):
+            linked = await jobs.of_table(NAME, span.end, page)
+            chosen = job_lanes.choose(linked, job)
+            assert chosen == ("churn", "reads", True)
+            bars = await job_lanes.runs(jobs, NAME, chosen, span, page)
+            found.append((linked, await job_lanes.duration(jobs, NAME, chosen, span, page), bars))
+            assert (page is None) == (len(found) == 2)
+        await client.aclose()
+        return found
+
+    (joined, band, runs), (linked, alone, bars) = asyncio.run(run())
+    assert joined == linked
+    assert msgspec.structs.replace(band, age_s=0) == msgspec.structs.replace(alone, age_s=0)
+    assert runs == bars
+    assert {160.0, 52.0} <= {*band.hi, *band.lo}
+    assert runs.bars
+
+
+@pytest.mark.prometheus
+def test_one_question_keeps_other_jobs_tables_and_labels_apart(prometheus) -> None:
+    span = TimeRange.parse((SLOW - 3600) * 1000, (SLOW + 3600) * 1000, 60)
+
+    async def run() -> None:
+        client = PrometheusClient("main", prometheus)
+        narrowed = ConfiguredJob(name="churn", reads=("lake.sales.*",), select={"application_id": "other"})
+        elsewhere = ConfiguredJob(name="churn", reads=("lake.sales.*",), select={"table": ODD})
+        for configured, asked in ((narrowed, 1), (elsewhere, 3)):
+            jobs = Jobs((configured,), Runs(MemoryInbox()), Metrics(client, SystemClock()))
+            before = questions(prometheus)
+            page = await jobs.page(NAME, None, span, span.end)
+            chosen = job_lanes.choose(await jobs.of_table(NAME, span.end, page), None)
+            band = await job_lanes.duration(jobs, NAME, chosen, span, page)
+            bars = await job_lanes.runs(jobs, NAME, chosen, span, page)
+            assert (set(band.mid), bars.bars) == ({None}, [])
+            assert questions(prometheus) - before == asked
+        await client.aclose()
+
+    asyncio.run(run())
+
+
+@pytest.mark.prometheus
+def test_a_query_of_the_settings_that_is_wrong_blanks_no_other_lane(prometheus) -> None:
+    span = TimeRange.parse((SLOW - 3600) * 1000, (SLOW + 3600) * 1000, 60)
+    wrong = ConfiguredJob(name="churn", reads=("lake.sales.*",), promql="sum by (")
+
+    async def run():
+        client = PrometheusClient("main", prometheus)
+        made = parts(lake([row(1, START * 1_000_000)]), client, FixedClock(END * 1_000_000), configured=(wrong,))
+        answer = await made.backend.timelines.answer(NAME, span, ("job_duration", "job_runs"), None, None)
+        await client.aclose()
+        return answer.lanes
+
+    duration, runs = asyncio.run(run())
+    assert (duration.status, duration.problem.type) == ("error", "source-rejected")
+    assert runs.status == "ok"
+    assert runs.bars

@@ -15,7 +15,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.series import Series
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import DEFAULT_LANES
-from limnograph.services import templates
+from limnograph.services import page_metrics, templates
 from limnograph.services.cold import ColdEngine
 from limnograph.services.jobs import ConfiguredJob
 from limnograph.services.rollups import DAY, ROW_COLUMNS, Stamp, fold_days, roll_hours
@@ -81,9 +81,10 @@ def test_marks_of_a_long_range_stand_for_commits_and_of_a_short_one_for_one() ->
 def test_the_period_before_has_the_same_lanes_on_the_same_axis() -> None:
     asked = TimeRange.parse((NOW - 6 * HOUR) // 1000, NOW // 1000, 60)
     times = list(range(asked.start - 9 * 86_400_000, asked.end, 60_000))
-    matchers = {**templates.table_matchers(NAME), "role": "reads", "job_name": "churn"}
-    series = [Series({"job_name": "churn", templates.STAT: "last"}, times, [7.0] * len(times))]
-    source = MemoryMetrics("main", {templates.duration_band(matchers, 60): series})
+    reader = {**templates.table_matchers(NAME), "role": "reads", "job_name": "churn", "__name__": templates.DURATION}
+    days = TimeRange(asked.start - 9 * 86_400_000, asked.end - 9 * 86_400_000, asked.step)
+    texts = [page_metrics.question(templates.table_matchers(NAME), one, one.end, 15).promql for one in (asked, days)]
+    source = MemoryMetrics("main", {text: [Series(reader, times, [7.0] * len(times))] for text in texts})
     job = ConfiguredJob(name="churn", reads=("lake.sales.*",))
     timelines = parts(engine(), source, configured=(job,)).backend.timelines
     found = ask(timelines, asked, cmp=9 * 86_400 - 30)

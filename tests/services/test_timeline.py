@@ -13,7 +13,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.series import Series
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import LANES
-from limnograph.services import templates
+from limnograph.services import page_metrics, templates
 from limnograph.services.jobs import ConfiguredJob
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
 
@@ -131,13 +131,19 @@ def test_an_unknown_table_is_an_error_of_the_whole() -> None:
 
 
 def duration_series() -> dict[str, list[Series]]:
-    matchers = {**templates.table_matchers(NAME), "role": "reads", "job_name": "churn"}
     times = list(range(SPAN.start, SPAN.end, 60_000))
     slow = (NOW - 2 * HOUR) // 1000
     values = [160.0 if t > slow else 52.0 for t in times]
     values[5] = float("nan")
-    stats = [Series({"job_name": "churn", templates.STAT: stat}, times, values) for stat in ("min", "last", "max")]
-    return {templates.duration_band(matchers, 60): stats}
+    reader = {**templates.table_matchers(NAME), "job_name": "churn", "role": "reads"}
+    labels = [{"__name__": templates.DURATION}, {templates.STAT: "min"}, {templates.STAT: "max"}]
+    return {page_text(): [Series({**reader, **one}, times, values) for one in labels]}
+
+
+def page_text(job: str | None = None) -> str:
+    """The one question of a page of SPAN."""
+    matchers = templates.table_matchers(NAME)
+    return page_metrics.question({**matchers, "job_name": job} if job else matchers, SPAN, NOW // 1000, 15).promql
 
 
 def test_job_duration_stands_on_the_same_axis_and_nan_is_a_gap() -> None:

@@ -25,16 +25,25 @@ def _name(text: str) -> str:
 
 
 class Selector(NamedTuple):
-    """An instant selector; with `window` seconds a range selector. Matchers compare for equality."""
+    """An instant selector; with `window` seconds a range selector, `at` epoch seconds that one instant at every step.
 
-    metric: str
+    Matchers compare for equality. Several metrics are selected by one regex, so that one evaluation answers of all.
+    """
+
+    metric: str | tuple[str, ...]
     matchers: Mapping[str, str]
     window: int | None = None
+    at: int | None = None
 
     def __str__(self) -> str:
-        inner = ",".join(f"{_name(label)}={quoted(value)}" for label, value in sorted(self.matchers.items()))
-        text = _name(self.metric) + (f"{{{inner}}}" if inner else "")
-        return f"{text}[{self.window}s]" if self.window is not None else text
+        inner = [f"{_name(label)}={quoted(value)}" for label, value in sorted(self.matchers.items())]
+        if isinstance(self.metric, str):
+            name = _name(self.metric)
+        else:
+            name, inner = "", [f"__name__=~{quoted('|'.join(map(_name, self.metric)))}", *inner]
+        text = name + (f"{{{','.join(inner)}}}" if inner else "")
+        text += "" if self.window is None else f"[{self.window}s]"
+        return text if self.at is None else f"{text} @ {self.at}"
 
 
 class Call(NamedTuple):
@@ -80,7 +89,17 @@ class Union(NamedTuple):
     parts: tuple[Expression, ...]
 
     def __str__(self) -> str:
-        return " or ".join(str(part) for part in self.parts)
+        return " or ".join(f"({part})" if isinstance(part, OnlyAt) else str(part) for part in self.parts)
 
 
-Expression = Selector | Call | Aggregate | Labelled | Union
+class OnlyAt(NamedTuple):
+    """Of a range query the sample at one instant (epoch seconds), which must be one of its steps."""
+
+    argument: Expression
+    second: int
+
+    def __str__(self) -> str:
+        return f"({self.argument}) and on() (vector(time()) == {self.second})"
+
+
+Expression = Selector | Call | Aggregate | Labelled | Union | OnlyAt

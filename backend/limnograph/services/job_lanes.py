@@ -13,6 +13,7 @@ from limnograph.domain.time import MICROS_PER_MS, TimeRange
 from limnograph.domain.timeline import BandLane, Bar, BarsLane, LaneProblem, LaneQuery
 from limnograph.services import templates
 from limnograph.services.jobs import Jobs, Role
+from limnograph.services.page_metrics import PageMetrics
 
 TITLES = {
     "source-timeout": "No answer in time",
@@ -43,7 +44,9 @@ def choose(linked: list[LinkedJob], asked: str | None) -> Chosen | None:
     return next((Chosen(job.name, job.role) for job in linked if job.role == "reads"), None)
 
 
-async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange) -> BandLane:
+async def duration(
+    jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange, page: PageMetrics | None = None
+) -> BandLane:
     """Band of a job's durations. A source that fails makes a lane with a problem; none makes an absent one."""
     nothing: list[Value] = [None] * len(span.instants())
     absent = BandLane(
@@ -51,11 +54,14 @@ async def duration(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRa
     )
     if jobs.metrics is None or job is None:
         return _failed_discovery(absent, jobs) if job is None else absent
-    promql = jobs.own_promql(job.name) or templates.duration_band(jobs.matchers(name, job.name, job.role), span.step)
+    own, matchers, server = jobs.own_promql(job.name), jobs.matchers(name, job.name, job.role), jobs.server(job.name)
+    promql = own or templates.duration_band(matchers, span.step)
     query = LaneQuery(promql=promql)
     try:
-        asked = RangeQuery(promql, span.start, span.end, span.step)
-        matrix = await jobs.metrics.range(asked, jobs.server(job.name))
+        if page is not None and not own and page.covers(matchers):
+            matrix = page.band(matchers, server)
+        else:
+            matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step), server)
     except SourceError as error:
         return BandLane(
             id="job_duration",
@@ -104,11 +110,9 @@ def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
 
 
 def _band(matrix: Matrix, span: TimeRange) -> tuple[list[Value], list[Value], list[Value]]:
-    """Value known at each step, and the extremes until the next one: those are what the source says a step later."""
-    middles = _column(matrix, "last", span.start, span)
-    later = span.start + span.step * 1000
-    lows = _column(matrix, "min", later, span)
-    highs = _column(matrix, "max", later, span)
+    """Value known at each step, and the extremes until the next one: what the source says after it, up to then."""
+    middles = _column(matrix, "last", span)
+    lows, highs = _column(matrix, "min", span), _column(matrix, "max", span)
     for i, middle in enumerate(middles):
         if middle is not None:
             low, high = lows[i], highs[i]
@@ -117,29 +121,38 @@ def _band(matrix: Matrix, span: TimeRange) -> tuple[list[Value], list[Value], li
     return lows, middles, highs
 
 
-def _column(matrix: Matrix, stat: str, first: int, span: TimeRange) -> list[Value]:
-    """Samples of one statistic, `first` in place 0. A query of the settings has one series for all statistics."""
+def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
+    """One statistic at the points of the range. A query of the settings has one series for all statistics."""
     series = [s for s in matrix.series if s.labels.get(templates.STAT, stat) == stat]
     values: list[Value] = [None] * len(span.instants())
     for found in series:
-        _fill(values, found, first, span.step * 1000, lowest=stat == "min")
+        _fill(values, found, span, stat)
     return values
 
 
-def _fill(values: list[Value], series: Series, first: int, width: int, *, lowest: bool) -> None:
+def _fill(values: list[Value], series: Series, span: TimeRange, stat: str) -> None:
+    """Samples may be closer than points: the last value is the one on the point, extremes are those after it."""
+    width = span.step * 1000
     for at, sample in zip(series.times, series.values, strict=True):
-        index, value = (at - first) // width, finite(sample)
+        index, rest = divmod(at - span.start, width)
+        if stat == "last" and rest:
+            continue
+        if stat != "last" and not rest:
+            index -= 1
+        value = finite(sample)
         if value is None or not 0 <= index < len(values):
             continue
         known = values[index]
-        values[index] = value if known is None else min(known, value) if lowest else max(known, value)
+        values[index] = value if known is None else min(known, value) if stat == "min" else max(known, value)
 
 
-async def runs(jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange) -> BarsLane:
+async def runs(
+    jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange, page: PageMetrics | None = None
+) -> BarsLane:
     """Bars of a job's runs; of all jobs on the table when none is chosen."""
     label = job.name if job else None
     try:
-        found = await jobs.runs_between(name, label, span.start, span.end)
+        found = await jobs.runs_between(name, label, span.start, span.end, page)
     except SourceError as error:
         return BarsLane(
             id="job_runs",

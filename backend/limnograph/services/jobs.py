@@ -13,10 +13,11 @@ from limnograph.domain.answers import LinkedJob
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName, matches
 from limnograph.domain.series import Matrix, RangeQuery
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
-from limnograph.services import templates
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.services import page_metrics, templates
 from limnograph.services.job_runs import JobRun
 from limnograph.services.metrics import Metrics
+from limnograph.services.page_metrics import PageMetrics
 from limnograph.services.runs import Runs
 
 DAY_S = 86_400
@@ -51,11 +52,23 @@ class Jobs:
         self._configured = {job.name: job for job in configured}
         self.runs, self.metrics = runs, metrics
 
-    async def of_table(self, name: TableName, at_ms: int) -> list[LinkedJob]:
-        """Jobs known at an instant, readers first, most runs first. A failing metrics source is left out."""
+    async def page(self, name: TableName, job: str | None, span: TimeRange, at_ms: int) -> PageMetrics | None:
+        """What metrics know of the jobs of a table, or of one of them, over a range. None: nothing is asked so."""
+        if self.metrics is None:
+            return None
+        matchers = templates.table_matchers(name)
+        return await page_metrics.ask(
+            self.metrics, {**matchers, "job_name": job} if job is not None else matchers, span, at_ms
+        )
+
+    async def of_table(self, name: TableName, at_ms: int, page: PageMetrics | None = None) -> list[LinkedJob]:
+        """Jobs known at an instant, readers first, most runs first. A failing metrics source is left out.
+
+        `page`: what was asked for a page already, here and below.
+        """
         found = {(job.name, job.role): job for job in self._from_settings(name)}
         try:
-            measured = await self._from_metrics(name, at_ms)
+            measured = _linked(page.known()) if page is not None else await self._from_metrics(name, at_ms)
         except SourceError:
             measured = []
         for job in [*await self._from_runs(name, at_ms), *measured]:
@@ -81,18 +94,8 @@ class Jobs:
     async def _from_metrics(self, name: TableName, at_ms: int) -> list[LinkedJob]:
         if self.metrics is None:
             return []
-        matrix = await self.metrics.instant(templates.jobs_of_table(name, DAY_S), templates.snapped(at_ms))
-        counts: dict[tuple[str, Role | None], float | None] = {}
-        for series in matrix.series:
-            key = (series.labels.get("job_name", ""), _ROLES.get(series.labels.get("role", "")))
-            runs = series.values[-1] if series.labels.get(templates.STAT) == "runs" else None
-            known = counts.get(key)
-            counts[key] = known if runs is None else runs + (known or 0)
-        return [
-            LinkedJob(name=job, role=role, source="metrics", runs_24h=_runs(count))
-            for (job, role), count in counts.items()
-            if job and role
-        ]
+        promql = templates.jobs_of_table(name, DAY_S)
+        return _linked(await self.metrics.instant(promql, templates.snapped(at_ms)))
 
     async def job_of_application(self, application_id: str, at_ms: int) -> str | None:
         """Job that ran under an application id around an instant, by its metrics. Raises SourceError."""
@@ -119,7 +122,9 @@ class Jobs:
         configured = self._configured.get(job)
         return configured.prometheus or None if configured else None
 
-    async def runs_between(self, name: TableName, job: str | None, start_ms: int, end_ms: int) -> list[JobRun]:
+    async def runs_between(
+        self, name: TableName, job: str | None, start_ms: int, end_ms: int, page: PageMetrics | None = None
+    ) -> list[JobRun]:
         """Runs on a table (of one job, or of all): pushed ones, and those that only metrics saw.
 
         Raises SourceError when metrics do not answer and none was pushed.
@@ -128,21 +133,45 @@ class Jobs:
         pushed = [run for run in pushed if job is None or run.job == job]
         if self.metrics is None:
             return pushed
-        matchers = templates.table_matchers(name) if job is None else self.matchers(name, job, "reads")
-        if job is not None:
-            matchers.pop("role")
-        step = max(15, -(-(end_ms - start_ms) // 2_000_000))
-        query = RangeQuery(templates.finished_runs(matchers, step), start_ms, end_ms, step)
         try:
-            # Runs of all jobs of a table may lie on several servers.
-            asked = self.metrics.everywhere(query) if job is None else self.metrics.range(query, self.server(job))
-            seen = runs_of(await asked)
+            seen = runs_of(await self._finished(name, job, start_ms, end_ms, page))
         except SourceError:
             if pushed:
                 return pushed
             raise
         only_seen = [run for run in seen if not any(_same_run(run, known) for known in pushed)]
         return sorted([*pushed, *only_seen], key=lambda run: run.started_at)
+
+    async def _finished(
+        self, name: TableName, job: str | None, start_ms: int, end_ms: int, page: PageMetrics | None
+    ) -> Matrix:
+        matchers = templates.table_matchers(name) if job is None else self.matchers(name, job, "reads")
+        if job is not None:
+            matchers.pop("role")
+        server = None if job is None else self.server(job)
+        if page is not None and page.covers(matchers):
+            return page.runs(matchers, server, everywhere=job is None)
+        if self.metrics is None:
+            return Matrix([])
+        step = page_metrics.runs_step(start_ms, end_ms)
+        query = RangeQuery(templates.finished_runs(matchers, step), start_ms, end_ms, step)
+        # Runs of all jobs of a table may lie on several servers.
+        return await (self.metrics.everywhere(query) if job is None else self.metrics.range(query, server))
+
+
+def _linked(matrix: Matrix) -> list[LinkedJob]:
+    """Jobs out of `jobs_of_table`."""
+    counts: dict[tuple[str, Role | None], float | None] = {}
+    for series in matrix.series:
+        key = (series.labels.get("job_name", ""), _ROLES.get(series.labels.get("role", "")))
+        runs = series.values[-1] if series.labels.get(templates.STAT) == "runs" else None
+        known = counts.get(key)
+        counts[key] = known if runs is None else runs + (known or 0)
+    return [
+        LinkedJob(name=job, role=role, source="metrics", runs_24h=_runs(count))
+        for (job, role), count in counts.items()
+        if job and role
+    ]
 
 
 def _same_run(seen: JobRun, pushed: JobRun) -> bool:

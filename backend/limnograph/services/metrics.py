@@ -32,6 +32,10 @@ def page_budget(seconds: float = PAGE_S) -> Iterator[None]:
         _UNTIL.reset(token)
 
 
+Answer = Matrix | SourceError
+"""Of one source."""
+
+
 class Measured:
     """One source: equal questions that come together go out once; who leaves first does not end it for the others."""
 
@@ -115,29 +119,50 @@ class Metrics:
         """Series of the source named, else of the first that has any. Raises SourceError when none has any and one
         that might have failed.
         """
-        asked = [one for one in self.sources if source is None or one.name == source]
-        answers = await asyncio.gather(*(one.range(query) for one in asked), return_exceptions=True)
-        found = [answer for answer in answers if isinstance(answer, Matrix)]
-        with_series = next((matrix for matrix in found if matrix.series or matrix.truncated), None)
-        if with_series is not None:
-            return with_series
-        _raise(answers)
-        return found[0] if found else Matrix([])
+        return first_with_series(list((await self.each(query, source)).values()))
 
     async def everywhere(self, query: RangeQuery) -> Matrix:
         """Series of all sources: for discovery. Raises SourceError when not one answers."""
-        answers = await asyncio.gather(*(one.range(query) for one in self.sources), return_exceptions=True)
-        found = [answer for answer in answers if isinstance(answer, Matrix)]
-        if not found:
-            _raise(answers)
-        return Matrix([series for one in found for series in one.series], any(one.truncated for one in found))
+        return united(list((await self.each(query)).values()))
+
+    async def each(self, query: RangeQuery, source: str | None = None) -> dict[str, Answer]:
+        """By name what each source answers, or the one named."""
+        asked = [one for one in self.sources if source is None or one.name == source]
+        async with asyncio.TaskGroup() as group:
+            tasks = {one.name: group.create_task(_answer(one, query)) for one in asked}
+        return {name: task.result() for name, task in tasks.items()}
 
     async def instant(self, promql: str, at_ms: int) -> Matrix:
         """One sample per series at one instant, of all sources."""
         return await self.everywhere(RangeQuery(promql, at_ms, at_ms, 60))
 
 
-def _raise(answers: Sequence[Matrix | BaseException]) -> None:
+async def _answer(source: Measured, query: RangeQuery) -> Answer:
+    try:
+        return await source.range(query)
+    except SourceError as error:
+        return error
+
+
+def first_with_series(answers: Sequence[Answer]) -> Matrix:
+    """Of the first source that has any; raises its SourceError when none has any and one that might have failed."""
+    found = [answer for answer in answers if isinstance(answer, Matrix)]
+    with_series = next((matrix for matrix in found if matrix.series or matrix.truncated), None)
+    if with_series is not None:
+        return with_series
+    _raise(answers)
+    return found[0] if found else Matrix([])
+
+
+def united(answers: Sequence[Answer]) -> Matrix:
+    """Series of all. Raises SourceError when not one answered."""
+    found = [answer for answer in answers if isinstance(answer, Matrix)]
+    if not found:
+        _raise(answers)
+    return Matrix([series for one in found for series in one.series], any(one.truncated for one in found))
+
+
+def _raise(answers: Sequence[Answer]) -> None:
     for answer in answers:
-        if isinstance(answer, BaseException):
+        if isinstance(answer, SourceError):
             raise answer

@@ -126,10 +126,11 @@ class TimelineService:
             return []
         at = min(span.end, self._clock.now() // MICROS_PER_MS)
         with page_budget():
-            chosen = job_lanes.choose(await self._jobs.of_table(name, at), job)
+            page = await self._jobs.page(name, job, span, at)
+            chosen = job_lanes.choose(await self._jobs.of_table(name, at, page), job)
             async with asyncio.TaskGroup() as group:
-                duration = group.create_task(job_lanes.duration(self._jobs, name, chosen, span))
-                runs = group.create_task(job_lanes.runs(self._jobs, name, chosen, span))
+                duration = group.create_task(job_lanes.duration(self._jobs, name, chosen, span, page))
+                runs = group.create_task(job_lanes.runs(self._jobs, name, chosen, span, page))
         return [duration.result(), runs.result()]
 
 

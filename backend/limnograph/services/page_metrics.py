@@ -1,0 +1,109 @@
+"""One question to each metrics server for all job lanes of a page; its series are told apart and put together here.
+
+Templates that cannot be joined (a query of the settings, a step without a finer one) and joined questions that a
+server refuses or cuts are asked one by one instead, so that one of them fails alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from limnograph.domain.errors import SourceRejected
+from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.time import TimeRange
+from limnograph.services import templates
+from limnograph.services.metrics import Answer, Metrics, first_with_series, united
+
+LEAST_STEP_S = 15
+"""Runs are looked for at a usual scrape interval: finer steps find nothing more."""
+RUN_POINTS = 2_000
+_STATS = {templates.DURATION: ("last", "duration"), templates.FINISHED: ("finished",)}
+
+
+class PageMetrics(NamedTuple):
+    """What the servers answered, by name. `matchers`: labels that every series asked for has."""
+
+    answers: Mapping[str, Answer]
+    matchers: Mapping[str, str]
+
+    def covers(self, matchers: Mapping[str, str]) -> bool:
+        """Whether all series that the matchers select were asked for."""
+        return all(matchers.get(label) == value for label, value in self.matchers.items())
+
+    def known(self) -> Matrix:
+        """As `templates.jobs_of_table`, of all servers. Raises SourceError when not one answered."""
+        return united([_part(answer, {}, {"runs", "seen"}) for answer in self.answers.values()])
+
+    def band(self, matchers: Mapping[str, str], server: str | None) -> Matrix:
+        """As `templates.duration_band`, of the first server that has any. Raises SourceError."""
+        return first_with_series(self._parts(matchers, {"min", "last", "max"}, server))
+
+    def runs(self, matchers: Mapping[str, str], server: str | None, *, everywhere: bool) -> Matrix:
+        """As `templates.finished_runs`, of all servers or of the first that has any. Raises SourceError."""
+        found = self._parts(matchers, {"finished", "duration"}, None if everywhere else server)
+        return united(found) if everywhere else first_with_series(found)
+
+    def _parts(self, matchers: Mapping[str, str], stats: set[str], server: str | None) -> list[Answer]:
+        left = {label: value for label, value in matchers.items() if label not in self.matchers}
+        asked = (answer for name, answer in self.answers.items() if server in {None, name})
+        return [_part(answer, left, stats) for answer in asked]
+
+
+async def ask(metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: int) -> PageMetrics | None:
+    """Asks each server once. None: these questions are to be asked one by one."""
+    fine = finer(span)
+    if fine is None:
+        return None
+    answers = await metrics.each(question(matchers, span, at_ms, fine))
+    if any(isinstance(answer, SourceRejected) or _cut(answer) for answer in answers.values()):
+        return None
+    return PageMetrics(answers, matchers)
+
+
+def question(matchers: Mapping[str, str], span: TimeRange, at_ms: int, fine: int) -> RangeQuery:
+    """All that a page asks. `at_ms`: the instant at which jobs are known."""
+    at, end = templates.snapped(at_ms) // 1000, span.end // 1000
+    promql = templates.of_page(matchers, at, end, fine, templates.window(span.step))
+    return RangeQuery(promql, span.start, span.end, fine)
+
+
+def finer(span: TimeRange) -> int | None:
+    """Seconds that divide the step and are about those at which runs are looked for; None when there are none."""
+    wanted = runs_step(span.start, span.end)
+    if span.step <= wanted:
+        return span.step
+    divisors = [seconds for seconds in range(1, span.step + 1) if span.step % seconds == 0]
+    below = max(seconds for seconds in divisors if seconds <= wanted)
+    above = min(seconds for seconds in divisors if seconds >= wanted)
+    if 2 * below >= wanted:
+        return below
+    return above if above <= 2 * wanted else None
+
+
+def runs_step(start_ms: int, end_ms: int) -> int:
+    """Seconds between instants at which runs are looked for: RUN_POINTS at most."""
+    return max(LEAST_STEP_S, -(-(end_ms - start_ms) // (RUN_POINTS * 1000)))
+
+
+def _cut(answer: Answer) -> bool:
+    return isinstance(answer, Matrix) and answer.truncated
+
+
+def _part(answer: Answer, matchers: Mapping[str, str], stats: set[str]) -> Answer:
+    """The series of some statistics that a selector with the matchers would have selected."""
+    if not isinstance(answer, Matrix):
+        return answer
+    return Matrix([series for found in answer.series if _selected(found, matchers) for series in _as(found, stats)])
+
+
+def _selected(series: Series, matchers: Mapping[str, str]) -> bool:
+    return all(series.labels.get(label, "") == value for label, value in matchers.items())
+
+
+def _as(series: Series, stats: set[str]) -> Iterator[Series]:
+    """The series under each statistic that it stands for."""
+    labelled = series.labels.get(templates.STAT)
+    stands_for: Sequence[str] = _STATS.get(series.labels.get("__name__", ""), ()) if labelled is None else (labelled,)
+    for stat in stats.intersection(stands_for):
+        yield Series({**series.labels, templates.STAT: stat}, series.times, series.values)
