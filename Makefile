@@ -39,7 +39,7 @@ test-stack: setup stack ## Against real neighbours: Spark cluster, REST catalog,
 
 ##@ Stages of CI
 .PHONY: check
-check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift: under a minute
+check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weight of the first load: under a minute
 	ruff format --check .
 	ruff check .
 	mypy
@@ -49,7 +49,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift: unde
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	python -m limnograph.domain.metrics_reference | diff - docs/metrics.md
 	python -m limnograph.settings.reference | diff - docs/settings.md
-	cd frontend && npm run check && npm run lint && npm run gen:api:check
+	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
 .PHONY: e2e

@@ -277,6 +277,7 @@ test('the table says the same numbers, 25 rows a page, ids as text', async () =>
   const { cursor, screen } = await show();
   cursor.at = BURST;
   await screen.getByRole('button', { name: 'View as table' }).click();
+  await expect.element(screen.getByRole('table')).toBeVisible();
   const rows = screen.getByRole('table').element().querySelectorAll('tbody tr');
   expect(rows).toHaveLength(25);
   const after = [...rows].find((row) => row.textContent?.includes('03:04:30'));

@@ -38,7 +38,11 @@ describe('line path', () => {
     expect(d.match(/M/g)).toHaveLength(2);
     expect(heights(d)).not.toContain(100);
   });
-  test('a lone sample is a dot', () => expect(linePath([null, 6, null], series(3))).toBe('M10,94Z'));
+  test('a lone sample is a dot', () => expect(linePath([null, 6, null], series(3))).toBe('M10 94Z'));
+  test('samples are joined by straight lines', () =>
+    expect(linePath([5, 6.04], series(2))).toBe('M0 95L10 94'));
+  test('an area falls to its base at the ends of every stretch', () =>
+    expect(linePath([5, 6, null, 7], series(4), 100)).toBe('M0 95L10 94V100H0ZM30 93V100H30Z'));
   test('nothing known draws nothing', () => expect(linePath([null], series(1))).toBe(''));
 });
 
@@ -48,7 +52,9 @@ describe('bands', () => {
     expect(d).toBe('M0 98H10V99H0Z');
   });
   test('of lines keep their gaps', () => {
-    expect(lineBand([1, null, 3, 4], [2, null, 5, 6], series(4)).match(/M/g)).toHaveLength(2);
+    expect(lineBand([1, null, 3, 4], [2, null, 5, 6], series(4))).toBe(
+      'M0 98L0 99ZM20 95L30 94L30 96L20 97Z',
+    );
   });
 });
 

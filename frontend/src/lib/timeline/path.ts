@@ -1,6 +1,5 @@
 // Columns to the `d` of one path a series. A null breaks the path: a value that is not known is never drawn, least of
 // all as 0. Positions come in as pixels, computed once for all lanes.
-import { area, line } from 'd3-shape';
 import type { CommitEvent, Value } from './lane.ts';
 import type { TimeScale } from './scale.ts';
 
@@ -81,34 +80,30 @@ export function stepPath(values: readonly Value[], series: Series, base?: number
 
 /** Straight lines between samples; a lone sample is a dot (round caps). With `base`: an area. */
 export function linePath(values: readonly Value[], series: Series, base?: number): string {
-  const { xs, y, clip } = series;
-  const indices = values.keys();
-  const defined = (i: number) => values[i] != null && (xs[i] as number) <= clip;
-  const x = (i: number) => xs[i] as number;
-  if (base === undefined) {
-    return (
-      line<number>()
-        .digits(1)
-        .defined(defined)
-        .x(x)
-        .y((i) => y(values[i] as number))(indices) ?? ''
-    );
+  let d = '';
+  for (const [start, end] of stretches(values, series)) {
+    const point = (i: number) => pointAt(series, i, values[i] as number);
+    d += there(start, end, point);
+    if (base !== undefined) d += `V${round(base)}H${round(series.xs[start] as number)}Z`;
+    else if (end - start === 1) d += 'Z';
   }
-  return (
-    area<number>()
-      .digits(1)
-      .defined(defined)
-      .x(x)
-      .y0(base)
-      .y1((i) => y(values[i] as number))(indices) ?? ''
-  );
+  return d;
+}
+
+const pointAt = ({ xs, y }: Series, i: number, value: number) =>
+  `${round(xs[i] as number)} ${round(y(value))}`;
+
+/** From the first point to the last. */
+function there(start: number, end: number, point: (i: number) => string): string {
+  let d = `M${point(start)}`;
+  for (let i = start + 1; i < end; i++) d += `L${point(i)}`;
+  return d;
 }
 
 /** The area between two levels that hold. Both must be known. */
 export function stepBand(low: readonly Value[], high: readonly Value[], series: Series): string {
-  const both = low.map((value, i) => (value == null ? null : (high[i] ?? null)));
   let d = '';
-  for (const [start, end] of stretches(both, series)) {
+  for (const [start, end] of stretches(both(low, high), series)) {
     const left = (i: number) => round(series.xs[i] as number);
     d += `M${left(start)} ${round(series.y(high[start] as number))}`;
     for (let i = start + 1; i < end; i++) d += `H${left(i)}V${round(series.y(high[i] as number))}`;
@@ -120,16 +115,19 @@ export function stepBand(low: readonly Value[], high: readonly Value[], series: 
 }
 
 /** The area between two lines of samples. Both must be known. */
-export function lineBand(low: readonly Value[], high: readonly Value[], { xs, y, clip }: Series): string {
-  return (
-    area<number>()
-      .digits(1)
-      .defined((i) => low[i] != null && high[i] != null && (xs[i] as number) <= clip)
-      .x((i) => xs[i] as number)
-      .y0((i) => y(low[i] as number))
-      .y1((i) => y(high[i] as number))(low.keys()) ?? ''
-  );
+export function lineBand(low: readonly Value[], high: readonly Value[], series: Series): string {
+  let d = '';
+  for (const [start, end] of stretches(both(low, high), series)) {
+    d += there(start, end, (i) => pointAt(series, i, high[i] as number));
+    for (let i = end - 1; i >= start; i--) d += `L${pointAt(series, i, low[i] as number)}`;
+    d += 'Z';
+  }
+  return d;
 }
+
+/** Null where either is not known. */
+const both = (low: readonly Value[], high: readonly Value[]): Value[] =>
+  low.map((value, i) => (value == null ? null : (high[i] ?? null)));
 
 /** Least and most of some columns; null when nothing is known. Positive values only, when `positive`. */
 export function extent(

@@ -1,7 +1,6 @@
-// The axes: one time scale that all lanes share, and a value scale a lane. d3 finds ticks and nice ends; positions are
-// affine, so the hot loops multiply and add instead of calling d3 for each point.
-import { scaleLinear, scaleUtc } from 'd3-scale';
+// The axes: one time scale that all lanes share, and a value scale a lane. Positions are affine: a product and a sum.
 import { clock, dayMonth } from '#lib/format/instant.ts';
+import { timeTicks, valueTicks } from './ticks.ts';
 
 interface TimeTick {
   readonly at: number;
@@ -28,25 +27,11 @@ export function timeScale(from: number, to: number, width: number, gap = 66): Ti
   const perMs = width / (to - from);
   const px = (at: number) => (at - from) * perMs;
   const at = (x: number) => from + x / perMs;
-  return { from, to, width, px, at, ticks: width > 0 ? timeTicks(from, to, width, gap, px) : [] };
+  return { from, to, width, px, at, ticks: width > 0 ? labelled(timeTicks(from, to, gap / perMs), px) : [] };
 }
 
-function timeTicks(
-  from: number,
-  to: number,
-  width: number,
-  gap: number,
-  px: (at: number) => number,
-): TimeTick[] {
-  const scale = scaleUtc().domain([from, to]);
-  let wanted = Math.max(2, Math.floor(width / gap));
-  let instants = scale.ticks(wanted).map(Number);
-  // d3 takes the count as a hint: ask for fewer until labels fit
-  while (instants.length > 2 && px(instants[1] as number) - px(instants[0] as number) < gap && wanted > 2) {
-    wanted -= 1;
-    instants = scale.ticks(wanted).map(Number);
-  }
-  const step = (instants[1] ?? to) - (instants[0] ?? from);
+function labelled(instants: readonly number[], px: (at: number) => number): TimeTick[] {
+  const step = (instants[1] ?? Infinity) - (instants[0] ?? 0);
   const every = step < HOUR ? HOUR : step < DAY ? step * 2 : DAY;
   return instants.map((at) => ({
     at,
@@ -87,16 +72,13 @@ export function valueScale(options: ValueScaleOptions): ValueScale {
 function linearScale({ extent, height, top, bottom, unit = 1 }: ValueScaleOptions): ValueScale {
   const [least, most] = extent ?? [0, 1];
   const room = height - top - bottom;
-  const count = room > 120 ? 4 : 2;
   const low = Math.min(0, least) / unit;
   const high = most / unit > low ? most / unit : low + 1;
-  const nice = scaleLinear()
-    .domain([low, high])
-    .nice(count + 1);
-  const [start = 0, end = 1] = nice.domain();
+  const round = valueTicks(low, high, room > 120 ? 4 : 2);
+  const [start, end] = [round[0] as number, round.at(-1) as number];
   const perUnit = room / (end - start) / unit;
   const y = (value: number) => height - bottom - (value - start * unit) * perUnit;
-  const ticks = nice.ticks(count).map((tick) => ({ value: tick * unit, y: y(tick * unit) }));
+  const ticks = round.map((tick) => ({ value: tick * unit, y: y(tick * unit) }));
   return { y, ticks, base: y(start * unit) };
 }
 
