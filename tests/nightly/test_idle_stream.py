@@ -63,14 +63,14 @@ class Stream:
 def streaming(world: CrashLake, trigger: str) -> Iterator[Stream]:
     """A stream that has made its first pass and its housekeeping."""
     command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(world.config), "--trigger", trigger]
-    log = (world.folder / f"stream-{trigger}.log").open("wb")
-    with subprocess.Popen(command, stdout=log, stderr=log) as process:
+    log = world.folder / f"stream-{trigger}.log"
+    with log.open("wb") as told, subprocess.Popen(command, stdout=told, stderr=told) as process:
         try:
             yield Stream(process)
+            assert process.poll() is None, log.read_text()[-2000:]  # who ended costs nothing, and shows nothing
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(120)
-    log.close()
 
 
 def test_an_idle_stream_costs_next_to_nothing(tmp_path: Path) -> None:
