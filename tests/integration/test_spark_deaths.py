@@ -16,15 +16,16 @@ from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, REPAIR_STEPS, 
 from limnograph.ports.meta_store import keys_of
 
 REPORT = ["run_id", "tables_seen", "tables_changed", "snapshots_appended", "gaps", "unreadable", "seconds"]
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("deaths")]
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(
     "steps",
     [
-        # Twenty-four drivers of half a minute each on a busy machine: more than the other tests leave of their time.
-        pytest.param(UPKEEP_STEPS + REPAIR_STEPS, id="housekeeping", marks=pytest.mark.nightly),
-        pytest.param(PASS_STEPS + INBOX_STEPS, id="passes-and-inbox"),
+        pytest.param(UPKEEP_STEPS + REPAIR_STEPS, id="housekeeping", marks=pytest.mark.xdist_group("deaths-in-upkeep")),
+        pytest.param(
+            PASS_STEPS + INBOX_STEPS, id="passes-and-inbox", marks=pytest.mark.xdist_group("deaths-in-passes")
+        ),
     ],
 )
 def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, steps: tuple[str, ...]) -> None:
