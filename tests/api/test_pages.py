@@ -13,10 +13,11 @@ import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from litestar import Litestar, Response, get
+from litestar import Litestar, Request, Response, get
 from litestar.exceptions import HTTPException
 
 from access_kit import guarded
+from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.api import access, problems
 from limnograph.api.app import Limits
 from limnograph.api.encodings import chosen
@@ -24,7 +25,10 @@ from limnograph.api.front import Front, SecurityHeaders
 from limnograph.api.gate import Gate
 from limnograph.api.page_keys import PageKeys, parameters
 from limnograph.api.pages import FRESH_S, REVALIDATE_S, STALE_S, Pages
+from limnograph.domain.errors import SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
+from limnograph.domain.series import Series
+from limnograph.services.jobs import ConfiguredJob
 from limnograph.services.lake import Facts
 from serving_kit import HOUR, MINUTE, NOW, application, client, lake, moved, parts, row
 
@@ -225,13 +229,14 @@ class Stage:
     def __init__(self, budget: int = 1 << 20) -> None:
         self.made, self.version, self.now = 0, 1, 1_000.0
         self.fails: str | None = None
+        self.lacks = False
         self.cancelled = 0
         self.body = b'{"lanes":[{"id":"x","status":"ok","age_s":2.0}]}'
         self.hold = asyncio.Event()
         self.hold.set()
 
         @get("/page", opt=access.LAKE_PAGE)
-        async def page() -> Response[bytes]:
+        async def page(request: Request[Any, Any, Any]) -> Response[bytes]:
             self.made += 1
             number = self.made
             try:
@@ -241,6 +246,7 @@ class Stage:
                 raise
             if self.fails:
                 raise HTTPException(self.fails, status_code=503)
+            request.scope["state"][access.FAILED] = self.lacks
             headers = {"x-number": str(number)}
             return Response(self.body or str(number).encode(), headers=headers, media_type="application/json")
 
@@ -398,12 +404,43 @@ def test_an_old_page_stands_in_for_a_failure_and_says_how_old_it_is() -> None:
     staged(scenario)
 
 
+def test_a_page_that_lacks_what_a_source_did_not_give_is_shared_by_who_waits_and_by_nobody_else() -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.body, stage.lacks = b"", True
+        stage.hold.clear()
+        asking = [asyncio.create_task(stage.get()) for _ in range(9)]
+        await asyncio.sleep(0.05)
+        stage.hold.set()
+        assert {answer.content for answer in await asyncio.gather(*asking)} == {b"1"}
+        assert (await stage.get()).content == b"2"
+        stage.lacks = False
+        assert [(await stage.get()).content, (await stage.get()).content] == [b"3", b"3"]
+
+    staged(scenario)
+
+
+def test_a_whole_page_is_not_given_any_more_once_a_newer_one_lacks_something() -> None:
+    async def scenario(stage: Stage) -> None:
+        whole = await stage.get()
+        stage.lacks, stage.body = True, b'{"lanes":[{"id":"x","status":"error"}]}'
+        stage.now += FRESH_S * 1.2
+        assert (await stage.get()).headers["age"] == "2"
+        await asyncio.sleep(0.05)  # the new one is made behind the old one
+        answers = [await stage.get(), await stage.get()]
+        assert [answer.json()["lanes"][0]["status"] for answer in answers] == ["error", "error"]
+        assert "age" not in answers[0].headers
+        stage.fails = "now nothing answers"
+        assert (await stage.get()).json()["lanes"][0] == {**whole.json()["lanes"][0], "status": "stale", "age_s": 4.4}
+
+    staged(scenario)
+
+
 def test_pages_stay_within_their_bytes_and_the_oldest_go_first() -> None:
     async def scenario(stage: Stage) -> None:
         stage.body = random.Random(1).randbytes(10_000)
         for number in range(20):
             await stage.get(f"/page?n={number}", **{"accept-encoding": "gzip"})
-            assert stage.pages.size <= 100_000
+            assert stage.pages.counts.bytes <= 100_000
         assert stage.made == 20
         await stage.get("/page?n=19")
         assert stage.made == 20
@@ -411,12 +448,41 @@ def test_pages_stay_within_their_bytes_and_the_oldest_go_first() -> None:
         assert stage.made == 21
         stage.body = b"x" * 200_000
         await stage.get("/page?large")
-        assert stage.pages.size <= 100_000
+        assert stage.pages.counts.bytes <= 100_000
 
     staged(scenario, budget=100_000)
 
 
 # The lake behind it
+
+
+def test_a_source_that_fails_or_answers_again_is_told_by_the_next_answer() -> None:
+    series = Series({}, [NOW // 1000 - 60_000], [52.0])
+    source = MemoryMetrics("main", {"seconds": [series]})
+    job = ConfiguredJob(name="churn", reads=("lake.sales.*",), promql="seconds")
+    made = parts(lake([row(1, NOW - HOUR, 5)], [moved(1, NOW - HOUR)]), source, configured=(job,))
+    page = f"{TABLE}/timeline?lanes=job_duration,data_files&from={NOW // 1000 - 600_000}&to={NOW // 1000}"
+
+    async def scenario() -> list[Any]:
+        async with client(made) as http:
+
+            async def seen(url: str) -> Any:
+                lanes = (await http.get(url)).json()["lanes"]
+                return [lane["status"] for lane in lanes], lanes[0]["problem"] and lanes[0]["problem"]["detail"]
+
+            found = [await seen(page), await seen(page)]
+            source.failure = SourceUnavailable("main", "connection refused")
+            await seen(page + "&step=30")  # whoever meets the failure first ends the pages of all
+            found.append(await seen(page))
+            source.failure = None
+            found += [await seen(page), await seen(page)]
+            source.failure = SourceRejected("main", "unknown function")
+            await seen(page + "&step=30")
+            found.append(await seen(page))  # a question that is refused says nothing of others
+            return found
+
+    whole, failed = (["ok", "ok"], None), (["error", "ok"], "main: connection refused")
+    assert asyncio.run(scenario()) == [whole, whole, failed, whole, whole, whole]
 
 
 def test_a_commit_a_run_and_a_failing_source_end_the_pages_that_show_them() -> None:

@@ -23,6 +23,9 @@ TABLE_PAGE: dict[str, Any] = {**READ, "page": "table"}
 LAKE_PAGE: dict[str, Any] = {**READ, "page": "lake"}
 """A page that may be kept until any table changes."""
 
+FAILED = "failed"
+"""Key of a request's state: the answer lacks what a source did not give, so nobody else is given it."""
+
 _KNOWN = {"open", "read", "webhook", "maintain", "metrics"}
 
 

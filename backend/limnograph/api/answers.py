@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,8 @@ from litestar.types import ASGIApp, Message, Receive, Scope
 from limnograph.api.encodings import LEAST, Coding, chosen, encoded
 
 Header = tuple[bytes, bytes]
+Given = tuple[int, list[Header], bytes]
+"""Status, headers and body that leave; the headers are shared and not to be changed."""
 Complete = Callable[[Iterable[Header]], list[Header]]
 """Adds the headers that every answer carries."""
 _CACHING = [(b"cache-control", b"private, no-cache"), (b"vary", b"accept-encoding, authorization, cookie")]
@@ -59,10 +61,6 @@ class Answer(Outcome):
         """The coding that this answer leaves in."""
         return chosen(accept) if len(self.body) >= LEAST else ""
 
-    def ready(self, coding: Coding) -> bytes | None:
-        """The body in a coding, if somebody asked for it before."""
-        return self._bodies.get(coding)
-
     async def bytes_in(self, coding: Coding) -> bytes:
         """The body in a coding."""
         found = self._bodies.get(coding)
@@ -85,6 +83,18 @@ class Answer(Outcome):
                 whole.append((b"content-encoding", coding.encode()))
             found = self._heads[coding] = (tag, self._complete(whole), self._complete(common))
         return found
+
+    def given(self, headers: Mapping[bytes, bytes]) -> Given | None:
+        """What is sent to a caller with these headers; None while nobody has asked for the coding yet (`bytes_in`)."""
+        coding = self.coding(headers.get(b"accept-encoding", b""))
+        body = self._bodies.get(coding)
+        if body is None:
+            return None
+        tag, whole, unchanged = self.head(coding, body)
+        asked = headers.get(b"if-none-match")
+        if asked is not None and matches(asked, tag):
+            return 304, unchanged, b""
+        return 200, whole, body
 
     def aged(self, age: float, complete: Complete) -> Answer:
         """The same answer `age` seconds later, when no newer one can be had: its lanes say that they are old."""

@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import PathParameter
 
 from limnograph.api.access import WEBHOOK
-from limnograph.api.front import MAX_BODY
+from limnograph.api.bodies import MAX_BODY
 from limnograph.api.problems import TooLarge, documented
 from limnograph.api.views import Accepted
 from limnograph.domain.errors import InvalidInput

@@ -6,6 +6,7 @@ It sees every response, also those that Litestar or a bug make, so that no answe
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import re
 import secrets
@@ -15,20 +16,21 @@ from typing import Any, cast
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from limnograph.api import paths, problems
-from limnograph.api.answers import Answer, Header, Outcome, matches
+from limnograph.api.answers import Answer, Given, Header, Outcome
+from limnograph.api.bodies import MAX_BODY, TOO_LARGE, bounded
 from limnograph.api.gate import SAFE, Gate, Headers, peer
 from limnograph.api.pages import Gone, Pages
 from limnograph.domain.access import AuditEvent, Identity
 from limnograph.domain.errors import LimnographError
 from limnograph.ports.access import AuditLog
 
-MAX_BODY = 1024 * 1024
-BODY_S = 30.0
-"""A whole body has to arrive within this; a client that sends a byte now and then holds nothing for longer."""
 SEND_S = 60.0
 """A caller that takes nothing of a stream for so long is taken to be gone."""
-_TOO_LARGE = f"a body has at most {MAX_BODY} bytes"
+_PAGE = frozenset(("GET", "HEAD"))
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_ID_BITS = 2**64 - 1
+_IDS = itertools.count(secrets.randbits(64))
+"""Names for requests, not secrets: counted from anywhere, so that two servers hardly share one."""
 _log = logging.getLogger("limnograph.api")
 
 
@@ -74,6 +76,10 @@ class Front:
             _audit(self._gate.audit, exchange, scope)
 
     async def _serve(self, exchange: Exchange, scope: Any, receive: Receive) -> None:
+        finished = self._finished(exchange, scope)
+        if finished is not None:
+            await exchange.give(*finished)
+            return
         reason = paths.refusal(scope["raw_path"])
         if reason is not None:
             await exchange.refuse("bad-request", reason)
@@ -85,16 +91,35 @@ class Front:
             raise refused
         length = exchange.declared_length
         if length is not None and length > MAX_BODY:
-            await exchange.refuse("too-large", _TOO_LARGE)
+            await exchange.refuse("too-large", TOO_LARGE)
             return
-        if exchange.method in {"GET", "HEAD"}:
+        if exchange.method in _PAGE:
             key = self._pages.key(scope) if identity is not None else None
             if key is not None and identity is not None:
-                await exchange.give(*await self._pages.answer(key, identity, scope, receive))
+                outcome, age = await self._pages.answer(key, identity, scope, receive)
+                await exchange.give(await self._sent(outcome, exchange.given), age)
                 return
             if exchange.method == "HEAD":
                 scope = {**scope, "method": "GET"}
-        await self._app(scope, _bounded(receive), exchange.send)
+        await self._app(scope, bounded(receive), exchange.send)
+
+    def _finished(self, exchange: Exchange, scope: Any) -> tuple[Given, float] | None:
+        """A kept page, where nothing has to be waited for. Asks all that `_serve` asks: a path that has a key was
+        canonical once and is so for ever, who asks and by which name is looked at anew. None: go the long way.
+        """
+        given = exchange.given
+        key = self._pages.known(scope["raw_path"], scope["query_string"])
+        if key is None or exchange.method not in _PAGE or b"content-length" in given:
+            return None
+        identity = self._gate.known(scope, given)
+        if identity is None or self._gate.refusal(scope, given, identity) is not None:
+            return None
+        found = self._pages.fresh(key, identity)
+        if found is None:
+            return None
+        answer, age = found
+        finished = answer.given(given)
+        return None if finished is None else (finished, age)
 
     async def _caller(self, scope: Any, given: Headers, state: dict[str, Any]) -> Identity | None:
         """Who asks. Why a claim did not hold is kept for the guard: what is open stays open."""
@@ -107,6 +132,16 @@ class Front:
         state["identity"] = identity
         return identity
 
+    async def _sent(self, outcome: Outcome, given: Headers) -> Given:
+        """What is sent of an answer: a finished page in the coding that the caller takes, or 304."""
+        if not isinstance(outcome, Answer):
+            return outcome.status, self._headers.complete(outcome.headers), outcome.body
+        found = outcome.given(given)
+        while found is None:
+            await outcome.bytes_in(outcome.coding(given.get(b"accept-encoding", b"")))
+            found = outcome.given(given)
+        return found
+
 
 class Exchange:
     """One request and its answer."""
@@ -116,11 +151,17 @@ class Exchange:
         self.status = 0
         self.given: Headers = dict(scope["headers"])
         asked = self.given.get(b"x-request-id")
-        known = asked is not None and _REQUEST_ID.fullmatch(asked)
-        self.request_id = asked.decode() if asked and known else secrets.token_hex(8)
+        if asked is not None and _REQUEST_ID.fullmatch(asked):
+            self.request_id = asked.decode()
+        else:
+            self.request_id = f"{next(_IDS) & _ID_BITS:016x}"
         self.method: str = scope["method"]
+
+    @property
+    def declared_length(self) -> int | None:
+        """Bytes of the body, as the caller says."""
         length = self.given.get(b"content-length", b"")
-        self.declared_length = int(length[:20]) if length.isdigit() else None
+        return int(length[:20]) if length.isdigit() else None
 
     async def send(self, message: Message) -> None:
         """Pass a message on: complete the head, leave the body of a HEAD request out."""
@@ -140,26 +181,13 @@ class Exchange:
         except TimeoutError as error:
             raise Gone from error
 
-    async def give(self, outcome: Outcome, age: float) -> None:
-        """Answer with a finished page in the coding that the caller takes, or with 304."""
-        if not isinstance(outcome, Answer):
-            await self._whole(outcome.status, self._headers.complete(outcome.headers), outcome.body)
-            return
-        coding = outcome.coding(self.given.get(b"accept-encoding", b""))
-        body = outcome.ready(coding)
-        if body is None:
-            body = await outcome.bytes_in(coding)
-        tag, whole, unchanged = outcome.head(coding, body)
-        late = [(b"age", str(int(age)).encode())] if age >= 1 else []
-        asked = self.given.get(b"if-none-match")
-        if asked is not None and matches(asked, tag):
-            await self._whole(304, [*unchanged, *late], b"")
-        else:
-            await self._whole(200, [*whole, *late], body)
-
-    async def _whole(self, status: int, headers: list[Header], body: bytes) -> None:
+    async def give(self, found: Given, age: float = 0.0) -> None:
+        """Answer with what is finished."""
+        status, headers, body = found
         self.status = status
-        await self._send({"type": "http.response.start", "status": status, "headers": self._mine(headers)})
+        late = ((b"age", b"%d" % age),) if age >= 1 else ()
+        own = (b"x-request-id", self.request_id.encode())
+        await self._send({"type": "http.response.start", "status": status, "headers": [*headers, *late, own]})
         body = b"" if self.method == "HEAD" else body
         await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
@@ -183,32 +211,6 @@ class Exchange:
         headers += [(name.encode(), value.encode()) for name, value in more]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-def _bounded(receive: Receive) -> Receive:
-    """A body of at most MAX_BODY bytes within BODY_S seconds; what comes after it (the end of the connection) may take
-    as long as it likes.
-    """
-    taken, whole = 0, False
-    loop = asyncio.get_running_loop()
-    until = loop.time() + BODY_S
-
-    async def limited() -> Any:
-        nonlocal taken, whole
-        if whole:
-            return await receive()
-        try:
-            async with asyncio.timeout_at(until):
-                message: Any = await receive()
-        except TimeoutError as error:
-            raise problems.TooSlow(f"the body did not arrive within {BODY_S:.0f} s") from error
-        whole = not message.get("more_body", False)
-        taken += len(message.get("body", b""))
-        if taken > MAX_BODY:
-            raise problems.TooLarge(_TOO_LARGE)
-        return message
-
-    return limited
 
 
 def _audit(log: AuditLog, exchange: Exchange, scope: Any) -> None:

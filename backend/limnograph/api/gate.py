@@ -18,6 +18,8 @@ from limnograph.services.tokens import PREFIX, Tokens
 
 Headers = Mapping[bytes, bytes]
 PROXY_SECRET = b"x-limnograph-proxy-secret"
+PLAIN_COOKIE = "limnograph"
+"""Of a browser's login; over https its name begins with `__Host-`."""
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
 _NO_TOKEN = "the token is not valid"  # noqa: S105  # a sentence
 _HASHING = 2
@@ -67,7 +69,7 @@ class Gate:
         self.credentials, self.audit = credentials, audit
         self.hosts = None if hosts is None else frozenset(hosts)
         self.secure = public_url.startswith("https://")
-        self.cookie = "__Host-limnograph" if self.secure else "limnograph"
+        self.cookie = f"__Host-{PLAIN_COOKIE}" if self.secure else PLAIN_COOKIE
         self._origin = public_url.rstrip("/").encode()
         self._cookie = self.cookie.encode() + b"="
         self._hashing = asyncio.Semaphore(_HASHING)
@@ -80,7 +82,7 @@ class Gate:
         bearer = headers.get(b"authorization")
         if bearer is not None:
             token = _bearer(bearer)
-            return found.tokens.known(token) if token and token.startswith(PREFIX) and _once(scope) else None
+            return found.tokens.known(token) if token and token.startswith(PREFIX) and _once(scope, headers) else None
         if found.proxy is not None:
             return None
         cookie = self.session_cookie(headers)
@@ -94,7 +96,7 @@ class Gate:
             return known
         if b"authorization" in headers:
             token = _bearer(headers[b"authorization"])
-            if token is None or not _once(scope):
+            if token is None or not _once(scope, headers):
                 raise Unauthenticated("send one header `Authorization: Bearer …`")
             return await self.verify(token, peer(scope))
         return _vouched(found.proxy, scope, headers) if found.proxy else None
@@ -162,8 +164,9 @@ def _bearer(header: bytes) -> str | None:
     return token.strip().decode("latin-1")
 
 
-def _once(scope: Any) -> bool:
-    return [name for name, _ in scope["headers"]].count(b"authorization") == 1
+def _once(scope: Any, headers: Headers) -> bool:
+    given = scope["headers"]
+    return len(given) == len(headers) or [name for name, _ in given].count(b"authorization") == 1
 
 
 def _hostname(host: bytes) -> str:

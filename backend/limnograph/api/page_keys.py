@@ -40,6 +40,10 @@ class PageKeys:
         template = tuple(part if isinstance(part, str) else None for part in components)
         self._routes.setdefault(len(template), []).append((template, page))
 
+    def known(self, raw_path: bytes, query: bytes) -> PageKey | None:
+        """The same as `of` for bytes that it was asked about before; None says nothing."""
+        return self._known.get((raw_path, query))
+
     def of(self, raw_path: bytes, query: bytes, path: str) -> PageKey | None:
         """The key of a request; None when its answer is not to be kept."""
         asked = (raw_path, query)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from litestar.types import ASGIApp, Receive, Scope
 
+from limnograph.api.access import FAILED
 from limnograph.api.answers import Answer, Header, Outcome, collected
 from limnograph.api.page_keys import PageKey, PageKeys
 from limnograph.domain.access import AccessScope, Identity
@@ -27,9 +28,29 @@ REVALIDATE_S = 8.0
 STALE_S = 600.0
 """For so long an answer stands in for one that failed."""
 
+_NEVER = -1
+"""A version that nothing has."""
+
 Scopes = frozenset[AccessScope]
 EntryKey = tuple[Scopes, PageKey]
-Given = Callable[[Answer, float], Any]
+
+
+class PageCounts:
+    """How kept pages do; `told` names the numbers as `/metrics` does."""
+
+    def __init__(self) -> None:
+        self.kept = self.bytes = self.hits = self.stale = self.shared = self.computed = 0
+
+    def told(self) -> dict[str, float]:
+        """By the names of SERVER_METRICS."""
+        return {
+            "limnograph_pages_kept": self.kept,
+            "limnograph_pages_bytes": self.bytes,
+            "limnograph_page_hits_total": self.hits,
+            "limnograph_page_stale_total": self.stale,
+            "limnograph_page_shared_total": self.shared,
+            "limnograph_page_computed_total": self.computed,
+        }
 
 
 class _Entry(NamedTuple):
@@ -59,42 +80,57 @@ class Pages:
         *,
         complete: Callable[[Iterable[Header]], list[Header]],
         now: Callable[[], float] = time.monotonic,
+        counts: PageCounts | None = None,
     ) -> None:
         self._app, self._keys, self._versions, self._budget, self._now = app, keys, versions, budget, now
         self._complete = complete
         self._entries: OrderedDict[EntryKey, _Entry] = OrderedDict()
         self._flights: dict[tuple[EntryKey, int], _Flight] = {}
         self._refreshing: set[asyncio.Task[Any]] = set()
-        self.size = 0
-        self.computed = 0
-        """How many pages were computed so far."""
+        self.counts = counts or PageCounts()
 
     def key(self, scope: Any) -> PageKey | None:
         """The page that a GET asks for; None when it is none of ours."""
         return self._keys.of(scope["raw_path"], scope["query_string"], scope["path"])
 
-    def kept(self, key: PageKey, identity: Identity) -> tuple[_Entry, float] | None:
-        """A kept answer that still holds, with its age in seconds."""
-        entry = self._entries.get((identity.scopes, key))
-        if entry is None or entry.needs not in identity.scopes or entry.version != self._versions.of(key.table):
+    def known(self, raw_path: bytes, query: bytes) -> PageKey | None:
+        """The same for bytes that were asked before; None says nothing."""
+        return self._keys.known(raw_path, query)
+
+    def fresh(self, key: PageKey, identity: Identity) -> tuple[Answer, float] | None:
+        """A kept answer that nobody has to look after, with its age in seconds."""
+        place = (identity.scopes, key)
+        entry = self._entries.get(place)
+        if entry is None or not self._holds(entry, key, identity):
             return None
         age = self._now() - entry.made_at
-        return (entry, age) if age < entry.fresh_s + REVALIDATE_S else None
+        if age >= entry.fresh_s:
+            return None
+        self._entries.move_to_end(place)
+        self.counts.hits += 1
+        return entry.answer, age
+
+    def _holds(self, entry: _Entry, key: PageKey, identity: Identity) -> bool:
+        return entry.needs in identity.scopes and entry.version == self._versions.of(key.table)
 
     async def answer(self, key: PageKey, identity: Identity, scope: Scope, receive: Receive) -> tuple[Outcome, float]:
         """The answer to a question and its age; raises what the application raises, and Gone."""
         place = (identity.scopes, key)
-        if found := self.kept(key, identity):
-            entry, age = found
-            self._entries.move_to_end(place)
-            if age >= entry.fresh_s:
+        if found := self.fresh(key, identity):
+            return found
+        entry = self._entries.get(place)
+        if entry and self._holds(entry, key, identity):
+            age = self._now() - entry.made_at
+            if age < entry.fresh_s + REVALIDATE_S:
                 self._refresh(place, scope)
-            return entry.answer, age
+                self.counts.stale += 1
+                return entry.answer, age
         version = self._versions.of(key.table)
         outcome = await self._flown(place, version, scope, receive)
         if outcome.status >= 500 and (old := self._entries.get(place)) and old.needs in identity.scopes:
             age = self._now() - old.made_at
             if age < STALE_S:
+                self.counts.stale += 1
                 return old.answer.aged(age, self._complete), age
         return outcome, 0.0
 
@@ -102,6 +138,7 @@ class Pages:
         """Wait for the computation of this page at this version, together with everybody who does."""
         if not self._budget:
             return await self._computed(place, version, scope, receive)
+        self.counts.shared += (place, version) in self._flights
         flight = self._flight(place, version, scope)
         flight.waiting += 1
         gone = asyncio.ensure_future(_gone(receive))
@@ -140,22 +177,32 @@ class Pages:
         flight.task.add_done_callback(self._refreshing.discard)
 
     async def _computed(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> Outcome:
-        self.computed += 1
+        self.counts.computed += 1
         asked, state = _plain(scope)
         outcome = await collected(self._app, asked, receive)
         needs = state.get("needs")
         if outcome.status != 200 or needs is None or outcome.has(b"set-cookie"):
             return outcome
         answer = Answer.of(outcome, self._complete)
+        if state.get(FAILED):
+            self._outdate(place)
+            return answer
         self._keep(place, _Entry(answer, version, needs, self._now(), FRESH_S * random.uniform(0.8, 1.2)))  # noqa: S311
         return answer
+
+    def _outdate(self, place: EntryKey) -> None:
+        """What is kept shows what a source does not give any more: good only for when nothing else can be had."""
+        old = self._entries.get(place)
+        if old is not None:
+            self._entries[place] = old._replace(version=_NEVER)
 
     def _keep(self, place: EntryKey, entry: _Entry) -> None:
         if entry.answer.size > self._budget:
             return
         self._drop(place)
         self._entries[place] = entry
-        self.size += entry.answer.size
+        self.counts.bytes += entry.answer.size
+        self.counts.kept += 1
         entry.answer.grows = self._grown
         self._fit()
 
@@ -163,14 +210,15 @@ class Pages:
         old = self._entries.pop(place, None)
         if old is not None:
             old.answer.grows = None
-            self.size -= old.answer.size
+            self.counts.bytes -= old.answer.size
+            self.counts.kept -= 1
 
     def _grown(self, more: int) -> None:
-        self.size += more
+        self.counts.bytes += more
         self._fit()
 
     def _fit(self) -> None:
-        while self.size > self._budget and self._entries:
+        while self.counts.bytes > self._budget and self._entries:
             self._drop(next(iter(self._entries)))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from litestar import Router, get
+from typing import Any
+
+from litestar import Request, Router, get
 from litestar.di import NamedDependency
 
 from limnograph.api import parameters as p
-from limnograph.api.access import LAKE_PAGE, TABLE_PAGE
+from limnograph.api.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.problems import documented
 from limnograph.domain.answers import CommitDetail, CommitsPage, TableDetail, TablesPage
 from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
@@ -68,6 +70,7 @@ async def get_table(
     opt=TABLE_PAGE,
 )
 async def get_timeline(
+    request: Request[Any, Any, Any],
     backend: NamedDependency[Backend],
     *,
     catalog: p.Catalog,
@@ -84,7 +87,9 @@ async def get_timeline(
     first, last = p.span(start, end, _now_ms(backend), 6 * p.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
     name = p.table_name(catalog, namespace, table)
-    return await backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
+    found = await backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
+    request.scope["state"][FAILED] = found.failed
+    return found
 
 
 @get(

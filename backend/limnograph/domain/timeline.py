@@ -159,3 +159,9 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     t: list[int]
     lanes: list[Lane]
     cmp: Compared | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether a source did not give what a lane was to show."""
+        lanes = [*self.lanes, *(self.cmp.lanes if self.cmp else ())]
+        return any(lane.status == "error" or lane.problem is not None for lane in lanes)

@@ -10,6 +10,7 @@ import binascii
 import hashlib
 import hmac
 import secrets
+from collections import OrderedDict
 from typing import NamedTuple
 
 import msgspec
@@ -21,6 +22,7 @@ from limnograph.ports.clock import Clock
 from limnograph.services.tokens import Tokens
 
 _LONGEST = 4_096
+_REMEMBERED = 4_096
 _HOUR = 3_600 * MICROS_PER_SECOND
 
 
@@ -30,6 +32,13 @@ class _Session(msgspec.Struct, frozen=True, array_like=True):
     scopes: tuple[AccessScope, ...]
     expires_at: int
     token_id: str | None
+
+
+class _Read(NamedTuple):
+    """A cookie whose signature held."""
+
+    session: _Session
+    identity: Identity
 
 
 class Opened(NamedTuple):
@@ -46,6 +55,7 @@ class Sessions:
         self._key, self._ended, self._tokens, self._clock = key, ended, tokens, clock
         self._length = int(hours * _HOUR)
         self._decoder = msgspec.json.Decoder(_Session)
+        self._known: OrderedDict[bytes, _Read] = OrderedDict()
 
     def now(self) -> int:
         """Epoch microseconds, by the clock that sessions end by."""
@@ -64,22 +74,36 @@ class Sessions:
 
     def identity(self, cookie: str) -> Identity | None:
         """Who a cookie stands for; None when it is not ours, is over, was ended, or its token was."""
-        session = self._session(cookie)
-        if session is None or self._ended.ended(session.id):
+        found = self._read(cookie)
+        if found is None or self._ended.ended(found.session.id):
             return None
+        session, identity = found
         if session.token_id is not None and not self._tokens.standing(session.token_id):
             return None
-        return Identity(session.subject, frozenset(session.scopes), "session", session.token_id)
+        return identity
 
     def end(self, cookie: str) -> Identity | None:
         """End a session everywhere; whose it was."""
-        session = self._session(cookie)
-        if session is None:
+        found = self._read(cookie)
+        if found is None:
             return None
-        self._ended.end(session.id, session.expires_at, self._clock.now())
-        return Identity(session.subject, frozenset(session.scopes), "session", session.token_id)
+        self._ended.end(found.session.id, found.session.expires_at, self._clock.now())
+        return found.identity
 
-    def _session(self, cookie: str) -> _Session | None:
+    def _read(self, cookie: str) -> _Read | None:
+        """What a cookie says, while it holds. A signature that held once is known by the digest of the cookie."""
+        digest = hashlib.sha256(cookie.encode()).digest()
+        found = self._known.get(digest)
+        if found is None:
+            found = self._verified(cookie)
+            if found is None:
+                return None
+            self._known[digest] = found
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return found if self._clock.now() < found.session.expires_at else None
+
+    def _verified(self, cookie: str) -> _Read | None:
         payload = self.unsigned(cookie, "session")
         if payload is None:
             return None
@@ -87,7 +111,7 @@ class Sessions:
             session = self._decoder.decode(payload)
         except msgspec.MsgspecError:
             return None
-        return session if self._clock.now() < session.expires_at else None
+        return _Read(session, Identity(session.subject, frozenset(session.scopes), "session", session.token_id))
 
     def signed(self, payload: bytes, purpose: str) -> str:
         """Text that only this installation can make, for one purpose."""

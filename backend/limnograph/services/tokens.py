@@ -12,6 +12,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Collection
+from typing import NamedTuple
 
 from limnograph.domain.access import SCOPES, AccessScope, Identity, TokenRecord
 from limnograph.domain.errors import InvalidInput, NotFound
@@ -27,13 +28,20 @@ _N, _R, _P = 2**14, 8, 1
 _KNOWN = 4_096
 
 
+class _Verified(NamedTuple):
+    """A record whose secret somebody had. The store keeps the object as long as nothing of it changes."""
+
+    record: TokenRecord
+    identity: Identity
+
+
 class Tokens:
     """Create, list, revoke, recognise. Thread-safe; `verify` hashes and blocks: call it in a thread."""
 
     def __init__(self, store: TokenStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._lock = threading.Lock()
-        self._known: OrderedDict[bytes, tuple[str, str]] = OrderedDict()
+        self._known: OrderedDict[bytes, _Verified] = OrderedDict()
 
     def create(self, name: str, scopes: Collection[str], expires_at: int | None = None) -> tuple[str, TokenRecord]:
         """The token, which nothing can show again, and its record. Raises InvalidInput, EnvironmentFault."""
@@ -73,9 +81,11 @@ class Tokens:
         found = self._known.get(hashlib.sha256(token.encode()).digest())
         if found is None:
             return None
-        token_id, hashed = found
-        record = self._store.records().get(token_id)
-        return _identity(record) if record and record.hash == hashed and record.valid(self._clock.now()) else None
+        before, identity = found
+        record = self._store.records().get(before.id)
+        if record is None or record.hash != before.hash or not record.valid(self._clock.now()):
+            return None
+        return identity if record is before else _identity(record)
 
     def standing(self, token_id: str) -> bool:
         """Whether the token behind a session is still valid."""
@@ -91,7 +101,7 @@ class Tokens:
         if not hmac.compare_digest(_hashed(shape[2], bytes.fromhex(record.salt)), bytes.fromhex(record.hash)):
             return None
         with self._lock:
-            self._known[hashlib.sha256(token.encode()).digest()] = (record.id, record.hash)
+            self._known[hashlib.sha256(token.encode()).digest()] = _Verified(record, _identity(record))
             while len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
         return _identity(record)

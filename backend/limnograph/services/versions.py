@@ -6,9 +6,13 @@ import itertools
 import threading
 from typing import Any, NamedTuple, Protocol
 
+from limnograph.domain.errors import SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.services.hot import HotStore
+from limnograph.services.metrics import Metrics
 from limnograph.services.runs import Runs
+
+_SILENT = (SourceUnavailable, SourceTimeout)
 
 
 class Versions(Protocol):
@@ -25,12 +29,12 @@ class _Seen(NamedTuple):
 
 
 class LakeVersions:
-    """Versions of the hot store and of accepted runs. Parts are compared as objects: a table that did not change keeps
-    its object from one lake to the next.
+    """Versions of the hot store, of accepted runs and of which sources answer. Parts are compared as objects: a table
+    that did not change keeps its object from one lake to the next.
     """
 
-    def __init__(self, store: HotStore, runs: Runs) -> None:
-        self._store, self._runs = store, runs
+    def __init__(self, store: HotStore, runs: Runs, metrics: Metrics | None = None) -> None:
+        self._store, self._runs, self._metrics = store, runs, metrics
         self._numbers = itertools.count(1)
         self._seen: dict[TableName | None, _Seen] = {}
         self._lock = threading.Lock()
@@ -40,7 +44,7 @@ class LakeVersions:
         uuid = None if table is None else reading.lake.names.get(table)
         if uuid is None:  # of a name that nobody has, all that we know is the lake
             table = None
-        told = self._runs.version(table)
+        told = (self._runs.version(table), self._silent())
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)
         if seen and seen.parts[0] is part and seen.parts[1] is reading.error and seen.parts[2] == told:
@@ -49,3 +53,11 @@ class LakeVersions:
             number = next(self._numbers)
             self._seen[table] = _Seen((part, reading.error, told), number)
         return number
+
+    def _silent(self) -> list[str]:
+        """Sources of metrics that did not answer when they were asked last. One that refuses a question answers: else
+        a single bad query of the settings would end all pages each time that it is asked.
+        """
+        if self._metrics is None:
+            return []
+        return [source.name for source in self._metrics.sources if isinstance(source.last_error, _SILENT)]

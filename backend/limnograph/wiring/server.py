@@ -128,7 +128,7 @@ class Parts:
             timelines=TimelineService(self.store, jobs, clock, meta, tiers=TierReader(old, hourly_days)),
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
             runs=self.runs,
-            versions=LakeVersions(self.store, self.runs),
+            versions=LakeVersions(self.store, self.runs, self._metrics),
             events=Inflow(self.runs, naming, clock, self._wake),
             status=status,
             live=Live(caps),
