@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Commits of all tables */
+        /**
+         * Commits of all tables
+         * @description Newest first; default range the last 24 hours.
+         */
         get: operations["listCommits"];
         put?: never;
         post?: never;
@@ -30,7 +33,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept an OpenLineage event */
+        /**
+         * Accept an OpenLineage event
+         * @description START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs wake
+         *     whoever looks at tables. Events of jobs or datasets alone are taken and say nothing.
+         */
         post: operations["postLineage"];
         delete?: never;
         options?: never;
@@ -47,7 +54,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept CloudEvents of a catalog */
+        /**
+         * Accept CloudEvents of a catalog
+         * @description Structured, batched or binary mode. A repeat of `(source, id)` changes nothing.
+         */
         post: operations["postCloudEvents"];
         delete?: never;
         options?: never;
@@ -64,7 +74,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept changes of a JDBC catalog */
+        /**
+         * Accept changes of a JDBC catalog
+         * @description Debezium's change events of `iceberg_tables`, one or a list; those of other tables are left out.
+         */
         post: operations["postDebezium"];
         delete?: never;
         options?: never;
@@ -81,7 +94,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept an Iceberg metrics report */
+        /**
+         * Accept an Iceberg metrics report
+         * @description A ReportMetricsRequest whose table is the one that it names; a commit wakes whoever looks at it.
+         */
         post: operations["postIcebergReport"];
         delete?: never;
         options?: never;
@@ -98,7 +114,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept object store events */
+        /**
+         * Accept object store events
+         * @description Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects that are no metadata are left out.
+         */
         post: operations["postS3Event"];
         delete?: never;
         options?: never;
@@ -115,7 +134,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept a job run */
+        /**
+         * Accept a job run
+         * @description One transition of a run, durable in the inbox before the answer; a repeat of (run_id, status) changes nothing.
+         */
         post: operations["postRun"];
         delete?: never;
         options?: never;
@@ -132,9 +154,15 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log a browser in */
+        /**
+         * Log a browser in
+         * @description An API token becomes a cookie that pages and the stream are read with; it ends with the token.
+         */
         post: operations["createSession"];
-        /** Log out */
+        /**
+         * Log out
+         * @description The session ends everywhere, at once. Without one, nothing changes.
+         */
         delete: operations["endSession"];
         options?: never;
         head?: never;
@@ -148,7 +176,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** State of the whole */
+        /**
+         * State of the whole
+         * @description Sources, watermark, newest pass and what is missing. A failed source is a status, never an error.
+         */
         get: operations["getStatus"];
         put?: never;
         post?: never;
@@ -165,7 +196,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happens now, as server-sent events */
+        /**
+         * What happens now, as server-sent events
+         * @description Events `commit`, `table`, `sources` and `reset`, each with an id, so that a browser that comes back misses none;
+         *     a comment every 15 seconds. A reader that is too slow is let go.
+         */
         get: operations["getStream"];
         put?: never;
         post?: never;
@@ -182,7 +217,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Fleet rows */
+        /**
+         * Fleet rows
+         * @description Tables with the reason why each stands where it stands; default range the last 24 hours.
+         */
         get: operations["listTables"];
         put?: never;
         post?: never;
@@ -199,7 +237,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One table now */
+        /**
+         * One table now
+         * @description Identity, schema, spec, refs, freshness and jobs. A table that cannot be read answers with its status.
+         */
         get: operations["getTable"];
         put?: never;
         post?: never;
@@ -216,7 +257,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Commits of a table */
+        /**
+         * Commits of a table
+         * @description Newest first; default range the last 24 hours.
+         */
         get: operations["listTableCommits"];
         put?: never;
         post?: never;
@@ -233,7 +277,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One commit */
+        /**
+         * One commit
+         * @description What the commit did to its parent's state, who wrote it, what it touched and what runs did around it.
+         */
         get: operations["getCommit"];
         put?: never;
         post?: never;
@@ -250,7 +297,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lanes of a table */
+        /**
+         * Lanes of a table
+         * @description Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours.
+         */
         get: operations["getTimeline"];
         put?: never;
         post?: never;
@@ -267,8 +317,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Alive */
+        /**
+         * Alive
+         * @description The process answers.
+         */
         get: operations["getLiveness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prometheus exposition
+         * @description Numbers of the server and of every table (docs/metrics.md).
+         */
+        get: operations["getMetrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -284,7 +357,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Ready */
+        /**
+         * Ready
+         * @description 200 once the first read of the meta tables has finished, 503 with `starting` before.
+         */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -303,7 +379,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept an Iceberg metrics report as a REST catalog without prefix does */
+        /**
+         * Accept an Iceberg metrics report as a REST catalog without prefix does
+         * @description The same for a catalog whose clients have no prefix.
+         */
         post: operations["reportMetrics"];
         delete?: never;
         options?: never;
@@ -320,7 +399,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept an Iceberg metrics report as a REST catalog does */
+        /**
+         * Accept an Iceberg metrics report as a REST catalog does
+         * @description For a proxy that copies what clients send to their REST catalog. The table is that of the URL.
+         */
         post: operations["reportMetricsWithPrefix"];
         delete?: never;
         options?: never;
@@ -1198,18 +1280,18 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Start, epoch ms, inclusive. */
-                from?: number | null;
+                from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
-                to?: number | null;
+                to?: number;
                 /** @description `append`, `overwrite`, `delete` or `replace`. */
-                operation?: string | null;
+                operation?: string;
                 /** @description Only commits that added at least this many. */
-                min_added_data_files?: number | null;
+                min_added_data_files?: number;
                 /** @description Only commits whose schema differs from the one before. */
-                schema_changed?: boolean | null;
+                schema_changed?: boolean;
                 /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description Rows of a page, 1 to 500. */
+                cursor?: string;
+                /** @description Rows of a page. */
                 limit?: number;
             };
             header?: never;
@@ -1227,6 +1309,13 @@ export interface operations {
                     "application/json": components["schemas"]["CommitsPage"];
                 };
             };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Problem details. */
             400: {
                 headers: {
@@ -1239,6 +1328,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1257,6 +1348,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1317,6 +1410,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1344,6 +1439,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1404,6 +1501,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1431,6 +1530,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1491,6 +1592,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1518,6 +1621,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1578,6 +1683,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1605,6 +1712,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1665,6 +1774,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1692,6 +1803,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1752,6 +1865,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1779,6 +1894,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1839,6 +1956,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1866,6 +1985,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1920,6 +2041,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1938,6 +2061,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1985,6 +2110,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2003,6 +2130,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2025,7 +2154,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Id of the last event that was received. */
-                "Last-Event-ID"?: string | null;
+                "Last-Event-ID"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2053,6 +2182,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2071,6 +2202,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2100,16 +2233,16 @@ export interface operations {
                 /** @description Unknown values are last either way. */
                 dir?: "asc" | "desc";
                 /** @description Start, epoch ms, inclusive. */
-                from?: number | null;
+                from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
-                to?: number | null;
+                to?: number;
                 /** @description Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds. */
-                grew?: number | null;
-                /** @description Seconds for `grew`, 1 to 604800; default 300. */
-                within?: number | null;
+                grew?: number;
+                /** @description Seconds for `grew`; default 300. */
+                within?: number;
                 /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description Rows of a page, 1 to 500. */
+                cursor?: string;
+                /** @description Rows of a page. */
                 limit?: number;
             };
             header?: never;
@@ -2127,6 +2260,13 @@ export interface operations {
                     "application/json": components["schemas"]["TablesPage"];
                 };
             };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Problem details. */
             400: {
                 headers: {
@@ -2139,6 +2279,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2157,6 +2299,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2208,6 +2352,13 @@ export interface operations {
                     "application/json": components["schemas"]["TableDetail"];
                 };
             };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Problem details. */
             400: {
                 headers: {
@@ -2220,6 +2371,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2247,6 +2400,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2277,18 +2432,18 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Start, epoch ms, inclusive. */
-                from?: number | null;
+                from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
-                to?: number | null;
+                to?: number;
                 /** @description `append`, `overwrite`, `delete` or `replace`. */
-                operation?: string | null;
+                operation?: string;
                 /** @description Only commits that added at least this many. */
-                min_added_data_files?: number | null;
+                min_added_data_files?: number;
                 /** @description Only commits whose schema differs from the one before. */
-                schema_changed?: boolean | null;
+                schema_changed?: boolean;
                 /** @description `next_cursor` of the page before. */
-                cursor?: string | null;
-                /** @description Rows of a page, 1 to 500. */
+                cursor?: string;
+                /** @description Rows of a page. */
                 limit?: number;
             };
             header?: never;
@@ -2313,6 +2468,13 @@ export interface operations {
                     "application/json": components["schemas"]["CommitsPage"];
                 };
             };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Problem details. */
             400: {
                 headers: {
@@ -2325,6 +2487,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2352,6 +2516,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2405,6 +2571,13 @@ export interface operations {
                     "application/json": components["schemas"]["CommitDetail"];
                 };
             };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Problem details. */
             400: {
                 headers: {
@@ -2417,6 +2590,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2444,6 +2619,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2474,17 +2651,17 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Start, epoch ms, inclusive. */
-                from?: number | null;
+                from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
-                to?: number | null;
-                /** @description Whole seconds; default: about 720 points. */
-                step?: number | null;
+                to?: number;
+                /** @description Whole seconds; default: about 720 points. An answer has at most 2000. */
+                step?: number;
                 /** @description Comma-separated, of alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt. Default: the first nine. */
-                lanes?: string | null;
+                lanes?: string;
                 /** @description Job name; default the reader with most runs. */
-                job?: string | null;
+                job?: string;
                 /** @description Also answer the period this many seconds earlier. */
-                cmp?: number | null;
+                cmp?: number;
             };
             header?: never;
             path: {
@@ -2508,6 +2685,13 @@ export interface operations {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Problem details. */
             400: {
                 headers: {
@@ -2520,6 +2704,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2547,6 +2733,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2603,6 +2791,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2621,6 +2811,77 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2668,6 +2929,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2686,6 +2949,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2751,6 +3016,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2778,6 +3045,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2845,6 +3114,8 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2872,6 +3143,8 @@ export interface operations {
             /** @description Problem details. */
             429: {
                 headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -2,6 +2,7 @@
 // Turns a URL into state and back; the page decides when history moves.
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
+import { periodFor } from '#lib/time/period.ts';
 import { absolute, type RangeText } from '#lib/time/range.ts';
 import { readUrl, type TimelineUrl } from '#lib/time/url.ts';
 
@@ -12,6 +13,8 @@ export class TimelineView {
   commit = $state<string | null>(null);
   lanes = $state.raw<readonly string[] | null>(null);
   job = $state<string | null>(null);
+  /** Seconds to the period that is compared with. */
+  cmp = $state<number | null>(null);
   /** Parameters of the URL that could not be read: their defaults are shown. */
   unread = $state.raw<readonly string[]>([]);
   /** True while the range changes many times in a row (wheel, held keys): nobody needs every stop of it. */
@@ -27,6 +30,7 @@ export class TimelineView {
     commit: this.commit,
     lanes: this.lanes,
     job: this.job,
+    cmp: this.cmp,
   });
 
   read(query: URLSearchParams): void {
@@ -38,6 +42,7 @@ export class TimelineView {
     this.cursor.pin = state.pin;
     this.cursor.selection = state.sel;
     [this.commit, this.lanes, this.job] = [state.commit, state.lanes, state.job];
+    this.cmp = state.cmp;
     [this.unread, this.gliding] = [unread, false];
   }
 
@@ -51,6 +56,12 @@ export class TimelineView {
 
   zoom(from: number, to: number, gliding: boolean): void {
     this.show(absolute(from, to), gliding);
+  }
+
+  /** The period before, drawn or not. */
+  compare(): void {
+    const { from, to } = this.range.span;
+    this.cmp = this.cmp === null ? periodFor(to - from) : null;
   }
 
   /** The range before; false when there is none. */

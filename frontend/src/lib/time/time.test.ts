@@ -79,6 +79,7 @@ describe('url', () => {
     commit: null,
     lanes: null,
     job: null,
+    cmp: null,
   };
   const full: TimelineUrl = {
     range: { from: 'now-6h', to: 'now' },
@@ -88,6 +89,7 @@ describe('url', () => {
     commit: '5184430069070270604',
     lanes: ['commits', 'data_files'],
     job: 'churn & co',
+    cmp: 86_400,
   };
   test('defaults are omitted', () => expect(writeUrl(plain, new URLSearchParams())).toBe(''));
   test('what is written is read again, every digit of the id', () => {
@@ -99,9 +101,9 @@ describe('url', () => {
     expect(writeUrl(plain, new URLSearchParams('tz=browser&at=1795230252000'))).toBe('?tz=browser');
   });
   test('an unreadable value becomes the default and is named', () => {
-    const read = readUrl(new URLSearchParams('from=soon&at=x&sel=5..1&c=12ab&lanes=A!'), NOW);
+    const read = readUrl(new URLSearchParams('from=soon&at=x&sel=5..1&c=12ab&lanes=A!&cmp=soon'), NOW);
     expect(read.state).toEqual(plain);
-    expect(read.unread).toEqual(['from', 'at', 'sel', 'c', 'lanes']);
+    expect(read.unread).toEqual(['from', 'at', 'sel', 'c', 'lanes', 'cmp']);
   });
   test("Grafana's time and time.window centre a window, and are replaced on writing", () => {
     const query = new URLSearchParams('time=1795230252000&time.window=3600000');
@@ -113,7 +115,12 @@ describe('url', () => {
     expect(historyMove(plain, plain)).toBe('none');
     expect(historyMove(plain, { ...plain, at: 5 })).toBe('replace');
     expect(historyMove(full, { ...full, pin: null })).toBe('replace');
-    for (const chosen of [{ range: full.range }, { sel: full.sel }, { commit: full.commit }])
+    for (const chosen of [
+      { range: full.range },
+      { sel: full.sel },
+      { commit: full.commit },
+      { cmp: full.cmp },
+    ])
       expect(historyMove(plain, { ...plain, at: 5, ...chosen })).toBe('push');
   });
 });

@@ -1,5 +1,6 @@
 // What the table page keeps in its URL, read and written. Defaults are omitted, parameters of others preserved,
 // an unreadable value is reported and replaced by its default: never a blank page.
+import { readPeriod, writePeriod } from './period.ts';
 import { DEFAULT_RANGE, parseInstant, resolveRange, type RangeText } from './range.ts';
 
 export interface TimelineUrl {
@@ -15,6 +16,8 @@ export interface TimelineUrl {
   /** Lane names to ask for; null: the server's default. */
   readonly lanes: readonly string[] | null;
   readonly job: string | null;
+  /** Also the period this many seconds earlier. */
+  readonly cmp: number | null;
 }
 
 export interface ReadUrl {
@@ -43,6 +46,7 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     commit: read('c', (text) => (ID.test(text) ? text : null)),
     lanes: read('lanes', (text) => (LANES.test(text) ? text.split(',') : null)),
     job: read('job', (text) => text),
+    cmp: read('cmp', readPeriod),
   };
   return { state, unread };
 }
@@ -85,6 +89,7 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
   put('c', state.commit);
   put('lanes', state.lanes && state.lanes.join(','));
   put('job', state.job);
+  put('cmp', state.cmp === null ? null : writePeriod(state.cmp));
   const text = next.toString();
   return text ? `?${text}` : '';
 }
@@ -95,6 +100,7 @@ const ms = <T extends number | null>(value: T) => (value === null ? null : Strin
 export function historyMove(before: TimelineUrl, after: TimelineUrl): 'none' | 'push' | 'replace' {
   const same = (pick: (state: TimelineUrl) => unknown) =>
     JSON.stringify(pick(before)) === JSON.stringify(pick(after));
-  if (!same(({ range, sel, commit, lanes, job }) => [range, sel, commit, lanes, job])) return 'push';
+  if (!same(({ range, sel, commit, lanes, job, cmp }) => [range, sel, commit, lanes, job, cmp]))
+    return 'push';
   return same(({ at, pin }) => [at && Math.round(at), pin && Math.round(pin)]) ? 'none' : 'replace';
 }

@@ -18,13 +18,14 @@ interface Told {
   commits: string[];
   backs: number;
   retries: number;
+  compared: number;
 }
 
 async function show(
   answer: Answer = story(),
   props: Partial<{ selected: string; noted: string; dimmed: boolean }> = {},
 ) {
-  const told: Told = { ranges: [], commits: [], backs: 0, retries: 0 };
+  const told: Told = { ranges: [], commits: [], backs: 0, retries: 0, compared: 0 };
   const cursor = new Cursor();
   const screen = await render(Timeline, {
     answer,
@@ -34,6 +35,7 @@ async function show(
     onrange: (from: number, to: number) => told.ranges.push([from, to]),
     onback: () => (told.backs += 1),
     oncommit: (id: string) => told.commits.push(id),
+    oncompare: () => (told.compared += 1),
     onretry: () => (told.retries += 1),
     ...props,
   });
@@ -322,4 +324,22 @@ test('every target is at least 24 px', async () => {
     const { width, height } = button.getBoundingClientRect();
     expect(Math.min(width, height)).toBeGreaterThanOrEqual(24);
   }
+});
+
+test('the period before is dashed in its lane, differences are against it, and C asks for it', async () => {
+  const answer = story({ step: 30 });
+  const lane = answer.lanes.find((each) => each.id === 'data_files') as Extract<Lane, { kind: 'step' }>;
+  const then = { ...lane, v: answer.t.map((_, i) => (i < 20 ? null : 1000)), min: null, max: null };
+  const { screen, told, cursor, slider } = await show({ ...answer, cmp: { seconds: 86_400, lanes: [then] } });
+  const ghost = document.querySelector('[data-earlier=data_files]');
+  expect(ghost?.getAttribute('d')?.match(/M/g)).toHaveLength(1);
+  expect(document.querySelectorAll('[data-earlier]')).toHaveLength(1);
+  cursor.at = BURST + 60_000;
+  await expect.element(screen.getByText('+50,202')).toBeVisible();
+  await expect.element(screen.getByText('Δ 1 d')).toBeVisible();
+  cursor.pin = BURST - 60_000;
+  await expect.element(screen.getByText('+50,000').first()).toBeVisible();
+  (slider.element() as HTMLElement).focus();
+  await userEvent.keyboard('c');
+  expect(told.compared).toBe(1);
 });

@@ -42,6 +42,7 @@ function draw(answer: Answer) {
       onrange: () => undefined,
       onback: () => undefined,
       oncommit: () => undefined,
+      oncompare: () => undefined,
       onretry: () => undefined,
     },
   });

@@ -3,7 +3,7 @@
 export type Intent =
   | { readonly do: 'move'; readonly steps: number }
   | { readonly do: 'extend'; readonly steps: number }
-  | { readonly do: 'start' | 'end' | 'previous' | 'next' | 'open' | 'zoom' | 'clear' }
+  | { readonly do: 'start' | 'end' | 'previous' | 'next' | 'open' | 'zoom' | 'clear' | 'compare' }
   | { readonly do: 'scale'; readonly by: number }
   | { readonly do: 'pan'; readonly by: number };
 
@@ -29,6 +29,7 @@ const LETTERS: Record<string, Intent> = {
   BracketLeft: { do: 'previous' },
   BracketRight: { do: 'next' },
   KeyZ: { do: 'zoom' },
+  KeyC: { do: 'compare' },
   KeyW: { do: 'scale', by: 0.7 },
   KeyS: { do: 'scale', by: 1.4 },
   KeyA: { do: 'pan', by: -0.2 },

@@ -28,6 +28,7 @@ beforeEach(() => {
   navigation = new Navigation(cursor, stage, {
     range: (from, to) => ranges.push([from, to]),
     commit: () => undefined,
+    compare: () => undefined,
   });
 });
 

@@ -26,6 +26,7 @@ export interface Wishes {
   /** Another range, epoch ms. `gliding`: one of many in a row. */
   readonly range: (from: number, to: number, gliding: boolean) => void;
   readonly commit: (snapshotId: string) => void;
+  readonly compare: () => void;
 }
 
 /** A click this near to the pin takes it away. */
@@ -91,6 +92,8 @@ export class Navigation {
         return this.#pan(intent.by);
       case 'zoom':
         return this.zoomToSelection();
+      case 'compare':
+        return this.wishes.compare();
       case 'clear':
         return this.#clear();
       case 'open':

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
 import { frameOf } from './frame.ts';
+import type { SeriesLane } from './lane.ts';
 import { ROWS_A_PAGE, columnsOf, pagesOf, rowsOf } from './rows.ts';
 import { timeScale } from './scale.ts';
 
@@ -20,7 +21,16 @@ test('every commit stands in exactly one row, its id as text with all digits', (
   expect(listed.filter((text) => text.includes(BURST_ID))).toEqual([`Append 03:04:12 +50,000 ${BURST_ID}`]);
 });
 test('after the watermark metadata reads "not read", and absent lanes have no column', () => {
-  const titles = columnsOf(answer).map((lane) => lane.id);
+  const titles = columnsOf(answer).map((column) => column.id);
   expect(titles).toEqual(['job_duration', 'data_files', 'file_size', 'delete_files', 'freshness']);
   expect(all.at(-1)?.cells.slice(1)).toEqual(Array(4).fill('not read'));
+});
+
+test('the compared period has a column beside each lane', () => {
+  const lane = answer.lanes.find((each) => each.id === 'data_files') as SeriesLane;
+  const then = { ...lane, v: answer.t.map(() => 777) } as SeriesLane;
+  const compared = { ...answer, cmp: { seconds: 86_400, lanes: [then] } };
+  const titles = columnsOf(compared).map((column) => column.title);
+  expect(titles.slice(1, 3)).toEqual(['Data files', 'Data files 1 d earlier']);
+  expect(rowsOf(compared, frame, 0)[3]?.cells[2]).toBe('777');
 });

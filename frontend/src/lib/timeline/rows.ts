@@ -1,7 +1,9 @@
 // The timeline as rows of text, one a step: the same numbers as the drawing, ids as text.
+import { duration } from '#lib/format/duration.ts';
 import { clockSeconds, dayMonth } from '#lib/format/instant.ts';
+import { earlierAt, earlierOf } from './compare.ts';
 import type { Frame } from './frame.ts';
-import { isSeries, type Answer, type CommitEvent, type Lane } from './lane.ts';
+import { isSeries, type Answer, type CommitEvent } from './lane.ts';
 import { lookOf } from './look.ts';
 import { commitCell, readAt } from './reading.ts';
 
@@ -15,20 +17,41 @@ export interface Row {
   readonly commits: readonly string[];
 }
 
-/** Lanes that have a column. */
-export const columnsOf = (answer: Answer): Lane[] =>
-  answer.lanes.filter((lane) => isSeries(lane) && lane.status !== 'absent');
+interface Column {
+  readonly id: string;
+  readonly title: string;
+  /** What stands in the row of an instant. */
+  readonly text: (frame: Frame, at: number) => string;
+}
+
+/** One of each series lane, and beside it one of the compared period. */
+export function columnsOf(answer: Answer): Column[] {
+  const lanes = answer.lanes.filter((lane) => isSeries(lane) && lane.status !== 'absent');
+  return lanes.flatMap((lane) => {
+    const look = lookOf(lane);
+    const now = {
+      id: lane.id,
+      title: look.title,
+      text: (frame: Frame, at: number) => readAt(lane, look, frame, at).text,
+    };
+    const earlier = earlierOf(answer, lane);
+    if (!earlier || !answer.cmp) return [now];
+    const title = `${look.title} ${duration(answer.cmp.seconds)} earlier`;
+    const text = (frame: Frame, at: number) => look.print(earlierAt(earlier, frame.t, at));
+    return [now, { id: `${lane.id}-earlier`, title, text }];
+  });
+}
 
 /** Rows of one page, first page 0. A row's numbers are those at its instant; its commits lie in the step that ends there. */
 export function rowsOf(answer: Answer, frame: Frame, page: number): Row[] {
-  const columns = columnsOf(answer).map((lane) => ({ lane, look: lookOf(lane) }));
+  const columns = columnsOf(answer);
   const events = answer.lanes.flatMap((lane) => (lane.kind === 'events' ? lane.events : []));
   const first = page * ROWS_A_PAGE;
   const step = answer.range.step * 1000;
   return answer.t.slice(first, first + ROWS_A_PAGE).map((at) => ({
     at,
     time: `${dayMonth(at)} ${clockSeconds(at)}`,
-    cells: columns.map(({ lane, look }) => readAt(lane, look, frame, at).text),
+    cells: columns.map(({ text }) => text(frame, at)),
     commits: within(events, at - step, at).map(commitCell),
   }));
 }
