@@ -1,5 +1,7 @@
 """The page of `/metrics`: what Prometheus' own parser reads out of it, what changes, and what is left out."""
 
+import random
+
 from prometheus_client.parser import text_string_to_metric_families
 
 from limnograph.api.exposition import Exposition, TablePage
@@ -37,6 +39,17 @@ def test_only_changed_tables_are_rendered_again_and_gone_ones_leave() -> None:
         ("lakehouse_table_data_files", "lake", 'a"\\b', "kept"): 7.0,
         ("lakehouse_table_data_files", "lake", 'a"\\b', "new"): 9.0,
     }
+
+
+def test_a_page_that_is_changed_in_place_is_the_page_made_anew() -> None:
+    chosen = random.Random(7)
+    page, tables = TablePage(), [numbers(f"t{i}", i, lakehouse_table_commits_total=1.0) for i in range(30)]
+    for _ in range(60):
+        place = chosen.randrange(len(tables))
+        tables[place] = numbers(tables[place].name.table, chosen.choice([None, 1, 2.5]))
+        if chosen.random() < 0.1:
+            chosen.shuffle(tables)
+        assert page.render(list(tables)) == TablePage().render(tables)
 
 
 def test_tables_beyond_the_budget_of_series_are_left_out_and_counted() -> None:
