@@ -49,6 +49,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	python -m limnograph.domain.metrics_reference | diff - docs/metrics.md
 	python -m limnograph.settings.reference | diff - docs/settings.md
+	python -m limnograph.api.reference | diff - docs/api.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
@@ -102,6 +103,7 @@ types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the p
 	python -m limnograph.domain.reference > docs/meta-tables.md
 	python -m limnograph.domain.metrics_reference > docs/metrics.md
 	python -m limnograph.settings.reference > docs/settings.md
+	python -m limnograph.api.reference > docs/api.md
 
 .PHONY: format
 format: setup e2e/node_modules/.stamp ## Format all code

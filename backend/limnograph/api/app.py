@@ -11,11 +11,11 @@ from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.types import ASGIApp
 
-from limnograph.api import access, openapi, problems, sessions, spa
+from limnograph.api import access, docs, openapi, problems, sessions, spa
 from limnograph.api.front import Front, SecurityHeaders
 from limnograph.api.gate import Gate
 from limnograph.api.page_keys import PageKeys
-from limnograph.api.pages import Pages
+from limnograph.api.pages import PageCounts, Pages
 from limnograph.services.backend import Backend
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
@@ -37,9 +37,10 @@ def create_app(
     *,
     gate: Gate | None = None,
     limits: Limits = Limits(),  # noqa: B008
+    counts: PageCounts | None = None,
 ) -> ASGIApp:
     """`exposition` renders `/metrics`; `lifespan` runs around the serving (background tasks). Without a `gate` nobody
-    is asked who they are. Raises LookupError when a route does not say who may call it.
+    is asked who they are; `counts` is told how kept pages do. Raises LookupError when a route does not say who may call it.
     """
 
     @asynccontextmanager
@@ -59,7 +60,7 @@ def create_app(
         "open_metrics": limits.open_metrics,
     }
     app = Litestar(
-        route_handlers=[*openapi.routes(), *sessions.ROOT_HANDLERS, *spa.HANDLERS],
+        route_handlers=[*openapi.routes(), *sessions.ROOT_HANDLERS, *docs.HANDLERS, *spa.HANDLERS],
         dependencies={"backend": Provide(lambda: backend, sync_to_thread=False)},
         exception_handlers=problems.HANDLERS,
         guards=[access.authorised],
@@ -70,5 +71,6 @@ def create_app(
     )
     access.check_declared(app)
     headers = SecurityHeaders(site.headers)
-    pages = Pages(app, PageKeys(app), backend.versions, limits.page_cache, complete=headers.complete)
+    keys, kept = PageKeys(app), limits.page_cache
+    pages = Pages(app, keys, backend.versions, kept, complete=headers.complete, counts=counts)
     return Front(app, headers, gate, pages)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from prometheus_client import (
@@ -19,6 +19,8 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from limnograph import __version__
 from limnograph.domain.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES
@@ -30,6 +32,7 @@ MAX_SERIES = 250_000
 """Series of tables on one page; 14 a table."""
 _SPECIAL = re.compile(r'[\\"\n]')
 _LABELS = "{{" + ",".join(f'{label}="{{}}"' for label in LABELS) + "}} "
+_FAMILIES = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily}
 _NAMES = [metric.name for metric in (*TABLE_GAUGES, *TABLE_COUNTERS)]
 _HEADS = [
     *(f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} gauge\n" for metric in TABLE_GAUGES),
@@ -62,9 +65,8 @@ class Exposition:
         Gauge("limnograph_build_info", "Version of the server.", ["version"], registry=self._registry).labels(
             __version__
         ).set(1)
-        self._gauges = {
-            metric.name: Gauge(metric.name, metric.help, registry=self._registry) for metric in SERVER_METRICS
-        }
+        self._told = Told()
+        self._registry.register(self._told)
         self._rendered: tuple[int, bytes] = (-1, b"")
 
     def __call__(self) -> bytes:
@@ -76,8 +78,7 @@ class Exposition:
                 "limnograph_watermark_timestamp_seconds": None if watermark is None else watermark / MICROS_PER_SECOND
             }
             told["limnograph_table_series_left_out"] = self._pages.left_out
-            for name, value in {**told, **self._own()}.items():
-                self._gauges[name].set(float("nan") if value is None else value)
+            self._told.numbers = {**told, **self._own()}
             return generate_latest(self._registry) + tables
 
     def _tables(self) -> bytes:
@@ -85,6 +86,21 @@ class Exposition:
         if version != self._rendered[0]:
             self._rendered = (version, self._pages.render(numbers))
         return self._rendered[1]
+
+
+class Told(Collector):
+    """The numbers of SERVER_METRICS that somebody told; one that is not known is NaN, one that nobody tells is not there."""
+
+    def __init__(self) -> None:
+        self.numbers: Mapping[str, float | None] = {}
+
+    def collect(self) -> Iterator[Metric]:
+        """As they were told last."""
+        for metric in SERVER_METRICS:
+            if metric.name in self.numbers:
+                value = self.numbers[metric.name]
+                family = _FAMILIES[metric.kind]
+                yield family(metric.name, metric.help, value=float("nan") if value is None else value)
 
 
 class TablePage:

@@ -17,6 +17,7 @@ from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
 from limnograph.api import events, parameters, sessions, stream, system, tables, views
+from limnograph.api import openapi_details as details
 from limnograph.domain import answers, client_reports, notifications, openlineage, timeline
 from limnograph.domain.stream import STREAM_EVENTS
 from limnograph.services.backend import Backend
@@ -71,21 +72,31 @@ def document() -> dict[str, Any]:
     app = Litestar(
         route_handlers=routes(),
         dependencies={"backend": Provide(_no_backend, sync_to_thread=False)},
-        openapi_config=OpenAPIConfig(title="Limnograph", version=__version__, create_examples=False),
+        openapi_config=OpenAPIConfig(
+            title="Limnograph", version=__version__, create_examples=False, use_handler_docstrings=True
+        ),
     )
     found: dict[str, Any] = app.openapi_schema.to_schema()
     # Litestar names a struct by its module as soon as two spellings meet; ours have one name each.
     schemas = _schemas()
-    found["components"] = {"schemas": schemas}
+    scopes = _scopes(app)
+    found["components"] = {"schemas": schemas, "securitySchemes": details.SECURITY_SCHEMES}
     found["servers"] = [{"url": "/"}]
     for path in found["paths"].values():
         for operation in path.values():
             _tidy(operation, schemas)
+            details.complete(operation, scopes[operation["operationId"]])
             if body := _BODIES.get(operation["operationId"]):
                 content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body}"}}}
                 operation["requestBody"] = {"required": True, "content": content}
     _answers_of_readiness(found)
     return found
+
+
+def _scopes(app: Litestar) -> dict[str, dict[str, Any]]:
+    """What each operation declares: who may call it, and whether its answer is kept (`api/access.py`)."""
+    handlers = (handler for route in app.routes for handler in getattr(route, "route_handlers", ()))
+    return {handler.operation_id: handler.opt for handler in handlers if isinstance(handler.operation_id, str)}
 
 
 def _no_backend() -> Backend:
@@ -116,10 +127,6 @@ _TAKEN = {
 
 def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
     operation.pop("deprecated", None)
-    for parameter in operation.get("parameters", []):
-        parameter.pop("deprecated", None)
-        parameter.pop("allowEmptyValue", None)
-        parameter.pop("allowReserved", None)
     if operation["operationId"] == "getStream":
         _describe_stream(operation)
     for response in operation["responses"].values():

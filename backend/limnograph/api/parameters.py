@@ -14,41 +14,79 @@ from litestar.params import PathParameter, QueryParameter
 from limnograph.domain.asked import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_WITHIN_S, Direction, FleetSort
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S
 from limnograph.domain.timeline import DEFAULT_LANES, LANES
+from limnograph.services.timeline import MAX_COMPARE_S
 
 HOUR_MS = 3_600_000
 
+
+def _within(least: float, most: float) -> dict[str, Any]:
+    """Bounds for the document. The check, with a sentence of ours, stands where the value is parsed."""
+    return {"minimum": least, "maximum": most}
+
+
+_INSTANT = _within(0, LATEST_MS)
 Catalog = Annotated[str, PathParameter(description="Catalog name.")]
 Namespace = Annotated[str, PathParameter(description="Namespace; levels joined with `.`, `/` written `~s`.")]
 Table = Annotated[str, PathParameter(description="Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`.")]
-From = Annotated[int | None, QueryParameter(name="from", description="Start, epoch ms, inclusive.")]
-To = Annotated[int | None, QueryParameter(name="to", description="End, epoch ms, exclusive; default now.")]
-Step = Annotated[int | None, QueryParameter(name="step", description="Whole seconds; default: about 720 points.")]
+From = Annotated[
+    int | None, QueryParameter(name="from", description="Start, epoch ms, inclusive.", schema_extra=_INSTANT)
+]
+To = Annotated[
+    int | None,
+    QueryParameter(name="to", description="End, epoch ms, exclusive; default now.", schema_extra=_INSTANT),
+]
+Step = Annotated[
+    int | None,
+    QueryParameter(
+        name="step",
+        description=f"Whole seconds; default: about 720 points. An answer has at most {MAX_POINTS}.",
+        schema_extra=_within(1, MAX_STEP_S),
+    ),
+]
+_A_LANE = f"\\s*({'|'.join(LANES)})?\\s*"
 Lanes = Annotated[
     str | None,
-    QueryParameter(name="lanes", description=f"Comma-separated, of {', '.join(LANES)}. Default: the first nine."),
+    QueryParameter(
+        name="lanes",
+        description=f"Comma-separated, of {', '.join(LANES)}. Default: the first nine.",
+        schema_extra={"pattern": f"^{_A_LANE}(,{_A_LANE})*$"},
+    ),
 ]
 Job = Annotated[str | None, QueryParameter(name="job", description="Job name; default the reader with most runs.")]
 Compare = Annotated[
-    int | None, QueryParameter(name="cmp", description="Also answer the period this many seconds earlier.")
+    int | None,
+    QueryParameter(
+        name="cmp",
+        description="Also answer the period this many seconds earlier.",
+        schema_extra=_within(1, MAX_COMPARE_S),
+    ),
 ]
 Cursor = Annotated[str | None, QueryParameter(name="cursor", description="`next_cursor` of the page before.")]
-Limit = Annotated[int, QueryParameter(name="limit", description=f"Rows of a page, 1 to {MAX_LIMIT}.")]
+Limit = Annotated[int, QueryParameter(name="limit", description="Rows of a page.", schema_extra=_within(1, MAX_LIMIT))]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name, case-insensitive.")]
 NamespaceFilter = Annotated[str, QueryParameter(name="ns", description="`catalog.namespace` or a namespace.")]
 Sort = Annotated[FleetSort, QueryParameter(name="sort", description="`attention`: rank of reason, then magnitude.")]
 Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown values are last either way.")]
-SnapshotId = Annotated[str, PathParameter(description="Snapshot id as text, all digits.")]
+SnapshotId = Annotated[
+    str, PathParameter(description="Snapshot id as text, all digits.", schema_extra={"pattern": "^-?[0-9]{1,19}$"})
+]
 Grew = Annotated[
     float | None,
     QueryParameter(
         name="grew",
         description="Only tables whose data files grew by more than this share (0.2: 20 %) within `within` seconds.",
+        schema_extra=_within(0, MAX_GREW),
     ),
 ]
 Within = Annotated[
     int | None,
-    QueryParameter(name="within", description=f"Seconds for `grew`, 1 to {MAX_WITHIN_S}; default {DEFAULT_WITHIN_S}."),
+    QueryParameter(
+        name="within",
+        description=f"Seconds for `grew`; default {DEFAULT_WITHIN_S}.",
+        schema_extra=_within(1, MAX_WITHIN_S),
+    ),
 ]
 Operation = Annotated[
     str | None, QueryParameter(name="operation", description="`append`, `overwrite`, `delete` or `replace`.")
@@ -122,9 +160,9 @@ def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
 def span(start: int | None, end: int | None, now_ms: int, width_ms: int) -> tuple[int, int]:
     """Both ends in epoch ms; a missing end is now, a missing start lies `width_ms` before. Raises InvalidInput."""
     last = now_ms if end is None else end
-    first = last - width_ms if start is None else start
+    first = max(0, last - width_ms) if start is None else start
     for field, value in (("from", first), ("to", last)):
-        if not 0 <= value <= 32_503_680_000_000:
+        if not 0 <= value <= LATEST_MS:
             raise InvalidInput(field, "must be epoch milliseconds between 1970 and 3000")
     if last <= first:
         raise InvalidInput("to", "must be later than from")

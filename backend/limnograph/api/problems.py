@@ -111,7 +111,10 @@ def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Res
         field = "body"
     if kind == "not-found":
         detail = f"there is nothing at {request.url.path}"
-    return _send(problem(kind, detail, field=field, request_id=_request_id(request)))
+    answer = _send(problem(kind, detail, field=field, request_id=_request_id(request)))
+    if "allow" in (given := error.headers or {}):
+        answer.headers["allow"] = given["allow"]
+    return answer
 
 
 def _first(error: ValidationException) -> tuple[str | None, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
@@ -76,6 +77,7 @@ class Traffic:
         yield family
 
 
+@lru_cache(maxsize=4_096)
 def route_of(path: str) -> str:
     """The pattern of a path, from a closed set."""
     parts = path.strip("/").split("/")

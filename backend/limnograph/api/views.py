@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from limnograph.domain.access import AccessScope
 from limnograph.domain.answers import View
+from limnograph.domain.time import LATEST_MS
+
+Instant = Annotated[int, msgspec.Meta(ge=0, le=LATEST_MS)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
+SnapshotId = Annotated[str, msgspec.Meta(pattern="^-?[0-9]{1,19}$")]
 
 ProblemType = Literal[
     "bad-request",
@@ -43,17 +50,17 @@ class RunTableIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
     table_namespace: str
     table: str
     role: Literal["reads", "writes"]
-    read_snapshot_id: str | None = None
+    read_snapshot_id: SnapshotId | None = None
 
 
 class RunIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Body of `POST /api/v1/runs`: one transition of a job run. Times epoch ms."""
 
-    run_id: str
-    job_name: str
+    run_id: Name
+    job_name: Name
     status: Literal["running", "ok", "failed"]
-    started_at: int
-    ended_at: int | None = None
+    started_at: Instant
+    ended_at: Instant | None = None
     application_id: str | None = None
     tables: tuple[RunTableIn, ...] = ()
 

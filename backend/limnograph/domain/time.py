@@ -11,6 +11,9 @@ MICROS_PER_SECOND = 1_000_000
 MAX_POINTS = 2_000
 """No answer has more points than this: about one per pixel of a wide screen (DESIGN §6.2)."""
 
+LATEST_MS = 32_503_680_000_000
+"""The year 3000: later instants are a mistake of units."""
+MAX_STEP_S = 86_400
 STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 """Steps in seconds that an automatic choice may take; all divide a UTC day, so buckets repeat from day to day."""
 
@@ -25,14 +28,14 @@ class TimeRange(NamedTuple):
     @classmethod
     def parse(cls, start: int, end: int, step: int | None) -> TimeRange:
         """Snap to the step outwards; choose the step when none is given. Raises InvalidInput naming the field."""
-        if not 0 <= start <= 32_503_680_000_000:
+        if not 0 <= start <= LATEST_MS:
             raise InvalidInput("from", "must be epoch milliseconds between 1970 and 3000")
-        if not 0 <= end <= 32_503_680_000_000:
+        if not 0 <= end <= LATEST_MS:
             raise InvalidInput("to", "must be epoch milliseconds between 1970 and 3000")
         if end <= start:
             raise InvalidInput("to", "must be later than from")
         seconds = choose_step(end - start) if step is None else step
-        if not 1 <= seconds <= 86_400:
+        if not 1 <= seconds <= MAX_STEP_S:
             raise InvalidInput("step", "must be whole seconds between 1 and 86400")
         width = seconds * 1000
         low, high = start // width * width, -(-end // width) * width

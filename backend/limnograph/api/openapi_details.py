@@ -1,0 +1,52 @@
+"""What Litestar does not know of our wire: who may call, plain parameters, answers of the layer in front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from limnograph.api.gate import PLAIN_COOKIE
+
+SECURITY_SCHEMES: dict[str, Any] = {
+    "token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API token (`limnograph token`), or a JWT of the OpenID Connect provider.",
+    },
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": PLAIN_COOKIE,
+        "description": "A browser's login; over https the name begins with `__Host-`.",
+    },
+}
+"""Where `auth.mode` is `none`, nobody is asked."""
+_HEADERS = {
+    "401": {"WWW-Authenticate": "How to say who one is."},
+    "429": {"Retry-After": "Seconds."},
+}
+_NOT_MODIFIED = "The answer with the `ETag` of `If-None-Match` still holds."
+
+
+def complete(operation: dict[str, Any], declared: dict[str, Any]) -> None:
+    """`declared`: what the handler says in `api/access.py`."""
+    for parameter in operation.get("parameters", []):
+        _plain(parameter)
+    scope = {"metrics": "read"}.get(declared["scope"], declared["scope"])
+    operation["security"] = [] if scope == "open" else [{"token": [scope]}, {"session": [scope]}]
+    responses = operation["responses"]
+    if "page" in declared:
+        responses["304"] = {"description": _NOT_MODIFIED}
+    for status, headers in _HEADERS.items():
+        told = {name: {"description": text, "schema": {"type": "string"}} for name, text in headers.items()}
+        responses[status] = {**responses[status], "headers": told}
+
+
+def _plain(parameter: dict[str, Any]) -> None:
+    """A parameter is left out or has a value: text in a URL is never null."""
+    for name in ("deprecated", "allowEmptyValue", "allowReserved"):
+        parameter.pop(name, None)
+    schema = parameter["schema"]
+    schema.pop("description", None)
+    if kinds := schema.pop("oneOf", None):
+        (kind,) = (kind for kind in kinds if kind != {"type": "null"})
+        parameter["schema"] = {**schema, **kind}

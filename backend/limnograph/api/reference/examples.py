@@ -1,0 +1,114 @@
+"""A request for each operation, as `curl` sends it. A test sends every one of them to the application."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any, NamedTuple
+
+SERVER = "http://127.0.0.1:8787"
+NAMES = {
+    "catalog": "lake",
+    "namespace": "sales",
+    "table": "orders",
+    "snapshot_id": "5184430069070270604",
+    "prefix": "main",
+}
+"""Values of path parameters."""
+
+
+class Example(NamedTuple):
+    """`query`: after the question mark."""
+
+    query: str = ""
+    body: Any = None
+
+
+_REPORT = {
+    "report-type": "commit-report",
+    "table-name": "lake.sales.orders",
+    "snapshot-id": 5184430069070270604,
+    "sequence-number": 7,
+    "operation": "append",
+    "metrics": {"added-data-files": {"unit": "count", "value": 12}},
+}
+EXAMPLES = {
+    "listTables": Example("sort=attention&limit=20&grew=0.2&within=300"),
+    "getTimeline": Example("from=1795212000000&to=1795255200000&step=60&lanes=job_duration,commits,data_files"),
+    "listTableCommits": Example("from=1795168800000&to=1795255200000&min_added_data_files=10000"),
+    "listCommits": Example("operation=append&min_added_data_files=10000"),
+    "createSession": Example(body={"token": "lmn_…", "next": "/"}),
+    "postRun": Example(
+        body={
+            "run_id": "churn-2026-11-21T03",
+            "job_name": "churn",
+            "status": "ok",
+            "started_at": 1795230000000,
+            "ended_at": 1795230420000,
+            "tables": [{"catalog": "lake", "table_namespace": "sales", "table": "orders", "role": "reads"}],
+        }
+    ),
+    "postLineage": Example(
+        body={
+            "eventType": "COMPLETE",
+            "eventTime": "2026-11-21T03:07:00Z",
+            "run": {"runId": "0197e1f0-0000-7000-8000-000000000001"},
+            "job": {"namespace": "prod", "name": "churn"},
+            "outputs": [{"namespace": "s3://lake", "name": "warehouse/sales/orders"}],
+        }
+    ),
+    "postIcebergReport": Example(body=_REPORT),
+    "reportMetrics": Example(body=_REPORT),
+    "reportMetricsWithPrefix": Example(body=_REPORT),
+    "postCloudEvents": Example(
+        body={
+            "specversion": "1.0",
+            "id": "42",
+            "source": "/catalogs/lake",
+            "type": "org.apache.polaris.table.committed",
+            "subject": "lake.sales.orders",
+        }
+    ),
+    "postS3Event": Example(
+        body={
+            "Records": [
+                {
+                    "eventName": "ObjectCreated:Put",
+                    "s3": {
+                        "bucket": {"name": "lake"},
+                        "object": {"key": "warehouse/sales/orders/metadata/00002-a.metadata.json"},
+                    },
+                }
+            ]
+        }
+    ),
+    "postDebezium": Example(
+        body={
+            "op": "u",
+            "after": {
+                "catalog_name": "lake",
+                "table_namespace": "sales",
+                "table_name": "orders",
+                "metadata_location": "s3://lake/warehouse/sales/orders/metadata/00002-a.metadata.json",
+            },
+            "source": {"table": "iceberg_tables"},
+        }
+    ),
+}
+
+
+def curl(method: str, path: str, operation: dict[str, Any]) -> str:
+    """A command line that a shell takes."""
+    example = EXAMPLES.get(operation["operationId"], Example())
+    parts = ["curl"]
+    if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):
+        parts.append("-N")
+    if method == "delete":
+        parts.append("-X DELETE")
+    if operation["security"]:
+        parts.append('-H "Authorization: Bearer $TOKEN"')
+    if example.body is not None:
+        body = shlex.quote(json.dumps(example.body, ensure_ascii=False))
+        parts += ["-H 'Content-Type: application/json'", f"-d {body}"]
+    address = SERVER + path.format(**NAMES) + (f"?{example.query}" if example.query else "")
+    return " ".join((*parts, f"'{address}'"))

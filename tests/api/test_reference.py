@@ -1,0 +1,148 @@
+"""docs/api.md and `/docs` are what the handlers say; each example is answered as the document has it."""
+
+import asyncio
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from limnograph.api.openapi import document, render
+from limnograph.api.problems import STATUS
+from limnograph.api.reference.__main__ import document as page_as_markdown
+from limnograph.api.reference.blocks import Heading, Table, Text, markdown, page
+from limnograph.api.reference.examples import SERVER
+from serving_kit import BIG, HOUR, MINUTE, NOW, client, lake, moved, parts, row
+
+PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text()
+CURLS = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
+ROUTES = [(verb, path) for path, operations in document()["paths"].items() for verb in operations]
+
+
+def get(path, **headers):
+    async def asked():
+        async with client(parts()) as http:
+            return await http.get(path, headers=headers)
+
+    return asyncio.run(asked())
+
+
+def test_the_page_is_what_the_handlers_say() -> None:
+    assert page_as_markdown() == PAGE, "run: make types"
+
+
+def test_every_route_has_its_purpose_scope_answers_and_an_example() -> None:
+    sections = re.split(r"^## ", PAGE, flags=re.MULTILINE)
+    told = {section.split("\n", 1)[0]: section for section in sections}
+    for verb, path in ROUTES:
+        section = told[f"{verb.upper()} {path}"]
+        assert re.search(r"^\*\*.+\.\*\* \w+", section, re.MULTILINE), path
+        assert re.search(r"^Scope: (`\w+`|none, open to anybody)\.$", section, re.MULTILINE), path
+        assert "| `400` | problem `bad-request` |" in section, path
+        assert section.count("```sh\ncurl ") == 1, path
+    assert len(CURLS) == len(ROUTES)
+
+
+def test_every_problem_type_is_told_with_its_status() -> None:
+    for kind, (status, title) in STATUS.items():
+        assert f"| `{kind}` | {status} | {title} |" in PAGE
+
+
+def sent(command: str) -> tuple[str, str, dict[str, str], str | None]:
+    """Method, path with query, headers and body of a curl line, as a shell takes it apart."""
+    words = iter(shlex.split(command)[1:])
+    method, url, body, headers = None, "", None, {}
+    for word in words:
+        match word:
+            case "-H":
+                name, _, value = next(words).partition(": ")
+                headers[name] = value
+            case "-d":
+                body = next(words)
+            case "-X":
+                method = next(words)
+            case _:
+                url = word
+    assert url.startswith(SERVER + "/")
+    return method or ("POST" if body else "GET"), url.removeprefix(SERVER), headers, body
+
+
+ENDING = [command for command in CURLS if " -N " not in command]
+
+
+@pytest.mark.parametrize("command", ENDING, ids=lambda command: urlsplit(sent(command)[1]).path)
+def test_every_example_is_answered_as_the_document_has_it(command: str) -> None:
+    method, path, headers, body = sent(command)
+    moves = [moved(1, NOW - 5 * HOUR), moved(BIG, NOW - MINUTE)]
+    made = parts(lake([row(1, NOW - 5 * HOUR, 2), row(BIG, NOW - MINUTE, 9, parent_id=1)], moves))
+
+    async def asked():
+        async with client(made) as http:
+            return await http.request(method, path, headers=headers, content=body)
+
+    answer = asyncio.run(asked())
+    if (method, path) == ("POST", "/api/v1/session"):
+        assert answer.json()["field"] == "token"  # nobody logs in where nobody is asked
+    else:
+        assert answer.status_code < 300, answer.text
+
+
+class Page(HTMLParser):
+    """What a browser would load, run or find."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags, self.attributes, self.loaded, self.links, self.places = set(), set(), [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        given = dict(attrs)
+        self.loaded += [given[name] for name in ("src", "srcset") if name in given]
+        if tag == "link":
+            self.loaded.append(given["href"])
+        if tag == "a":
+            self.links.append(given["href"])
+        if "id" in given:
+            self.places.add(given["id"])
+
+
+def test_the_page_needs_no_network_no_script_and_no_exception_from_the_policy() -> None:
+    answer = get("/docs")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["content-security-policy"] == get("/healthz").headers["content-security-policy"]
+    found = Page(answer.text)
+    assert found.loaded == ["/docs/docs.css"]
+    assert not {"script", "style", "iframe", "img", "object"} & found.tags
+    assert not {name for name in found.attributes if name == "style" or name.startswith("on")}
+    style = get("/docs/docs.css")
+    assert style.headers["content-type"].startswith("text/css")
+    assert "url(" not in style.text
+    assert "@import" not in style.text
+
+
+def test_every_link_of_the_page_leads_to_a_place_on_it() -> None:
+    found = Page(get("/docs").text)
+    assert len(found.links) > len(ROUTES)
+    assert {link for link in found.links if link.removeprefix("#") not in found.places} == set()
+    for verb, path in ROUTES:
+        assert Heading(2, f"{verb.upper()} {path}").place in found.places
+
+
+def test_the_page_and_the_document_answer_304_and_other_names_404() -> None:
+    for path in ("/docs", "/docs/openapi.json"):
+        assert get(path, **{"if-none-match": get(path).headers["etag"]}).status_code == 304
+    assert get("/docs/openapi.json").text == render()
+    assert get("/docs/elsewhere").status_code == 404
+
+
+def test_what_looks_like_markup_in_a_description_is_text() -> None:
+    told = page("A & B", "/x.css", [Text('<script>"`<b>`'), Table(("a|b",), [("[x](#y)",)])])
+    assert "<script>" not in told
+    assert "<code>&lt;b&gt;</code>" in told
+    assert '<a href="#y">x</a>' in told
+    assert markdown([Table(("a",), [("x|y",)])]).splitlines()[-1] == "| x\\|y |"
