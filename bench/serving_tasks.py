@@ -103,6 +103,25 @@ def growth_ours(clock: Clock, folder: str) -> int:
     return found
 
 
+def bursts_ours(clock: Clock, folder: str) -> int:
+    """A page of 50 of the commits of two days that added more than 10,000 files, newest first."""
+    from limnograph.domain.asked import CommitsQuery
+    from limnograph.services.commits import CommitLists
+
+    store = _store(folder)
+    lists = CommitLists(store)
+    store.refresh()
+    query = CommitsQuery(
+        start=(meta_lake.END - 8 * SIX_HOURS) // 1000, end=meta_lake.END // 1000, min_added_data_files=10_001, limit=50
+    )
+    found = 0
+    with asyncio.Runner() as runner:
+        for _ in range(50):
+            with clock():
+                found = len(runner.run(lists.page(query)).rows)
+    return found
+
+
 def growth_duckdb(clock: Clock, folder: str) -> int:
     """The least state of the five minutes before each commit, the one that held when they began included."""
     import duckdb

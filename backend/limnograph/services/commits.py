@@ -1,11 +1,12 @@
-"""Commits of a table or of all tables, newest first. A table is opened only when its newest commit is due."""
+"""Commits of a table or of all tables, newest first: from the index over all of them, of other lakes by a heap."""
 
 from __future__ import annotations
 
 import asyncio
 import heapq
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +16,31 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services import cursors
+from limnograph.services.commit_index import CommitIndex, Wanted
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
-from limnograph.services.hot_columns import NULL
+from limnograph.services.hot_columns import ID, INDEX, NULL, TEXTS
 from limnograph.services.hot_table import HotTable
+from limnograph.services.lake import Lake
+
+_SHOWN = (
+    *("snapshot_id", "parent_id", "committed_at", "operation", "engine", "app_id", "app_name", "status"),
+    *("added_data_files", "removed_data_files", "added_delete_files", "removed_delete_files"),
+    *("added_records", "added_bytes", "total_data_files"),
+)
+_NUMBERS = [(name, INDEX[name]) for name in _SHOWN if name not in TEXTS]
+_WORDS = [(name, INDEX[name]) for name in _SHOWN if name in TEXTS]
+_PARENT, _SCHEMA, _ADDED, _OPERATION = (
+    INDEX[name] for name in ("parent_id", "schema_id", "added_data_files", "operation")
+)
+
+
+class Read(NamedTuple):
+    """A row as it was read: its numbers and words, and whether its schema is another than its parent's."""
+
+    numbers: list[int]
+    words: list[str]
+    schema_changed: bool
 
 
 class Found(NamedTuple):
@@ -27,13 +49,19 @@ class Found(NamedTuple):
     history: History
     place: int
     position: tuple[int, int]
+    read: Read | None = None
 
 
 class CommitLists:
     """Pages of commits."""
 
     def __init__(self, store: HotStore) -> None:
-        self._store = store
+        self._store, self._index = store, CommitIndex()
+        store.listeners.append(self._arrived)
+
+    def _arrived(self, lake: Lake) -> None:
+        """A lake is about to be shown: its commits get into their order now, not when somebody asks."""
+        self._index.update(lake.listed, lake.floor)
 
     async def page(self, query: CommitsQuery) -> CommitsPage:
         """Raises NotFound (table), InvalidInput (cursor), SourceError when the range could not be read."""
@@ -55,7 +83,7 @@ class CommitLists:
             reading = await self._store.reach(query.start * MICROS_PER_MS, uuids)
             if reading.partial and reading.error is not None:
                 raise reading.error  # a list without its older half would not say that it has one
-        page, more = await asyncio.to_thread(_page, _tables(reading, query, uuids), query, after)
+        page, more = await asyncio.to_thread(_page, self._found(reading, query, uuids, after), query.limit)
         watermark = self._store.watermark
         return CommitsPage(
             rows=page,
@@ -63,20 +91,51 @@ class CommitLists:
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
         )
 
+    def _found(
+        self, reading: Reading, query: CommitsQuery, uuids: Sequence[str], after: tuple[int, ...] | None
+    ) -> Iterator[Found]:
+        lake = reading.lake
+        if query.table:
+            return newest_first([lake.tables[uuid] for uuid in uuids], query, after)
+        if lake is not self._store.reading.lake:
+            return newest_first(lake.listed, query, after)
+        return _from_index(self._index, lake, query, after)
 
-def _tables(reading: Reading, query: CommitsQuery, uuids: Sequence[str]) -> Sequence[HotTable]:
-    if query.table:
-        return [reading.lake.tables[uuid] for uuid in uuids]
-    return reading.lake.listed
 
-
-def _page(
-    tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None
-) -> tuple[list[CommitRow], tuple[int, int] | None]:
+def _page(found: Iterator[Found], limit: int) -> tuple[list[CommitRow], tuple[int, int] | None]:
     """Rows of a page, and the position of its last one when more follow."""
-    found = [one for _, one in zip(range(query.limit + 1), newest_first(tables, query, after), strict=False)]
-    rows = [_row_at(one.history, one.place) for one in found[: query.limit]]
-    return rows, found[query.limit - 1].position if len(found) > query.limit else None
+    first = list(itertools.islice(found, limit + 1))
+    rows = [_shown(one) for one in first[:limit]]
+    return rows, first[limit - 1].position if len(first) > limit else None
+
+
+def _from_index(index: CommitIndex, lake: Lake, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[Found]:
+    """Commits that match, of all tables in one order. O(commits of the range) comparisons of columns, and the rows of
+    the tables that are shown.
+    """
+    end = query.end * MICROS_PER_MS if after is None else min(query.end * MICROS_PER_MS, after[0] + 1)
+    wanted = Wanted(query.start * MICROS_PER_MS, end, query.min_added_data_files, query.operation, query.schema_changed)
+    for at, tables in itertools.groupby(index.newest(lake.listed, lake.floor, wanted), lambda found: found[1]):
+        together = [one for table, _ in tables for one in _read_at(History(table), at)]
+        together.sort(key=lambda one: one.position, reverse=True)
+        yield from (one for one in together if (after is None or one.position < after) and _fits(one, query))
+
+
+def _read_at(history: History, at: int) -> Iterator[Found]:
+    """Commits of a table at an instant, with what their rows say."""
+    for place in history.table.rows.places_at(at):
+        read = _read(history, place)
+        yield Found(history, place, (at, read.numbers[ID]), read)
+
+
+def _fits(found: Found, query: CommitsQuery) -> bool:
+    read = found.read or _read(found.history, found.place)
+    added, operation = read.numbers[_ADDED], read.numbers[_OPERATION]
+    return (
+        (query.min_added_data_files is None or NULL != added >= query.min_added_data_files)
+        and (query.operation is None or (operation != NULL and read.words[operation] == query.operation))
+        and (query.schema_changed is None or read.schema_changed == query.schema_changed)
+    )
 
 
 def newest_first(tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[Found]:
@@ -127,9 +186,24 @@ def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | No
             yield Found(history, commits.first + int(places[i]), position)
 
 
-def _row_at(history: History, place: int) -> CommitRow:
-    changed = bool(history.schemas_changed(place, place + 1)[0])
-    return _row(history, history.fact(place), on_main=history.is_on_main(place), changed=changed)
+def _read(history: History, place: int) -> Read:
+    first = max(0, place - 1)
+    sheet = history.table.rows.chosen(range(first, place + 1))
+    own, before = sheet.numbers[:, -1].tolist(), sheet.numbers[:, 0].tolist()
+    if place > first and before[ID] == own[_PARENT]:
+        changed = NULL not in (own[_SCHEMA], before[_SCHEMA]) and own[_SCHEMA] != before[_SCHEMA]
+    else:
+        changed = bool(history.schemas_changed(place, place + 1)[0])
+    return Read(own, sheet.words, changed)
+
+
+def _shown(found: Found) -> CommitRow:
+    """A row in memory as lists show it; of its columns only those are taken."""
+    history, (numbers, words, changed) = found.history, found.read or _read(found.history, found.place)
+    values: dict[str, Any] = {name: numbers[at] if numbers[at] != NULL else None for name, at in _NUMBERS}
+    values |= {name: words[numbers[at]] if numbers[at] != NULL else None for name, at in _WORDS}
+    told = SnapshotFact(table_uuid=history.uuid, **values)
+    return _row(history, told, on_main=history.is_on_main(found.place), changed=changed)
 
 
 def schema_changed(history: History, row: SnapshotFact) -> bool:

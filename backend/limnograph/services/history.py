@@ -195,6 +195,8 @@ class History:
 
     def is_on_main(self, place: int) -> bool:
         """Whether the commit at a place is an ancestor of main's head; looks no further down than to it."""
+        if self._leads_to_head(place):
+            return True
         places = self._main[2]
         head = int(places[-1]) if len(places) else -1
         if place <= head:
@@ -202,6 +204,14 @@ class History:
             if (parents[place + 1 : head + 1] == ids[place:head]).all():
                 return True
         return int(self.numbers("snapshot_id")[place]) in self.main_ancestors
+
+    def _leads_to_head(self, place: int) -> bool:
+        """Whether main's log ends at the newest row and each row from a place on is the parent of the next."""
+        rows, end = self.table.rows, self.table.rows.height
+        ids = rows.window("snapshot_id", place, end)
+        if not len(ids) or self.table.log.head != ids[-1]:
+            return False
+        return bool((rows.window("parent_id", place + 1, end) == ids[:-1]).all())
 
     def schemas_changed(self, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which rows of `[first, last)` carry another schema than their parent; false when either is not known."""

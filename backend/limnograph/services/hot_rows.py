@@ -74,6 +74,28 @@ class Rows(NamedTuple):
             return self.blocks[0].column(index)
         return np.concatenate([block.column(index) for block in self.blocks]) if self.blocks else _NO_COLUMN
 
+    def window(self, name: str, first: int, last: int) -> Ints:
+        """The numbers of a column in rows `[first, last)`: O(rows of the blocks that hold them)."""
+        index, start, parts = INDEX[name], 0, []
+        for block in self.blocks:
+            end = start + block.height
+            if start < last and end > first:
+                parts.append(block.column(index)[max(0, first - start) : last - start])
+            start = end
+        return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else _NO_COLUMN
+
+    def places_at(self, micros: int) -> list[int]:
+        """Places of the rows committed at an instant: looks at blocks from the newest one down to it."""
+        found: list[int] = []
+        end = self.height
+        for block in reversed(self.blocks):
+            times, end = block.column(AT), end - block.height
+            first, last = (int(times.searchsorted(micros, side)) for side in ("left", "right"))
+            found = [*range(end + first, end + last), *found]
+            if first > 0:
+                break
+        return found
+
     def values(self, name: str) -> list[object]:
         """A column as Python has it."""
         return [

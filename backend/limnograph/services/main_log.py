@@ -51,6 +51,11 @@ class MainLog(NamedTuple):
         """Snapshots that main moved to."""
         return self._column(1)
 
+    @property
+    def head(self) -> int | None:
+        """Snapshot that main points at now; None when the log is empty."""
+        return int(self.blocks[-1].column(1)[-1]) if self.blocks else None
+
     def _column(self, index: int) -> Ints:
         if len(self.blocks) == 1:
             return self.blocks[0].column(index)

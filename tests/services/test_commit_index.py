@@ -1,0 +1,108 @@
+"""Commits of all tables in one order: what the index tells is what looking at every table tells, whatever came when."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from limnograph.domain.answers import CommitRow
+from limnograph.domain.asked import CommitsQuery
+from limnograph.services.commit_index import CommitIndex, Wanted
+from limnograph.services.commits import newest_first
+from limnograph.services.lake import Facts
+from serving_kit import HOUR, MINUTE, NOW, SECOND, lake, moved, parts, row
+
+TABLES = 12
+OPERATIONS = ("append", "replace", "overwrite", "delete", "rewrite", None)
+
+
+def commit(chance: random.Random, number: int) -> tuple:
+    """A commit of some table at some instant of the last six hours, and main's move to it."""
+    table, at = chance.randrange(TABLES), NOW - chance.randrange(6 * 60 * 60) * SECOND
+    named = {"table_uuid": f"uuid-{table}", "table": f"t{table}"}
+    told = {
+        "added_data_files": chance.choice((None, 0, 5, 9_999, 10_001, 2**40)),
+        "operation": chance.choice(OPERATIONS),
+        "schema_id": chance.choice((None, 0, 0, 0, 1)) if table < 4 else 0,
+        "parent_id": chance.randrange(1, number + 1) if number else None,
+    }
+    return row(number + 1, at, 10, **named, **told), moved(number + 1, at, **named)
+
+
+def queries(chance: random.Random) -> Iterator[CommitsQuery]:
+    for _ in range(12):
+        start = NOW - chance.randrange(1, 7) * HOUR - chance.randrange(900) * SECOND
+        yield CommitsQuery(
+            start=start // 1000,
+            end=(start + chance.randrange(1, 7) * HOUR) // 1000 + chance.randrange(1_000),
+            operation=chance.choice((None, None, *OPERATIONS[:5])),
+            min_added_data_files=chance.choice((None, None, 0, 10_000, 2**33)),
+            schema_changed=chance.choice((None, None, True, False)),
+            limit=chance.randrange(1, 9),
+        )
+
+
+def paged(made, query: CommitsQuery) -> list[CommitRow]:
+    """All pages of a list."""
+    rows: list[CommitRow] = []
+    while True:
+        page = asyncio.run(made.backend.commits.page(query))
+        rows += page.rows
+        if page.next_cursor is None:
+            return rows
+        query = CommitsQuery(
+            **{name: getattr(query, name) for name in query.__struct_fields__} | {"cursor": page.next_cursor}
+        )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pages_hold_what_looking_at_every_table_finds(seed) -> None:
+    chance = random.Random(seed)
+    facts = [commit(chance, number) for number in range(120)]
+    # Some of one instant, in one table and in several.
+    facts += [commit(random.Random(chance.choice((1, 2, 3))), 120 + number) for number in range(20)]
+    known = 100
+    made = parts(lake([one for one, _ in facts[:known]], [move for _, move in facts[:known]]))
+    while True:
+        current = made.store.reading.lake
+        for query in queries(chance):
+            expected = [
+                (one.history.table.uuid, one.history.table.rows.values("snapshot_id")[one.place])
+                for one in newest_first(current.listed, query, None)
+            ]
+            found = [(f"uuid-{one.table[1:]}", int(one.snapshot_id)) for one in paged(made, query)]
+            assert found == expected, query
+        if known >= len(facts):
+            return
+        more = chance.randrange(1, 9)
+        some = facts[known : known + more]
+        made.store.apply(Facts([one for one, _ in some], [move for _, move in some]))
+        known += more
+
+
+def test_hours_that_left_the_window_leave_the_index() -> None:
+    facts = [row(i + 1, NOW - i * 10 * MINUTE, 10, table_uuid=f"u{i % 7}", table=f"t{i % 7}") for i in range(300)]
+    made = parts(lake(facts))
+    index = CommitIndex()
+    current = made.store.reading.lake
+    index.update(current.listed, current.floor)
+    before = index.nbytes
+    wanted = Wanted(NOW - 48 * HOUR, NOW + 1)
+    assert len(list(index.newest(current.listed, current.floor, wanted))) == 288 + 1
+    floor = NOW - 24 * HOUR
+    later = current.changed((table.trimmed(floor) for table in current.listed), floor=floor)
+    found = [at for _, at in index.newest(later.listed, later.floor, wanted)]
+    assert found == [NOW - i * 10 * MINUTE for i in range(145)]
+    assert index.nbytes < before
+    assert next(index.newest(later.listed[:1], later.floor, wanted))[0].uuid == later.listed[0].uuid
+
+
+def test_a_table_that_is_gone_is_in_no_list_and_comes_back_whole() -> None:
+    facts = [row(i + 1, NOW - i * MINUTE, 10, table_uuid=f"u{i % 3}", table=f"t{i % 3}") for i in range(30)]
+    current = parts(lake(facts)).store.reading.lake
+    index, wanted = CommitIndex(), Wanted(NOW - HOUR, NOW + 1)
+    for tables in (current.listed, current.listed[:1], current.listed):
+        found = list(index.newest(tables, current.floor, wanted))
+        assert len(found) == 10 * len(tables)
+        assert {table.uuid for table, _ in found} == {table.uuid for table in tables}
