@@ -9,7 +9,8 @@ import pytest
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.api.openapi import document
 from limnograph.domain.errors import SourceUnavailable
-from serving_kit import BIG, HOUR, MINUTE, NOW, FixedClock, change, client, lake, moved, parts, row, schema
+from limnograph.wiring.server import Parts
+from serving_kit import BIG, HOUR, MINUTE, NOW, FixedClock, MemoryInbox, change, client, lake, moved, parts, row, schema
 
 TABLE = "/api/v1/tables/lake/sales/orders"
 NOW_MS = NOW // 1000
@@ -210,8 +211,7 @@ def test_a_run_is_not_accepted_when_the_inbox_cannot_store_it() -> None:
 
 
 def test_readiness_waits_for_the_first_read() -> None:
-    made = parts()
-    made.store.attempted = False
+    made = Parts(MemoryEngine(), MemoryInbox(), None, FixedClock())
 
     async def ask():
         async with client(made) as http:

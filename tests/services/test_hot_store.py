@@ -1,13 +1,21 @@
 """The hot store: what it holds, what it reads cold, what the watcher adds."""
 
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+
 import msgspec
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.answers import SourceStatus
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.services.hot import HotStore
+from limnograph.ports.query_engine import MetaHead
+from limnograph.services.hot import STUCK, HotStore
 from limnograph.services.lake import Facts
-from serving_kit import HOUR, NOW, UUID, FixedClock, change, lake, moved, row
+from limnograph.wiring.server import Parts
+from serving_kit import HOUR, NOW, SECOND, UUID, FixedClock, MemoryInbox, change, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
 
@@ -16,6 +24,66 @@ def store(engine, clock=None) -> HotStore:
     made = HotStore(engine, clock or FixedClock())
     made.refresh()
     return made
+
+
+class Hanging(MemoryEngine):
+    """Its catalog hangs until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.go = threading.Event(), threading.Event()
+        self.go.set()
+
+    def head(self) -> MetaHead:
+        self.asked.set()
+        self.go.wait(30)
+        return super().head()
+
+
+@contextlib.contextmanager
+def hanging(made: HotStore, engine: Hanging) -> Iterator[None]:
+    """A refresh that began and does not end."""
+    engine.go.clear()
+    engine.asked.clear()
+    refresh = threading.Thread(target=made.refresh)
+    refresh.start()
+    try:
+        assert engine.asked.wait(30)
+        yield
+    finally:
+        engine.go.set()
+        refresh.join(30)
+
+
+def meta_status(made) -> SourceStatus:
+    status = asyncio.run(made.backend.status.status())
+    return next(source for source in status.sources if source.kind == "meta")
+
+
+def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None:
+    clock, engine = FixedClock(), Hanging()
+    engine.append([row(1, NOW - HOUR, 7)], [moved(1, NOW - HOUR)])
+    made = parts(engine, clock=clock)
+    with hanging(made.store, engine):
+        clock.micros += STUCK - SECOND
+        assert meta_status(made).status == "ok"
+        clock.micros += SECOND
+        told = meta_status(made)
+        assert (told.status, told.age_s) == ("stale", 60.0)
+        assert told.detail == "meta: the read that began at 2026-11-21T10:00:00+00:00 has not ended"
+        assert made.own_metrics()["limnograph_meta_up"] == 0
+        assert made.store.reading.lake.find(NAME).main_at(NOW).total_data_files == 7
+    assert (meta_status(made).status, meta_status(made).detail) == ("ok", None)
+
+
+def test_a_server_whose_first_read_hangs_serves_what_it_can() -> None:
+    clock, engine = FixedClock(), Hanging()
+    made = Parts(engine, MemoryInbox(), None, clock)
+    with hanging(made.store, engine):
+        assert not made.backend.status.ready()
+        clock.micros += STUCK
+        assert made.backend.status.ready()
+        assert meta_status(made).status == "error"
 
 
 def test_the_state_before_the_window_is_carried_in() -> None:

@@ -6,13 +6,14 @@ provisional: they are replaced as soon as a durable row has their key, but for w
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from limnograph.domain.errors import LimnographError, SourceError, SourceUnavailable
+from limnograph.domain.errors import LimnographError, SourceError, SourceTimeout, SourceUnavailable
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
@@ -34,6 +35,8 @@ _SLIDE = HOUR
 _COLD_KEPT = 8
 _WHOLE_KEPT = 1_000
 _PASSES_KEPT = 64
+STUCK = 60 * MICROS_PER_SECOND
+"""A read of the meta tables that goes on for longer is told: two seconds are usual, a whole window takes some more."""
 _NOTHING = MetaHead(snapshots=None, changes=None)
 _log = logging.getLogger("limnograph.hot")
 
@@ -76,7 +79,8 @@ class HotStore:
         self._merged: OrderedDict[tuple[int, int, tuple[str, ...]], Lake] = OrderedDict()
         self._reading = Reading(lakes.EMPTY, None, partial=False, head=_NOTHING, read_at=None)
         self._floor: int | None = None
-        self.attempted = False
+        self._attempted = False
+        self._began: int | None = None
         self._asked: dict[str, int] = {}
         self._probed: dict[str, int] = {}
         self._behind: dict[str, int | None] = {}
@@ -86,8 +90,17 @@ class HotStore:
 
     @property
     def reading(self) -> Reading:
-        """The hot lake now."""
-        return self._reading
+        """The hot lake now; an error while a read of the meta tables hangs."""
+        reading, began = self._reading, self._began
+        if began is None or self._clock.now() - began < STUCK:
+            return reading
+        since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
+        return reading._replace(error=SourceTimeout("meta", f"the read that began at {since} has not ended"))
+
+    @property
+    def attempted(self) -> bool:
+        """Whether the first read ended, whatever came of it, or hangs: then nothing is gained by waiting for it."""
+        return self._attempted or self.reading.error is not None
 
     @property
     def watermark(self) -> int | None:
@@ -119,7 +132,7 @@ class HotStore:
     def refresh(self) -> bool:
         """Take in what is new in the meta tables; once an hour let go what left the window. True: it changed."""
         with self._refreshing:
-            now = self._clock.now()
+            now = self._began = self._clock.now()
             try:
                 return self._refresh(now)
             except SourceError as error:
@@ -132,7 +145,7 @@ class HotStore:
                 self._reading = self._reading._replace(error=failed)
                 return False
             finally:
-                self.attempted = True
+                self._began, self._attempted = None, True
 
     def _refresh(self, now: int) -> bool:
         head, floor, old = self._engine.head(), now - self._window, self._reading.head
