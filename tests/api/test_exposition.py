@@ -67,8 +67,12 @@ def test_the_server_tells_its_own_numbers_and_nan_where_it_knows_none() -> None:
     traffic = Traffic()
     traffic.add("GET", "/api/v1/tables", 200, 0.004)
     traffic.add("GET", "/api/v1/tables", 200, 40.0)
-    told = {"limnograph_hot_rows": 12.0, "limnograph_meta_up": None}
-    page = samples(Exposition(lambda: (1, []), lambda: None, own=lambda: told, collectors=[traffic])())
+    told = {"limnograph_hot_rows": 12.0, "limnograph_meta_up": None, "limnograph_page_hits_total": 3.0}
+    text = Exposition(lambda: (1, []), lambda: None, own=lambda: told, collectors=[traffic])()
+    page = samples(text)
+    assert page["limnograph_page_hits_total",] == 3.0
+    assert b"# TYPE limnograph_page_hits_total counter" in text
+    assert ("limnograph_hot_bytes",) not in page
     assert page["limnograph_hot_rows",] == 12.0
     assert page["limnograph_meta_up",] != page["limnograph_meta_up",]
     name = "limnograph_http_request_duration_seconds"

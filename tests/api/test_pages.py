@@ -453,6 +453,34 @@ def test_pages_stay_within_their_bytes_and_the_oldest_go_first() -> None:
     staged(scenario, budget=100_000)
 
 
+def test_what_was_given_is_counted_by_where_it_came_from() -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.hold.clear()
+        asking = [asyncio.create_task(stage.get()) for _ in range(5)]
+        await asyncio.sleep(0.05)
+        stage.hold.set()
+        await asyncio.gather(*asking)
+        await stage.get(**{"accept-encoding": "identity"})
+        await stage.get()
+        stage.now += FRESH_S * 1.2
+        await stage.get()
+        await asyncio.sleep(0.05)
+        stage.fails, stage.version = "down", 2
+        assert (await stage.get()).status_code == 200
+        told = stage.pages.counts.told()
+        size = told.pop("limnograph_pages_bytes")
+        assert size > len(stage.body)
+        assert told == {
+            "limnograph_pages_kept": 1,
+            "limnograph_page_hits_total": 2,
+            "limnograph_page_stale_total": 2,
+            "limnograph_page_shared_total": 4,
+            "limnograph_page_computed_total": 3,
+        }
+
+    staged(scenario)
+
+
 # The lake behind it
 
 

@@ -40,7 +40,8 @@ def create_app(
     counts: PageCounts | None = None,
 ) -> ASGIApp:
     """`exposition` renders `/metrics`; `lifespan` runs around the serving (background tasks). Without a `gate` nobody
-    is asked who they are; `counts` is told how kept pages do. Raises LookupError when a route does not say who may call it.
+    is asked who they are; `counts` is told how kept pages do. Raises LookupError when a route does not say who
+    may call it.
     """
 
     @asynccontextmanager

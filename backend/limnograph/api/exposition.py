@@ -89,7 +89,7 @@ class Exposition:
 
 
 class Told(Collector):
-    """The numbers of SERVER_METRICS that somebody told; one that is not known is NaN, one that nobody tells is not there."""
+    """Numbers of SERVER_METRICS: one that is not known is NaN, one that nobody tells is not there."""
 
     def __init__(self) -> None:
         self.numbers: Mapping[str, float | None] = {}

@@ -37,6 +37,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.api.app import MB, Limits, create_app
     from limnograph.api.exposition import Exposition
     from limnograph.api.opened import gate
+    from limnograph.api.pages import PageCounts
     from limnograph.api.traffic import Traffic
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
@@ -51,14 +52,17 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     given = settings.server.port if port is None else port
     chosen = free_port(address, DEFAULT_PORT if given is None else given, given=given is not None)
     parts = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
-    traffic, live = Traffic(), parts.backend.live
+    traffic, counts, live = Traffic(), PageCounts(), parts.backend.live
     exposition = Exposition(
-        parts.gauges.numbers, lambda: parts.store.watermark, own=parts.own_metrics, collectors=[traffic]
+        parts.gauges.numbers,
+        lambda: parts.store.watermark,
+        own=lambda: {**parts.own_metrics(), **counts.told()},
+        collectors=[traffic],
     )
     asked = gate(settings, address)
     limits = Limits(settings.server.page_cache_mb * MB, open_metrics=settings.auth.open_metrics)
     around = partial(_around, parts, settings, asked)
-    app = create_app(parts.backend, spa.load(), exposition, around, gate=asked, limits=limits)
+    app = create_app(parts.backend, spa.load(), exposition, around, gate=asked, limits=limits, counts=counts)
     asyncio.run(
         serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}"), live.close)
     )

@@ -57,10 +57,15 @@ TABLE_COUNTERS = (
 
 
 class ServerMetric(NamedTuple):
-    """A number of the server itself."""
+    """A number of the server itself; a counter where its name ends in `_total`, from the start of the process on."""
 
     name: str
     help: str
+
+    @property
+    def kind(self) -> str:
+        """Its type in the text format."""
+        return "counter" if self.name.endswith("_total") else "gauge"
 
 
 SERVER_METRICS = (
@@ -70,9 +75,23 @@ SERVER_METRICS = (
     ServerMetric("limnograph_hot_tables", "Tables in the hot index."),
     ServerMetric("limnograph_hot_tables_shortened", "Tables whose old hours were let go to stay within hot_mb."),
     ServerMetric("limnograph_table_series_left_out", "Series of tables beyond the budget of this page."),
+    ServerMetric("limnograph_pages_kept", "Finished pages in memory."),
+    ServerMetric("limnograph_pages_bytes", "Bytes that they hold, all codings (server.page_cache_mb)."),
+    ServerMetric("limnograph_page_hits_total", "Answers from a fresh kept page."),
+    ServerMetric(
+        "limnograph_page_stale_total", "Answers from an older page, while a newer one was made or could not be."
+    ),
+    ServerMetric("limnograph_page_shared_total", "Requests that waited for what another had begun to compute."),
+    ServerMetric("limnograph_page_computed_total", "Pages that were computed."),
+    ServerMetric("limnograph_streams", "Live streams that are open."),
+    ServerMetric("limnograph_stream_events_total", "Events told to live streams, each once."),
+    ServerMetric("limnograph_streams_refused_total", "Live streams that were refused, too many being open."),
+    ServerMetric(
+        "limnograph_streams_dropped_total", "Live streams that were ended because their readers were too slow."
+    ),
     ServerMetric("limnograph_meta_up", "Whether the meta tables could be read last time (1) or not (0)."),
 )
 REQUESTS = "limnograph_http_request_duration_seconds"
-"""Histogram of requests by `route`, `method` and `status`."""
+"""Histogram of requests by `route`, `method` and `status`; refusals are those of 400, 401, 403, 413 and 429."""
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Its buckets."""

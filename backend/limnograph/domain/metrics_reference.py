@@ -26,9 +26,10 @@ def document() -> str:
     """The whole page as Markdown."""
     tables = _rows((gauge.name, "gauge", gauge.help) for gauge in TABLE_GAUGES)
     counters = _rows((counter.name, "counter", counter.help) for counter in TABLE_COUNTERS)
-    own = _rows((metric.name, "gauge", metric.help) for metric in SERVER_METRICS)
+    own = _rows((metric.name, metric.kind, metric.help) for metric in SERVER_METRICS)
     edges = ", ".join(f"{edge:g}" for edge in SECONDS)
     requests = f"Histogram by `route` (a pattern), `method` and `status`; seconds {edges}. Status 499: no answer began."
+    requests += " Refusals are those of 400, 401, 403, 413 and 429."
     sections = (
         f"## Of each table\n\n{tables}",
         f"## Counters of each table\n\n{_COUNTED}\n{counters}",

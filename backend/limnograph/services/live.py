@@ -49,11 +49,17 @@ class Live:
         self._readers: set[Reader] = set()
         self._of: Counter[str] = Counter()
         self.closed = False
+        self.refused = self.dropped = 0
 
     @property
     def readers(self) -> int:
         """Streams that are open."""
         return len(self._readers)
+
+    @property
+    def told(self) -> int:
+        """Events that were published."""
+        return self._number
 
     def publish(self, kind: str, data: View) -> None:
         """Tell everybody."""
@@ -67,6 +73,7 @@ class Live:
         """A stream from after `last_id` on. Raises TooManyRequests. Close it with `Reader.close`."""
         each = self._caps.each if capped else None
         if self.closed or len(self._readers) >= self._caps.all or (each is not None and self._of[caller] >= each):
+            self.refused += 1
             raise TooManyRequests("too many live streams are open", RETRY_S)
         reader = Reader(self, caller, self._waiting)
         for event in self._missed(last_id):
@@ -121,6 +128,7 @@ class Reader:
         if self.over:
             return
         if self._queue.qsize() >= self._queue.maxsize - 1:
+            self._live.dropped += 1
             self.end()
         else:
             self._queue.put_nowait(event)

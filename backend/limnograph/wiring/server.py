@@ -43,6 +43,7 @@ from limnograph.services.live import Caps, Live
 from limnograph.services.live_lake import LiveLake
 from limnograph.services.metrics import Metrics
 from limnograph.services.naming import Known, Naming
+from limnograph.services.question_counts import AskedSource
 from limnograph.services.runs import Runs
 from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
@@ -142,14 +143,26 @@ class Parts:
 
     def own_metrics(self) -> dict[str, float | None]:
         """Numbers of SERVER_METRICS."""
-        reading = self.store.reading
+        reading, live = self.store.reading, self.backend.live
         return {
+            "limnograph_streams": live.readers,
+            "limnograph_stream_events_total": live.told,
+            "limnograph_streams_refused_total": live.refused,
+            "limnograph_streams_dropped_total": live.dropped,
             "limnograph_hot_bytes": self.store.nbytes,
             "limnograph_hot_rows": self.store.rows,
             "limnograph_hot_tables": len(reading.lake.listed),
             "limnograph_hot_tables_shortened": len(reading.lake.edges),
             "limnograph_meta_up": float(reading.error is None),
         }
+
+    def asked_sources(self) -> list[AskedSource]:
+        """Sources with the questions that they were asked so far."""
+        found = [AskedSource("meta", "meta", self.store.reads.counts)]
+        if self._cold:
+            found.append(AskedSource("trino", self._cold.name, self._cold.counts, self._cold.breaker))
+        measured = self._metrics.sources if self._metrics else []
+        return found + [AskedSource("prometheus", one.name, one.counts, one.breaker) for one in measured]
 
     async def _source_states(self) -> Sequence[SourceStatus]:
         return (await self.backend.status.status()).sources
