@@ -106,3 +106,11 @@ def test_a_table_that_is_gone_is_in_no_list_and_comes_back_whole() -> None:
         found = list(index.newest(tables, current.floor, wanted))
         assert len(found) == 10 * len(tables)
         assert {table.uuid for table, _ in found} == {table.uuid for table in tables}
+
+
+def test_a_table_that_changed_without_a_new_commit_changes_nothing_in_the_order() -> None:
+    made = parts(lake([row(1, NOW - HOUR)], [moved(1, NOW - HOUR)]))
+    query = CommitsQuery(start=(NOW - 2 * HOUR) // 1000, end=NOW // 1000)
+    before = paged(made, query)
+    made.store.apply(Facts([], [moved(1, NOW - MINUTE)]))
+    assert [one.snapshot_id for one in paged(made, query)] == [one.snapshot_id for one in before] == ["1"]

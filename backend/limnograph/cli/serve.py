@@ -38,6 +38,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.api.exposition import Exposition
     from limnograph.api.opened import gate
     from limnograph.api.pages import PageCounts
+    from limnograph.api.source_metrics import SourceMetrics
     from limnograph.api.traffic import Traffic
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
@@ -57,7 +58,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
         parts.gauges.numbers,
         lambda: parts.store.watermark,
         own=lambda: {**parts.own_metrics(), **counts.told()},
-        collectors=[traffic],
+        collectors=[traffic, SourceMetrics(parts.asked_sources)],
     )
     asked = gate(settings, address)
     limits = Limits(settings.server.page_cache_mb * MB, open_metrics=settings.auth.open_metrics)

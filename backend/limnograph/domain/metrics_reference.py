@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from limnograph.domain.gauges import LABELS, REQUESTS, SECONDS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.domain.source_metrics import (
+    ASKED,
+    ASKED_HELP,
+    ASKED_LABELS,
+    BREAKER,
+    BREAKER_HELP,
+    BREAKER_LABELS,
+    OUTCOMES,
+)
 
 INTRODUCTION = f"""# Metrics
 
@@ -34,8 +43,20 @@ def document() -> str:
         f"## Of each table\n\n{tables}",
         f"## Counters of each table\n\n{_COUNTED}\n{counters}",
         f"## Of the server\n\n{own}| `{REQUESTS}` | histogram | {requests} |\n",
+        f"## Of its sources\n\n{_sources()}",
     )
     return "\n".join((INTRODUCTION, *sections))
+
+
+def _sources() -> str:
+    asked = f"{ASKED_HELP} By {_listed(ASKED_LABELS)}, where `outcome` is {_listed(OUTCOMES, 'or')}; the same buckets."
+    breaker = f"{BREAKER_HELP} By {_listed(BREAKER_LABELS)}."
+    return _rows([(ASKED, "histogram", asked), (BREAKER, "gauge", breaker)])
+
+
+def _listed(names: Sequence[str], last: str = "and") -> str:
+    *first, end = (f"`{name}`" for name in names)
+    return f"{', '.join(first)} {last} {end}"
 
 
 def _rows(metrics: Iterable[tuple[str, str, str]]) -> str:

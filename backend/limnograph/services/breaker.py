@@ -19,6 +19,7 @@ JITTER = 0.2
 """So that several servers do not try a source that comes back at one instant."""
 
 State = Literal["closed", "open", "half-open"]
+STATES: tuple[State, ...] = ("closed", "open", "half-open")
 
 
 class Breaker:

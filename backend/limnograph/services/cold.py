@@ -19,6 +19,7 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.ports.stopping import STOP, Stop
 from limnograph.services.breaker import Breaker
+from limnograph.services.question_counts import QuestionCounts
 
 WITHIN_S = 10.0
 MOST = 16
@@ -31,6 +32,7 @@ class ColdReads:
 
     def __init__(self, within_s: float = WITHIN_S, most: int = MOST) -> None:
         self.within_s, self._most = within_s, most
+        self.counts = QuestionCounts()
         self._free = threading.BoundedSemaphore(most)
 
     async def ask(self, call: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
@@ -57,13 +59,18 @@ class ColdReads:
 
         threading.Thread(target=work, name="cold-read", daemon=True).start()
         try:
+            with self.counts.timed():
+                return await self._in_time(answer)
+        finally:
+            if not answer.done() or answer.cancelled():
+                stop.set()
+
+    async def _in_time(self, answer: asyncio.Future[T]) -> T:
+        try:
             async with asyncio.timeout(self.within_s):
                 return await answer
         except TimeoutError as error:
             raise SourceTimeout("meta", f"no full answer within {self.within_s:g} s") from error
-        finally:
-            if not answer.done() or answer.cancelled():
-                stop.set()
 
 
 def _told(
@@ -95,7 +102,7 @@ class ColdEngine:
     def __init__(self, first: QueryEngine, second: QueryEngine, clock: Clock, breaker: Breaker | None = None) -> None:
         self.name = first.name
         self._first, self._second, self._clock = first, second, clock
-        self.breaker = breaker or Breaker(first.name, failures=3)
+        self.breaker, self.counts = breaker or Breaker(first.name, failures=3), QuestionCounts()
         self.last_success: int | None = None
         self.error: SourceError | None = None
 
@@ -126,7 +133,8 @@ class ColdEngine:
     def _asked(self, query: MetaQuery) -> pl.DataFrame:
         self.breaker.admit()
         try:
-            found = self._first.select(query)
+            with self.counts.timed():
+                found = self._first.select(query)
         except SourceError as error:
             stop = STOP.get()
             if stop and stop.is_set:

@@ -165,9 +165,9 @@ def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: int) -> d
         at, added, flags = _columns(table, max(floor, int(since[slot])))
         times.append(at)
         parts.append(_Chunk(np.empty(0, np.int32), np.full(len(at), slot, np.int32), added, flags))
-    if not times:
+    when = np.concatenate([np.empty(0, np.int64), *times])
+    if not len(when):
         return {}
-    when = np.concatenate(times)
     joined = _Chunk(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     joined = joined._replace(offsets=(when % _BUCKET).astype(np.int32))
     order = np.argsort(when, kind="stable")

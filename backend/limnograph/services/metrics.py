@@ -16,6 +16,7 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.services.breaker import Breaker
+from limnograph.services.question_counts import QuestionCounts
 
 PAGE_S = 5.0
 _LATE = "no full answer within the page's time"
@@ -42,7 +43,7 @@ class Measured:
     def __init__(self, source: MetricsSource, clock: Clock, breaker: Breaker | None = None) -> None:
         self._source, self._clock = source, clock
         self.name = source.name
-        self.breaker = breaker or Breaker(source.name)
+        self.breaker, self.counts = breaker or Breaker(source.name), QuestionCounts()
         self.last_success: int | None = None
         self.last_error: SourceError | None = None
         self._flying: dict[RangeQuery, tuple[asyncio.Task[Matrix], list[None]]] = {}
@@ -75,7 +76,8 @@ class Measured:
 
     async def _ask(self, query: RangeQuery) -> Matrix:
         try:
-            found = await self._source.range(query)
+            with self.counts.timed():
+                found = await self._source.range(query)
         except SourceError as error:
             self.last_error = error
             self.breaker.failed(error)

@@ -1,0 +1,36 @@
+"""Questions to the sources and their breakers, for `/metrics`: a collector that asks when it is scraped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+
+from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
+
+from limnograph.domain.gauges import SECONDS
+from limnograph.domain.source_metrics import ASKED, ASKED_HELP, ASKED_LABELS, BREAKER, BREAKER_HELP, BREAKER_LABELS
+from limnograph.services.breaker import STATES
+from limnograph.services.question_counts import AskedSource
+
+
+class SourceMetrics:
+    """`sources`: those that are there now."""
+
+    def __init__(self, sources: Callable[[], Iterable[AskedSource]]) -> None:
+        self._sources = sources
+
+    def collect(self) -> Iterator[Metric]:
+        """The histogram of questions, then the breakers."""
+        asked = HistogramMetricFamily(ASKED, ASKED_HELP, labels=ASKED_LABELS)
+        breakers = GaugeMetricFamily(BREAKER, BREAKER_HELP, labels=BREAKER_LABELS)
+        for source in self._sources():
+            for outcome, counted in source.counts.told().items():
+                edges = [*map(str, SECONDS), "+Inf"]
+                buckets = list(zip(edges, map(float, accumulate(counted.buckets)), strict=True))
+                asked.add_metric([source.kind, source.name, outcome], buckets, counted.seconds)
+            if source.breaker is not None:
+                now = source.breaker.state
+                for state in STATES:
+                    breakers.add_metric([source.kind, source.name, state], float(state == now))
+        yield asked
+        yield breakers

@@ -1,0 +1,81 @@
+"""How the questions to one source went: how many with which outcome took how long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from limnograph.domain.errors import SourceError
+from limnograph.domain.gauges import SECONDS
+from limnograph.ports.stopping import STOP
+from limnograph.services.breaker import Breaker
+
+Outcome = Literal["ok", "timeout", "unavailable", "rejected", "failed", "cancelled"]
+_KNOWN: dict[str, Outcome] = {
+    "source-timeout": "timeout",
+    "source-unavailable": "unavailable",
+    "source-rejected": "rejected",
+}
+
+
+class Counted(NamedTuple):
+    """`buckets`: how many took up to each of SECONDS, those that took longer last; `seconds` all together."""
+
+    buckets: tuple[int, ...]
+    seconds: float
+
+
+class QuestionCounts:
+    """Thread-safe. Counts from the start of the process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: dict[Outcome, Counted] = {}
+
+    @contextlib.contextmanager
+    def timed(self) -> Iterator[None]:
+        """One question, from here to the end of the block; its outcome is what the block raises."""
+        started = time.perf_counter()
+        outcome: Outcome = "ok"
+        try:
+            yield
+        except BaseException as error:
+            outcome = _outcome(error)
+            raise
+        finally:
+            self.add(outcome, time.perf_counter() - started)
+
+    def add(self, outcome: Outcome, seconds: float) -> None:
+        """One question."""
+        place = bisect_left(SECONDS, seconds)
+        with self._lock:
+            buckets, total = self._seen.get(outcome, Counted((0,) * (len(SECONDS) + 1), 0.0))
+            more = tuple(count + (at == place) for at, count in enumerate(buckets))
+            self._seen[outcome] = Counted(more, total + seconds)
+
+    def told(self) -> Mapping[Outcome, Counted]:
+        """By outcome; none that has not happened."""
+        with self._lock:
+            return dict(self._seen)
+
+
+def _outcome(error: BaseException) -> Outcome:
+    """A failure after nobody waited any more is none of the source."""
+    stop = STOP.get()
+    if isinstance(error, asyncio.CancelledError) or (stop is not None and stop.is_set):
+        return "cancelled"
+    return _KNOWN.get(error.problem_type, "failed") if isinstance(error, SourceError) else "failed"
+
+
+class AskedSource(NamedTuple):
+    """A source as its numbers name it; no breaker where it is always asked."""
+
+    kind: str
+    name: str
+    counts: QuestionCounts
+    breaker: Breaker | None = None
