@@ -41,7 +41,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test('what opens: range, lanes, sources, help', async ({ page, story, around }) => {
       await page.goto(`${tablePath(story)}?${around}`);
       await new TimelinePage(page).drawn();
-      for (const name of [/UTC.*h/, 'Lanes', /^Prometheus/]) {
+      for (const name of [/UTC.*h/, 'Lanes', 'Share', /^Prometheus/]) {
         await page.getByRole('button', { name }).first().click();
         await expect(page.getByRole('dialog').first()).toBeVisible();
         await axe(page);

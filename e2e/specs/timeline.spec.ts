@@ -1,4 +1,5 @@
 // One time axis: the crosshair, the selection, the range in the URL, the same numbers as a table.
+import { readFileSync } from 'node:fs';
 import { expect, tablePath, test } from '../fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
@@ -64,6 +65,43 @@ test('the table view has the numbers of the lanes', async ({ page, story, around
   await page.getByRole('button', { name: 'View as table' }).click();
   await expect(timeline.panel.getByRole('columnheader', { name: /data files/i })).toBeVisible();
   await expect(timeline.panel.getByRole('cell', { name: /^1,\d{3}$/ }).first()).toBeVisible();
+});
+
+test('C compares with the period before, in the lanes and in the URL, and off again', async ({
+  page,
+  story,
+  around,
+}) => {
+  await page.goto(`${tablePath(story)}?${around}`);
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  await timeline.slider.focus();
+  await page.keyboard.press('c');
+  await expect(page).toHaveURL(/cmp=1d/);
+  await expect(timeline.panel.getByText('Δ 1 d')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Compare/ })).toHaveAttribute('aria-pressed', 'true');
+  await page.keyboard.press('c');
+  await expect(page).not.toHaveURL(/cmp=/);
+});
+
+test('a copied link has its range frozen, and the CSV keeps every digit of an id', async ({
+  page,
+  story,
+}) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const since = Math.ceil((Date.now() - story.burst.at) / HOUR) + 1;
+  await page.goto(`${tablePath(story)}?from=now-${since}h`);
+  await new TimelinePage(page).drawn();
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.getByRole('button', { name: 'Copy Link' }).click();
+  const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+  expect(link.pathname).toBe(tablePath(story));
+  expect(Number(link.searchParams.get('from'))).toBeLessThan(story.burst.at);
+  expect(Number(link.searchParams.get('to'))).toBeGreaterThan(story.burst.at);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const file = await (await download).path();
+  expect(readFileSync(file, 'utf8')).toContain(`append ${story.burst.snapshot_id}`);
 });
 
 test('an unknown table says what to do, without a complaint of the page', async ({ page, complaints }) => {

@@ -39,6 +39,7 @@ export const ICONS = {
     'M3 4h10a1.25 1.25 0 0 1 1.25 1.25v6A1.25 1.25 0 0 1 13 12.5H3a1.25 1.25 0 0 1-1.25-1.25v-6A1.25 1.25 0 0 1 3 4Z',
     'M4.5 7h.01M7 7h.01M9.5 7h.01M12 7h.01M5 10h6',
   ],
+  share: ['M8 9.5V2M5 4.75 8 2l3 2.75', 'M4.5 7.5h-2V14h11V7.5h-2'],
   compare: ['M2 11.5h3l2.5-7 2.5 5 1.5-2.5H14', 'M2 5.5h1.5M5 5.5h.5M2 2.5h12'],
   layers: ['m8 2 6 3-6 3-6-3Z', 'm2 8 6 3 6-3M2 11l6 3 6-3'],
 } as const satisfies Record<string, readonly string[]>;

@@ -1,0 +1,83 @@
+// The timeline as text for other programs and other people: CSV, a summary in Markdown, the questions that were asked.
+import { count } from '#lib/format/count.ts';
+import { instant, iso } from '#lib/format/instant.ts';
+import { commitsOf, isSeries, mainColumn, type Answer, type Value } from './lane.ts';
+import { lookOf } from './look.ts';
+import { changed } from './marks.ts';
+import { weightOf } from './path.ts';
+import { operationName } from '#lib/ui/operation.ts';
+
+/**
+ * A cell of a CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front: names of
+ * tables, applications and columns come from whoever wrote them.
+ */
+function cell(value: string | Value): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+/**
+ * A row a step: instant (ISO 8601, UTC), the value of each lane at the step's start in its own unit (empty: not known),
+ * and the commits of the step, operation and id, so that no spreadsheet takes an id for a number and rounds it.
+ */
+export function csvOf(answer: Answer): string {
+  const lanes = answer.lanes.filter((lane) => isSeries(lane) && lane.status !== 'absent').filter(isSeries);
+  const commits = commitsOf(answer);
+  const step = answer.range.step * 1000;
+  const head = [
+    'time',
+    ...lanes.map((lane) => (lane.unit ? `${lane.id} (${lane.unit})` : lane.id)),
+    'commits',
+  ];
+  const rows = answer.t.map((at, i) => {
+    const here = commits.filter(({ t }) => t >= at && t < at + step);
+    const ids = here.map(({ operation, snapshot_id: id }) => `${operation ?? 'unknown'} ${id}`);
+    return [iso(at), ...lanes.map((lane) => mainColumn(lane)[i] ?? null), ids.join('; ')];
+  });
+  return [head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
+}
+
+/** Text of Markdown that stays text, whatever a name contains. */
+const plain = (text: string) => text.replace(/[\\`*_[\]<>|#]/g, '\\$&').replace(/\s+/g, ' ');
+
+const LISTED = 3;
+
+/** What a chat or a ticket needs: which table, which time, what stands out, the largest commits, and the link. */
+export function summaryOf(table: string, reason: string, answer: Answer, link: string): string {
+  const { from, to } = answer.range;
+  const inside = commitsOf(answer).filter(({ t }) => t >= from && t < to);
+  const largest = [...inside].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, LISTED);
+  const lines = largest.map(
+    (commit) =>
+      `- ${instant(commit.t)}: ${operationName(commit.operation)}, ${changed(commit)} files, \`${commit.snapshot_id}\``,
+  );
+  return [
+    `**${plain(table)}**, ${instant(from)} to ${instant(to)}`,
+    '',
+    plain(reason),
+    '',
+    `${count(inside.length)} commits${lines.length ? ', the largest:' : '.'}`,
+    ...lines,
+    '',
+    link,
+    '',
+  ].join('\n');
+}
+
+export interface AskedLane {
+  readonly id: string;
+  readonly title: string;
+  readonly language: 'PromQL' | 'SQL';
+  readonly text: string;
+}
+
+/** What the server asked its sources for, a lane each. */
+export const questionsOf = (answer: Answer): AskedLane[] =>
+  answer.lanes.flatMap((lane): AskedLane[] => {
+    if (!lane.query) return [];
+    const of = (language: AskedLane['language'], text: string | null | undefined) =>
+      text ? [{ id: lane.id, title: lookOf(lane).title, language, text }] : [];
+    return [...of('PromQL', lane.query.promql), ...of('SQL', lane.query.sql)];
+  });
