@@ -129,8 +129,8 @@ def trino_90d(bench: Bench) -> list[Row]:
     with postgres.running(bench.scratch / "postgres", "lim", "lim", "lake") as address:
         properties = {"uri": f"postgresql+psycopg2://lim:lim@{address}/lake", "warehouse": warehouse}
         _registered(folder, SqlCatalog("lake", **properties))
-        catalog = trino_server.jdbc_catalog(address, "lake", "lim", "lim", warehouse)
-        with trino_server.running(bench.scratch / "trino", {"lake": catalog}) as url:
+        catalog = trino_server.jdbc_catalog(address, "lim", "lim", warehouse)
+        with trino_server.running(bench.scratch / "trino", catalog) as url:
             pins = EmbeddedEngine(lambda: SqlCatalog("lake", **properties), ("limnograph",))
             engine = TrinoEngine(Coordinator(url, "lake", "limnograph", timeout_s=300), pins)
             uuid, end = meta_lake.uuid_of(tables // 2), meta_lake.END

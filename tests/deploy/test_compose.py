@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from limnograph.domain.errors import SettingsError
 from limnograph.settings import load
@@ -14,6 +15,8 @@ from limnograph.settings import load
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "docker-compose.yml"
 SETTINGS = ROOT / "deploy" / "compose" / "limnograph.toml"
+WITH_STACK = ROOT / "deploy" / "compose" / "limnograph-stack.toml"
+SERVICES = yaml.safe_load(COMPOSE.read_text())["services"]
 PROMTOOL = ROOT / ".tools" / "prometheus" / "promtool"
 ENVIRONMENT = {
     "LIMNOGRAPH_CATALOG_HOST": "catalog:5432",
@@ -21,6 +24,14 @@ ENVIRONMENT = {
     "LIMNOGRAPH_PROMETHEUS_URL": "http://prometheus:9090",
     "LIMNOGRAPH_STATE": "/var/lib/limnograph",
     "LIMNOGRAPH_WAREHOUSE": "file:///warehouse",
+}
+STACK_ENVIRONMENT = {
+    **ENVIRONMENT,
+    "LIMNOGRAPH_TRINO_URL": "http://trino:8080",
+    "LIMNOGRAPH_REST_URL": "http://rest-catalog:8181",
+    "LIMNOGRAPH_STORE_URL": "http://object-store:9000",
+    "LIMNOGRAPH_STORE_KEY": "reader",
+    "LIMNOGRAPH_STORE_SECRET": "not-a-default",
 }
 
 
@@ -41,8 +52,8 @@ def test_a_breach_of_the_specification_is_caught(tmp_path: Path) -> None:
 def test_every_image_is_pinned_by_tag_and_every_service_has_a_health_check() -> None:
     text = COMPOSE.read_text()
     images = re.findall(r"^\s+image: (\S+)$", text, re.MULTILINE)
-    assert len(images) == 4
-    assert all(re.fullmatch(r"[a-z/]+:v?\d+\.\d+(\.\d+)?", image) for image in images), images
+    assert len(images) == len(SERVICES) == 7
+    assert all(re.fullmatch(r"[a-z/]+:v?\d+(\.\d+){0,2}", image) for image in images), images
     assert text.count("healthcheck:") == len(images)
 
 
@@ -50,8 +61,11 @@ def test_there_is_no_default_secret_and_no_port_beyond_loopback() -> None:
     text = COMPOSE.read_text()
     assert (
         re.findall(r"PASSWORD: (.*)", text)
-        == ["${LIMNOGRAPH_CATALOG_PASSWORD:?set it in the environment or in .env}"] * 2
+        == ["${LIMNOGRAPH_CATALOG_PASSWORD:?set it in the environment or in .env}"] * 3
     )
+    assert re.findall(r"(?:SECRET|KEY)\w*: (.*)", text) == [
+        f"${{LIMNOGRAPH_STORE_{kind}:-}}" for kind in ("KEY", "SECRET") * 3
+    ]
     assert re.findall(r"ports: (.*)", text) == ['["127.0.0.1:8787:8787"]']
 
 
@@ -81,3 +95,47 @@ def test_prometheus_accepts_its_configuration() -> None:
     found = subprocess.run([PROMTOOL, "check", "config", config], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
     assert "SUCCESS" in found.stdout
+
+
+def test_without_its_profile_compose_starts_the_small_form() -> None:
+    small = {name for name, service in SERVICES.items() if "profiles" not in service}
+    assert small == {"catalog", "prometheus", "pipeline", "server"}
+    assert {tuple(SERVICES[name]["profiles"]) for name in SERVICES.keys() - small} == {("stack",)}
+    for name in small:
+        assert SERVICES[name].get("depends_on", {}).keys() <= small
+
+
+def test_every_file_and_folder_that_is_mounted_is_there() -> None:
+    mounts = [mount for service in SERVICES.values() for mount in service.get("volumes", ())]
+    for name in (SETTINGS.name, WITH_STACK.name):
+        places = [mount.replace("${LIMNOGRAPH_SETTINGS:-limnograph.toml}", name).split(":")[0] for mount in mounts]
+        assert [place for place in places if place.startswith(".") and not (ROOT / place).exists()] == []
+
+
+def test_the_settings_of_the_profile_are_the_small_ones_and_its_services() -> None:
+    settings, small = load(WITH_STACK, STACK_ENVIRONMENT), load(SETTINGS, ENVIRONMENT)
+    assert settings.trino is not None
+    assert (settings.trino.url, settings.trino.catalog) == ("http://trino:8080", "lake")
+    assert settings.meta_catalog == small.meta_catalog == "lake"
+    assert settings.catalogs["lake"] == small.catalogs["lake"]
+    assert (settings.server, settings.inbox, settings.prometheus) == (small.server, small.inbox, small.prometheus)
+    given = SERVICES["server"]["environment"]
+    assert {name: given[name] for name in STACK_ENVIRONMENT if name.endswith("_URL")} == {
+        name: value for name, value in STACK_ENVIRONMENT.items() if name.endswith("_URL")
+    }
+
+
+def test_trino_is_given_every_variable_that_its_catalog_names() -> None:
+    catalog = (ROOT / "deploy" / "trino" / "catalog" / "lake.properties").read_text()
+    named = set(re.findall(r"\$\{ENV:(\w+)\}", catalog))
+    assert named == SERVICES["trino"]["environment"].keys()
+    assert "${LIMNOGRAPH_CATALOG_PASSWORD:?" in SERVICES["trino"]["environment"]["LIMNOGRAPH_CATALOG_PASSWORD"]
+
+
+@pytest.mark.parametrize(("program", "given"), [("store", {"STORE_KEY": "reader"}), ("store", {}), ("rest", {})])
+def test_a_neighbour_without_its_secret_names_the_variable_and_does_not_start(program: str, given: dict) -> None:
+    script = ROOT / "deploy" / "images" / "neighbours.sh"
+    found = subprocess.run(["sh", script, program], env=given, capture_output=True, text=True, check=False)
+    missing = "LIMNOGRAPH_STORE_KEY" if program == "store" and not given else "LIMNOGRAPH_STORE_SECRET"
+    assert found.returncode != 0
+    assert f"set {missing} in the environment or in .env" in found.stderr

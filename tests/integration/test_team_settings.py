@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
 PASSWORD = "only/in:this@test#50%"
 QUOTED = quote(PASSWORD, safe="")
-"""As docker-compose.yml says that it must stand in a URL."""
+"""As it must stand in a URL; docker-compose.yml, which gives one variable to all, asks for plain letters instead."""
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.slow,

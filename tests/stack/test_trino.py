@@ -48,8 +48,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with postgres.running(folder / "postgres", "lim", "lim", "lake") as address:
         properties = {"uri": f"postgresql+psycopg2://lim:lim@{address}/lake", "warehouse": warehouse}
         Iceberg(folder, "first", **properties)  # Trino does not make the catalog's tables, it expects them
-        catalog = trino_server.jdbc_catalog(address, "lake", "lim", "lim", warehouse)
-        with trino_server.running(folder / "trino", {"lake": catalog}) as url:
+        catalog = trino_server.jdbc_catalog(address, "lim", "lim", warehouse)
+        with trino_server.running(folder / "trino", catalog) as url:
             yield World(url, properties, folder)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,0 +1,23 @@
+# Object store and REST catalog of profile `stack`: the jars that `make test-stack` runs, with the same checksums. For
+# trying things out; bring your own ones for work. Build from the repository's root.
+FROM python:3.11.14-slim-bookworm AS jars
+RUN apt-get update && apt-get install -y --no-install-recommends maven openjdk-17-jre-headless
+WORKDIR /opt/limnograph
+COPY requirements.lock ./
+RUN pip install --no-cache-dir "$(grep -o '^uv==[^ ]*' requirements.lock)" \
+ && uv pip install --system --no-cache -c requirements.lock pyspark
+COPY deploy/setup deploy/setup
+RUN python deploy/setup/stack.py && python deploy/setup/jars.py --s3
+
+FROM python:3.11.14-slim-bookworm
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends openjdk-17-jre-headless tini \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home --uid 10001 limnograph \
+ && install -d -o limnograph /data
+WORKDIR /opt/limnograph
+COPY --from=jars /opt/limnograph/.tools/stack .tools/stack
+COPY --from=jars /opt/limnograph/.tools/jars-s3 .tools/jars-s3
+COPY deploy/images/neighbours.sh deploy/compose/s3proxy.conf deploy/compose/logback.xml ./
+USER limnograph
+ENTRYPOINT ["tini", "--", "/opt/limnograph/neighbours.sh"]
