@@ -112,5 +112,5 @@ def test_a_table_that_changed_without_a_new_commit_changes_nothing_in_the_order(
     made = parts(lake([row(1, NOW - HOUR)], [moved(1, NOW - HOUR)]))
     query = CommitsQuery(start=(NOW - 2 * HOUR) // 1000, end=NOW // 1000)
     before = paged(made, query)
-    made.store.apply(Facts([], [moved(1, NOW - MINUTE)]))
+    made.store.apply(Facts([], [moved(5, NOW - MINUTE, table_uuid="other", table="other")]))
     assert [one.snapshot_id for one in paged(made, query)] == [one.snapshot_id for one in before] == ["1"]
