@@ -53,7 +53,7 @@ def test_crashes_over_all_failpoints_lose_and_double_nothing(
             assert world.run(f"{name}:1:kill").returncode == -signal.SIGKILL, name
         else:
             with pytest.raises(FailpointReached, match=name):
-                world.run_in(spark, f"{name}:1:raise")
+                pytest.fail(f"crash {number} did not pass {name}: {world.run_in(spark, f'{name}:1:raise')}")
         assert world.exact.doubled() == [], f"after crash {number} at {name}"
     world.work_for("merge_hours")
     total = world.run_in(spark)
