@@ -349,3 +349,18 @@ def test_tables_that_grew_are_told_with_their_growth_and_without_the_question_th
     assert [row["growth"]["files_after"] > row["growth"]["files_before"] for row in asked["rows"]] == [True]
     assert get("/api/v1/tables?grew=1000000&from=0").json()["total"] == 0
     assert {row["growth"] for row in get("/api/v1/tables").json()["rows"]} == {None}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/tables", "/api/v1/commits", TABLE, f"{TABLE}/timeline", f"{TABLE}/commits"])
+def test_before_anything_was_read_a_page_says_so_and_never_that_there_is_nothing(path) -> None:
+    made = Parts(filled(), MemoryInbox(), None, FixedClock())
+
+    async def scenario() -> int:
+        async with client(made) as http:
+            early = await http.get(path)
+            assert (early.status_code, early.json()["type"]) == (503, "source-unavailable")
+            assert "first time" in early.json()["detail"]
+            made.store.refresh()
+            return (await http.get(path)).status_code
+
+    assert asyncio.run(scenario()) == 200

@@ -25,7 +25,7 @@ from limnograph.services.attention import Attention
 from limnograph.services.fleet_order import Keys, matching, namespace_of
 from limnograph.services.growth import GrowthIndex, greatest
 from limnograph.services.history import History
-from limnograph.services.hot import HotStore, Reading
+from limnograph.services.hot import UNREAD, HotStore, Reading
 from limnograph.services.hot_columns import NULL
 from limnograph.services.hot_table import HotTable
 from limnograph.services.jobs import Jobs
@@ -53,7 +53,7 @@ class FleetService:
         self._growth.update(lake.listed, self._clock.now())
 
     async def page(self, query: FleetQuery) -> TablesPage:
-        """Rows that match, from the cursor on. Raises InvalidInput (cursor)."""
+        """Rows that match, from the cursor on. Raises InvalidInput (cursor); SourceError before anything was read."""
         within_s = None if query.grew is None else query.within_s
         question = (
             *(query.start, query.end, query.text, query.namespace, query.sort, query.direction),
@@ -61,6 +61,8 @@ class FleetService:
         )
         offset = cursors.decode(question, query.cursor, (int,))[0] if query.cursor else 0
         reading = self._store.reading
+        if reading.error is UNREAD and not reading.lake.listed:
+            raise UNREAD
         if not reading.lake.reaches(query.start * MICROS_PER_MS):
             reading = await self._store.reach(query.start * MICROS_PER_MS)
         now_ms = self._clock.now() // MICROS_PER_MS

@@ -38,6 +38,8 @@ _PASSES_KEPT = 64
 STUCK = 60 * MICROS_PER_SECOND
 """A read of the meta tables that goes on for longer is told: two seconds are usual, a whole window takes some more."""
 _NOTHING = MetaHead(snapshots=None, changes=None)
+UNREAD = SourceUnavailable("meta", "the meta tables are being read for the first time; ask again in a moment")
+"""Until then nothing is known, which is not the same as that there is nothing."""
 _log = logging.getLogger("limnograph.hot")
 
 
@@ -77,7 +79,7 @@ class HotStore:
         self._passes: dict[str, int] = {}
         self._cold: OrderedDict[tuple[MetaHead, int, tuple[str, ...]], Loaded] = OrderedDict()
         self._merged: OrderedDict[tuple[int, int, tuple[str, ...]], Lake] = OrderedDict()
-        self._reading = Reading(lakes.EMPTY, None, partial=False, head=_NOTHING, read_at=None)
+        self._reading = Reading(lakes.EMPTY, UNREAD, partial=False, head=_NOTHING, read_at=None)
         self._floor: int | None = None
         self._attempted = False
         self._began: int | None = None
@@ -92,7 +94,7 @@ class HotStore:
     def reading(self) -> Reading:
         """The hot lake now; an error while a read of the meta tables hangs."""
         reading, began = self._reading, self._began
-        if began is None or self._clock.now() - began < STUCK:
+        if began is None or not self._stuck(began):
             return reading
         since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
         return reading._replace(error=SourceTimeout("meta", f"the read that began at {since} has not ended"))
@@ -100,7 +102,11 @@ class HotStore:
     @property
     def attempted(self) -> bool:
         """Whether the first read ended, whatever came of it, or hangs: then nothing is gained by waiting for it."""
-        return self._attempted or self.reading.error is not None
+        began = self._began
+        return self._attempted or (began is not None and self._stuck(began))
+
+    def _stuck(self, began: int) -> bool:
+        return self._clock.now() - began >= STUCK
 
     @property
     def watermark(self) -> int | None:
