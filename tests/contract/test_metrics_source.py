@@ -28,6 +28,7 @@ from limnograph.services.metrics import Metrics
 from limnograph.services.paces import slowest
 from limnograph.services.runs import Runs
 from serving_kit import FixedClock, MemoryInbox, lake, parts, row
+from serving_kit import client as browsers
 
 END = int(time.time()) // 3600 * 3600 - 7200
 START = END - 6 * 3600
@@ -248,6 +249,28 @@ def test_fifty_people_who_open_one_link_cost_prometheus_what_one_does(prometheus
         return costs
 
     assert asyncio.run(run()) == [1, 1]
+
+
+@pytest.mark.prometheus
+def test_fifty_browsers_that_open_one_incident_link_are_one_question_to_prometheus(prometheus) -> None:
+    page = "/api/v1/tables/lake/sales/orders/timeline"
+    spellings = [f"{page}?from={START}000&to={END}000&step=60", f"{page}?step=60&to={END}000&from={START}%3000"]
+    codings = ["identity", "gzip", "gzip, deflate, br, zstd"]
+
+    async def run() -> tuple[set[str], int]:
+        client = PrometheusClient("main", prometheus)
+        made = parts(lake([row(1, START * 1_000_000)]), client, FixedClock(END * 1_000_000))
+        before = questions(prometheus)
+        async with browsers(made) as http:
+            asking = (http.get(spellings[n % 2], headers={"accept-encoding": codings[n % 3]}) for n in range(50))
+            answers = await asyncio.gather(*asking)
+        cost = questions(prometheus) - before
+        await client.aclose()
+        lanes = [lane for answer in answers for lane in answer.json()["lanes"] if lane["id"] == "job_duration"]
+        assert len(lanes) == 50
+        return {lane["status"] for lane in lanes}, cost
+
+    assert asyncio.run(run()) == ({"ok"}, 1)
 
 
 @pytest.mark.prometheus
