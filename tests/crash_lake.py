@@ -137,13 +137,15 @@ class CrashLake:
         self._age_journal("compact")
 
     def _for_rewrite_manifests(self) -> None:
-        """A hundred files of a hundred months: each a manifest, and none worth a rewrite of itself."""
+        """A hundred files of a hundred months: each a manifest, and none worth a rewrite of itself. A second file of a
+        month would be: its compaction merges the manifests.
+        """
         labels = self._meta(LABELS.name)
-        head = labels.current_snapshot() if labels is not None else None
-        standing = len(head.manifests(labels.io)) if labels is not None and head is not None else 0
-        months = (now() - (month + 2) * 31 * DAY for month in range(MANIFESTS - standing))
-        facts = [LabelFact(event_id=f"l{self.runs}-{at}", kind="confirmed", at=at) for at in months]
-        self._commit(LABELS, *(arrow_table(LABELS, [fact]) for fact in facts))
+        if labels is not None and _manifests(labels) < MANIFESTS:
+            labels.delete()
+            months = (now() - (month + 2) * 31 * DAY for month in range(MANIFESTS))
+            facts = [LabelFact(event_id=f"l{self.runs}-{at}", kind="confirmed", at=at) for at in months]
+            self._commit(LABELS, *(arrow_table(LABELS, [fact]) for fact in facts))
         self._age_journal("manifests")
 
     def _for_raise_floor(self) -> None:
@@ -253,6 +255,11 @@ class CrashLake:
                 file = data_file(table, meta, part, f"{table.location()}/data/{uuid4()}.parquet")
                 with transaction.update_snapshot().fast_append() as update:
                     update.append_data_file(file)
+
+
+def _manifests(table: Table) -> int:
+    head = table.current_snapshot()
+    return len(head.manifests(table.io)) if head is not None else 0
 
 
 def run_item(name: str) -> InboxItem:
