@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import msgspec
+import polars as pl
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.answers import SourceStatus
@@ -14,6 +15,7 @@ from limnograph.domain.ids import TableName
 from limnograph.ports.query_engine import MetaHead
 from limnograph.services.hot import STUCK, HotStore
 from limnograph.services.lake import Facts
+from limnograph.services.loading import passes_of
 from limnograph.wiring.server import Parts
 from serving_kit import HOUR, NOW, SECOND, UUID, FixedClock, MemoryInbox, change, lake, moved, parts, row
 
@@ -293,3 +295,9 @@ def test_a_catalog_that_never_answered_is_known_as_far_as_its_own_rows() -> None
     made = store(lake(rows))
     made.probed(NOW - 2, ["pond"], [])
     assert made.known_until(NAME) == NOW - 500
+
+
+def test_a_pass_is_as_old_as_its_first_row_and_rows_without_a_run_are_passes_of_their_own() -> None:
+    runs = ["a", "b", "a", None, None, None, "b"]
+    frame = pl.DataFrame({"run_id": runs, "observed_at": [5, 7, 3, 9, 9, None, None], "other": [0] * 7})
+    assert passes_of(frame, frame.head(1)) == {"a": 3, "b": 7, "9": 9}

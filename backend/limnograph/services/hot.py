@@ -180,8 +180,9 @@ class HotStore:
             new = arrived(self._fresh, self._engine, old, self._floor, self._reading.lake)
             if new is not None:
                 return new
-        midnights = range(floor // DAY * DAY + DAY, self._clock.now(), DAY)
-        return load(self._engine, floor, cuts=midnights, unordered=self._fresh.unordered if self._fresh else None)
+        # Whole days from the floor on: cuts at midnight would make a third piece, and a third more blocks to pack.
+        cuts = range(floor + DAY, self._clock.now(), DAY)
+        return load(self._engine, floor, cuts=cuts, unordered=self._fresh.unordered if self._fresh else None)
 
     def _renewed(self, lake: Lake, read: Loaded) -> Lake:
         """The window as it was read, with what only the watcher knows."""

@@ -90,7 +90,8 @@ class _Reading:
             self._newest[uuid] |= found.ids
         for uuid, sheet in sheets_of(frame):
             rows = self._blocks[uuid]
-            if len(np.unique(sheet.numbers[ID])) < sheet.height:
+            ids = np.sort(sheet.numbers[ID])
+            if (ids[1:] == ids[:-1]).any():
                 self._blocks[uuid] = rows.put(sheet, wins=True).rows
             else:
                 self._blocks[uuid] = rows._replace(blocks=(*rows.blocks, packed(sheet)))
@@ -254,15 +255,18 @@ def _by_id(engine: QueryEngine, wanted: set[tuple[str, int]], columns: tuple[str
 def sheets_of(frame: pl.DataFrame) -> Iterator[tuple[str, Sheet]]:
     """Rows of a frame with the ROW_COLUMNS by table, in commit order; a few tables at a time."""
     keys = ("table_uuid", "committed_at", "sequence_number", "snapshot_id")
-    order = frame.select(pl.arg_sort_by(*keys, nulls_last=False)).to_series()
-    groups = _groups(frame["table_uuid"].gather(order))
+    order: pl.Series | None = frame.select(pl.arg_sort_by(*keys, nulls_last=False)).to_series()
+    if order is not None and (order.diff().drop_nulls() == 1).all():
+        order = None  # as compacted files have them: then nothing has to be moved
+    groups = _groups(frame["table_uuid"] if order is None else frame["table_uuid"].gather(order))
     first = 0
     while groups:
         taken, count = 0, 0
         while taken < len(groups) and (count == 0 or count + groups[taken][1] <= _AT_ONCE):
             count += groups[taken][1]
             taken += 1
-        sheet, start = sheet_of_frame(frame[order[first : first + count]]), 0
+        part = frame.slice(first, count) if order is None else frame[order[first : first + count]]
+        sheet, start = sheet_of_frame(part), 0
         for uuid, own in groups[:taken]:
             yield uuid, Sheet(sheet.numbers[:, start : start + own], sheet.words)
             start += own
@@ -277,10 +281,12 @@ def _groups(uuids: pl.Series) -> list[tuple[str, int]]:
 
 def _add_passes(passes: dict[str, int], frame: pl.DataFrame) -> None:
     """Earliest observation of every pass that a frame has rows of; its later rows were read after that."""
-    run = pl.coalesce(pl.col("run_id"), pl.col("observed_at").cast(pl.String))
-    seen = frame.filter(pl.col("observed_at").is_not_null()).group_by(run.alias("run")).agg(pl.col("observed_at").min())
-    for name, at in seen.iter_rows():
-        passes[name] = min(passes.get(name, at), at)
+    seen = frame.select("run_id", "observed_at").filter(pl.col("observed_at").is_not_null())
+    for name, at in seen.group_by("run_id").agg(pl.col("observed_at").min()).iter_rows():
+        if name is not None:
+            passes[name] = min(passes.get(name, at), at)
+    for at in seen.filter(pl.col("run_id").is_null())["observed_at"].unique():
+        passes.setdefault(str(at), at)
 
 
 def passes_of(*frames: pl.DataFrame) -> dict[str, int]:

@@ -179,9 +179,12 @@ def _own_words(
             numbers[row, numbers[row] != NULL] = code
             lowest[row] = highest[row] = code
             continue
-        used, places = np.unique(numbers[row], return_inverse=True)
-        codes = np.array([NULL if code == NULL else own.setdefault(code, len(own)) for code in used.tolist()], np.int64)
+        # Codes are indexes, so counting them is less work than sorting them; what is not known is the last one.
+        places = np.where(numbers[row] == NULL, high + 1, numbers[row]) - low
+        codes = np.full(high + 2 - low, NULL, np.int64)
+        used = np.flatnonzero(np.bincount(places)[: high + 1 - low])
+        codes[used] = [own.setdefault(code, len(own)) for code in (used + low).tolist()]
         numbers[row] = codes[places]
-        lowest[row], highest[row] = codes[codes != NULL].min(), codes.max()
+        lowest[row], highest[row] = codes[used].min(), codes[used].max()
     text = _SEPARATOR.join(words[code].replace(_SEPARATOR, "\ufffd") for code in own)
     return numbers, sys.intern(text) if len(text) <= 200 else text
