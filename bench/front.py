@@ -114,19 +114,24 @@ def _rounds(bench: Bench) -> tuple[Load, Load, Load, int]:
 
 
 def revalidate_304(bench: Bench) -> list[Row]:
-    """A page that the browser has: against FastAPI's hello."""
+    """A page that the browser has: against FastAPI's hello, and against what the server takes for any answer."""
     folder, seconds = bench.scratch, SECONDS[bench.full]
-    ours, hello = [], []
+    ours, hello, least = [], [], []
     with _server("ours", folder) as (url, process):
         headers = _prepared(folder, url)
         headers["If-None-Match"] = headers.pop("ETag")
-        with _server("fastapi", folder) as fastapi:
+        with _server("fastapi", folder) as fastapi, _server("plain", folder) as plain:
             for _ in range(ROUNDS):
                 ours.append(_load(url, process, URL, headers, seconds))
                 hello.append(_load(*fastapi, "/hello", {}, seconds))
-    mine, peer = _best(ours), _best(hello)
-    note = f"{mine.per_second:.0f} requests/s, p99 {mine.p99_ms:.1f} ms; FastAPI hello {peer.per_second:.0f}/s"
-    return [Row("serve.revalidate_304", mine.cpu_us, peer.cpu_us, "us CPU", 3, note)]
+                least.append(_load(*plain, "/hello", {}, seconds))
+    mine, peer, floor = _best(ours), _best(hello), _best(least)
+    told = f"{mine.per_second:.0f} requests/s, p99 {mine.p99_ms:.1f} ms"
+    note, against = f"{told}; FastAPI hello {peer.per_second:.0f}/s", f"{told}; plain hello {floor.per_second:.0f}/s"
+    return [
+        Row("serve.revalidate_304", mine.cpu_us, peer.cpu_us, "us CPU", 3, note),
+        Row("serve.revalidate_304_of_plain", mine.cpu_us, floor.cpu_us, "us CPU", 0.65, against),
+    ]
 
 
 MEASURES: dict[str, Measure] = {"cached_page": cached_page, "revalidate_304": revalidate_304}

@@ -15,9 +15,12 @@ MINUTES = 360
 
 
 def ours(folder: Path) -> Any:
-    """The whole application: six hours of commits a minute apart, tokens asked for, all security headers."""
+    """The whole application: six hours of commits a minute apart, tokens asked for, all security headers, requests
+    counted.
+    """
     from access_kit import guarded
     from limnograph.api import spa
+    from limnograph.api.traffic import Traffic
     from serving_kit import MINUTE, NOW, application, lake, moved, parts, row
 
     numbers = random.Random(6)  # noqa: S311
@@ -31,13 +34,16 @@ def ours(folder: Path) -> Any:
         moves.append(moved(10**18 + n, at))
     made = guarded(folder)
     (folder / TOKEN).write_text(made.bearer("read")["authorization"])
-    return application(parts(lake(rows, moves)), spa.BUILD, gate=made.gate)
+    return Traffic().around(application(parts(lake(rows, moves)), spa.BUILD, gate=made.gate))
 
 
 def plain(folder: Path) -> Any:
-    """What the server itself can do: the same bytes from an application that does nothing else."""
-    body = (folder / PAGE).read_bytes()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    """What the server itself can do: the same bytes from an application that does nothing else; `/hello`: its least."""
+    page, hello = (folder / PAGE).read_bytes(), b'{"hello":"world"}'
+    heads = {
+        body: [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        for body in (page, hello)
+    }
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -45,7 +51,8 @@ def plain(folder: Path) -> Any:
                 await send({"type": "lifespan.startup.complete"})
             await send({"type": "lifespan.shutdown.complete"})
             return
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        body = hello if scope["path"] == "/hello" else page
+        await send({"type": "http.response.start", "status": 200, "headers": heads[body]})
         await send({"type": "http.response.body", "body": body})
 
     return app
