@@ -28,6 +28,21 @@ test('at most three clicks, no typing, from the fleet to the commit page that sa
   await expect(page.getByRole('row', { name: /Data files/ })).toContainText(/1,202\s*51,202\s*\+50,000/);
 });
 
+test('which commits added more than 10,000 files, in all tables: one choice, and the commit is a link away', async ({
+  page,
+  story,
+  around,
+}) => {
+  await page.goto(`/commits?${around}`);
+  await page.getByRole('combobox', { name: /^Files added/ }).click();
+  await page.getByRole('option', { name: '10,000 or more' }).click();
+  await expect(page).toHaveURL(/min=10000/);
+  const row = page.getByRole('row').filter({ hasText: '+50,000' });
+  await expect(row.getByRole('link', { name: 'sales.customer_events' })).toBeVisible();
+  await row.getByRole('link', { name: story.burst.snapshot_id }).click();
+  await expect(page).toHaveURL(`${tablePath(story)}/commits/${story.burst.snapshot_id}`);
+});
+
 test('all 19 digits of an id stay in page, URL and API', async ({ page, story, request }) => {
   const id = story.burst.snapshot_id;
   expect(id).toMatch(/^\d{18,19}$/);

@@ -53,11 +53,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await axe(page);
     });
 
-    test('commit page, list of commits, status', async ({ page, story }) => {
+    test('commit page, lists of commits, status', async ({ page, story }) => {
       await page.goto(`${tablePath(story)}/commits/${story.burst.snapshot_id}`);
       await expect(page.getByText('51,202').first()).toBeVisible();
       await axe(page);
       await page.goto(`${tablePath(story)}/commits`);
+      await expect(page.getByRole('row').nth(3)).toBeVisible();
+      await axe(page);
+      await page.goto('/commits');
       await expect(page.getByRole('row').nth(3)).toBeVisible();
       await axe(page);
       await page.goto('/status');
@@ -72,6 +75,7 @@ for (const width of [320, 390, 768, 1440]) {
     await page.setViewportSize({ width, height: 844 });
     for (const path of [
       '/',
+      '/commits',
       `${tablePath(story)}?${around}`,
       `${tablePath(story)}/commits/${story.burst.snapshot_id}`,
       '/status',

@@ -73,6 +73,9 @@ export const listCommits = (ref: TableRef, query: CommitsQuestion, signal?: Abor
     }),
   );
 
+export const listAllCommits = (query: CommitsQuestion, signal?: AbortSignal) =>
+  answer(api.GET('/api/v1/commits', { params: { query }, signal: signal ?? null }));
+
 export const getCommit = (ref: TableRef, snapshotId: string, signal?: AbortSignal) =>
   answer(
     api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/commits/{snapshot_id}', {

@@ -1,4 +1,5 @@
-// What the commits page can be narrowed to.
+// What lists of commits can be narrowed to, and how the URL says it.
+import type { CommitsQuestion } from '#lib/api/client.ts';
 
 export const OPERATIONS = [
   { value: 'any', label: 'any' },
@@ -7,8 +8,61 @@ export const OPERATIONS = [
   { value: 'delete', label: 'delete' },
   { value: 'replace', label: 'replace' },
 ] as const;
-export type OperationChoice = (typeof OPERATIONS)[number]['value'];
+type OperationChoice = (typeof OPERATIONS)[number]['value'];
 
 /** Of a search parameter; an unknown one counts as any. */
-export const operationOf = (text: string | null): OperationChoice =>
+const operationOf = (text: string | null): OperationChoice =>
   OPERATIONS.find(({ value }) => value === text)?.value ?? 'any';
+
+/** Data files that a commit added, at least. */
+export const FILE_LIMITS = [
+  { value: '0', label: 'any number' },
+  { value: '100', label: '100 or more' },
+  { value: '1000', label: '1,000 or more' },
+  { value: '10000', label: '10,000 or more' },
+] as const;
+type FileLimit = (typeof FILE_LIMITS)[number]['value'];
+
+export interface CommitsChoice {
+  readonly operation: OperationChoice;
+  readonly min: FileLimit;
+}
+
+/** Of a page's search parameters; what is not offered counts as any. */
+export const choiceOf = (params: URLSearchParams): CommitsChoice => ({
+  operation: operationOf(params.get('operation')),
+  min: FILE_LIMITS.find(({ value }) => value === params.get('min'))?.value ?? '0',
+});
+
+/** Rows a page. */
+const LIMIT = 100;
+
+export function commitsQuestion(
+  choice: CommitsChoice,
+  range: { from: number; to: number },
+  cursor: string | null,
+): CommitsQuestion {
+  return {
+    ...{ from: range.from, to: range.to, limit: LIMIT },
+    ...(choice.operation === 'any' ? {} : { operation: choice.operation }),
+    ...(choice.min === '0' ? {} : { min_added_data_files: Number(choice.min) }),
+    ...(cursor ? { cursor } : {}),
+  };
+}
+
+/** Search parameters of another choice: it begins at the newest commit. Others' parameters stay. */
+export function paramsOf(params: URLSearchParams, choice: CommitsChoice): URLSearchParams {
+  const next = new URLSearchParams(params);
+  for (const name of ['cursor', 'operation', 'min']) next.delete(name);
+  if (choice.operation !== 'any') next.set('operation', choice.operation);
+  if (choice.min !== '0') next.set('min', choice.min);
+  return next;
+}
+
+/** Search parameters of the page that begins at a cursor; null: at the newest commit. */
+export function paramsAt(params: URLSearchParams, cursor: string | null): URLSearchParams {
+  const next = new URLSearchParams(params);
+  if (cursor === null) next.delete('cursor');
+  else next.set('cursor', cursor);
+  return next;
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { choiceOf, commitsQuestion, paramsAt, paramsOf } from './question.ts';
+
+const RANGE = { from: 1, to: 2 };
+const params = (text: string) => new URLSearchParams(text);
+
+test('without a choice everything is asked for, a hundred rows a page', () =>
+  expect(commitsQuestion(choiceOf(params('')), RANGE, null)).toEqual({ ...RANGE, limit: 100 }));
+test('what was chosen is asked for, from where the page begins', () =>
+  expect(commitsQuestion(choiceOf(params('operation=append&min=10000')), RANGE, 'next')).toEqual({
+    ...RANGE,
+    limit: 100,
+    operation: 'append',
+    min_added_data_files: 10_000,
+    cursor: 'next',
+  }));
+test('a choice that is not offered counts as any', () =>
+  expect(choiceOf(params('operation=drop&min=7'))).toEqual({ operation: 'any', min: '0' }));
+test('another choice begins at the newest commit and keeps the range', () => {
+  const next = paramsOf(params('from=5&cursor=c&operation=append'), { operation: 'any', min: '100' });
+  expect(next.toString()).toBe('from=5&min=100');
+});
+test('a further page keeps the choice', () => {
+  expect(paramsAt(params('min=100'), 'c').toString()).toBe('min=100&cursor=c');
+  expect(paramsAt(params('min=100&cursor=c'), null).toString()).toBe('min=100');
+});
