@@ -9,13 +9,17 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from pyiceberg.catalog.sql import SqlCatalog
 from test_serve_process import ROWS, Serving
+
+from limnograph.domain.gauges import SERVER_METRICS
 
 STREAMS = 500
 HALVES = 300
@@ -74,6 +78,14 @@ class Line:
         return True
 
 
+def own_numbers(serving: Serving) -> dict[str, float]:
+    """What the server tells of itself, without what any Python process does."""
+    with urllib.request.urlopen(serving.url + "/metrics", timeout=10) as answer:
+        families = list(text_string_to_metric_families(answer.read().decode()))
+    samples = [sample for family in families for sample in family.samples if not sample.labels]
+    return {sample.name: sample.value for sample in samples if sample.name.startswith("limnograph_")}
+
+
 STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 PAGE = b"GET /api/v1/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
@@ -97,6 +109,10 @@ def test_idle_streams_and_half_sent_requests_disturb_nobody(serving) -> None:
     more = [Line(serving).send(STREAM) for _ in range(150)]
     answers = [line.until(b"\r\n\r\n")[:12] for line in more]
     assert answers.count(b"HTTP/1.1 429") == 50
+    told = own_numbers(serving)
+    assert (told["limnograph_streams"], told["limnograph_streams_refused_total"]) == (STREAMS + 100, 50)
+    assert told["limnograph_page_hits_total"] + told["limnograph_page_stale_total"] > 0
+    assert set(told) == {metric.name for metric in SERVER_METRICS}
 
 
 def test_a_drain_ends_streams_too(serving) -> None:
