@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-from limnograph.services.pass_report import PassReport
 
 from lakes import FixedClock, fresh_reader
 from limnograph.adapters.iceberg.cache_file import iceberg_folder
@@ -16,6 +15,7 @@ from limnograph.adapters.sandbox.messages import Access
 from limnograph.domain.due import DueTable
 from limnograph.domain.failpoints import FailpointReached, Failpoints
 from limnograph.services.extract import extract
+from limnograph.services.pass_report import PassReport
 from limnograph.services.portions import BLOCK_DAYS
 from limnograph.wiring import pipeline
 from metadata_writer import MetadataTable

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from limnograph.services.pass_report import PassReport
-
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.jobs.pipeline import (
     RETRIES,
@@ -17,6 +15,7 @@ from limnograph.jobs.pipeline import (
     until_settled,
 )
 from limnograph.services.inbox import DrainReport
+from limnograph.services.pass_report import PassReport
 
 
 class Scripted:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from limnograph.services.pass_report import PassReport
 
 from lakes import FixedClock
 from limnograph.adapters.memory.inbox import MemoryInbox
@@ -18,6 +17,7 @@ from limnograph.ports.lake import Listing
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import DrainReport
 from limnograph.services.metering import MeteredDrain, MeteredPasses, PassMeter
+from limnograph.services.pass_report import PassReport
 from limnograph.services.rollups import DAY, HOUR
 from upkeep_world import NOW, World
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from limnograph.services.pass_report import PassReport
-
 from delta_log import DeltaLog, add
 from hudi_timeline import HudiFolder, Stat
 from lakes import Lake, path_of, rows
@@ -17,6 +15,7 @@ from limnograph.domain.due import DueTable
 from limnograph.domain.facts import SNAPSHOTS
 from limnograph.domain.ids import TableName
 from limnograph.ports.extraction import Extracted
+from limnograph.services.pass_report import PassReport
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes
 
