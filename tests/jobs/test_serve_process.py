@@ -103,7 +103,7 @@ def test_sigterm_ends_the_server_and_its_watcher(serving) -> None:
     serving.until("/api/v1/tables", lambda page: page["total"] == 1)
     watcher = serving.watcher()
     serving.child.send_signal(signal.SIGTERM)
-    assert serving.child.wait(10) == 0
+    assert serving.child.wait(60) == 0
     assert gone(watcher)
 
 
