@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 import polars as pl
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.catalog import Catalog, load_catalog
 
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.iceberg.schema import arrow_table, iceberg_schema, table_properties
@@ -45,20 +45,19 @@ class Made(NamedTuple):
 
 
 class Iceberg:
-    """Meta tables written by PyIceberg with the pipeline's schemas."""
+    """Meta tables written by PyIceberg with the pipeline's schemas. `properties`: of the catalog; without a `type` they
+    stand beside those of an SQL catalog in `folder`.
+    """
 
     def __init__(self, folder: Path, namespace: str = "limnograph", **properties: str) -> None:
         self.namespace = namespace
-        self.properties = {
-            "uri": f"sqlite:///{folder}/catalog.db",
-            "warehouse": f"file://{folder}/wh",
-            **properties,
-        }
-        self.catalog = SqlCatalog("lake", **self.properties)
+        local = {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db", "warehouse": f"file://{folder}/wh"}
+        self.properties = properties if "type" in properties else {**local, **properties}
+        self.catalog = self.open()
         self.catalog.create_namespace_if_not_exists(namespace)
 
-    def open(self) -> SqlCatalog:
-        return SqlCatalog("lake", **self.properties)
+    def open(self) -> Catalog:
+        return load_catalog("lake", **self.properties)
 
     def fill(self, snapshots: list[Any], changes: list[Any], runs: Sequence[Any] = ()) -> None:
         for table, facts in ((SNAPSHOTS, snapshots), (CHANGES, changes), (RUNS, runs)):

@@ -30,7 +30,7 @@ class Served(NamedTuple):
     def get(self, path: str) -> Any:
         """The answer to a caller who may read."""
         request = urllib.request.Request(self.url + path, headers={"authorization": f"Bearer {self.token}"})
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
 
@@ -64,7 +64,7 @@ def served(folder: Path) -> Iterator[Served]:
         yield found
     finally:
         child.terminate()
-        child.wait(20)
+        child.wait(60)
         child.stdout.close()
 
 

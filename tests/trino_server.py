@@ -1,4 +1,4 @@
-"""A private Trino on loopback for tests: the Iceberg connector over a JDBC catalog in PostgreSQL, gone afterwards."""
+"""A private Trino on loopback for tests, with the Iceberg catalogs of `deploy/trino`; gone afterwards."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def installed() -> bool:
 
 
 @contextmanager
-def running(folder: Path, variables: dict[str, str]) -> Iterator[str]:
-    """Start a server with the files of `deploy/trino` and the variables that they name, yield its URL, stop it."""
+def running(folder: Path, variables: dict[str, str], catalog: str = "lake") -> Iterator[str]:
+    """Start a server with one catalog of `deploy/trino` and the variables of its file, yield its URL, stop it."""
     port = postgres.free_port()
     texts = {
         "config.properties": (DEPLOYED / "config.properties").read_text().replace("8080", str(port)),
         "jvm.config": (DEPLOYED / "jvm.config").read_text(),
         "node.properties": NODE.format(data=folder / "data"),
         "log.properties": "io.trino=WARN\n",
-        "catalog/lake.properties": (DEPLOYED / "catalog" / "lake.properties").read_text(),
+        f"catalog/{catalog}.properties": (DEPLOYED / "catalog" / f"{catalog}.properties").read_text(),
     }
     for name, text in texts.items():
         file = folder / "etc" / name
@@ -71,6 +71,16 @@ def jdbc_catalog(address: str, user: str, password: str, warehouse: str) -> dict
         "LIMNOGRAPH_CATALOG_USER": user,
         "LIMNOGRAPH_CATALOG_PASSWORD": password,
         "LIMNOGRAPH_WAREHOUSE": warehouse,
+    }
+
+
+def rest_catalog(properties: dict[str, str]) -> dict[str, str]:
+    """Variables of its catalog `far`: a REST catalog and its store, by PyIceberg's names."""
+    return {
+        "LIMNOGRAPH_REST_URL": properties["uri"],
+        "LIMNOGRAPH_STORE_URL": properties["s3.endpoint"],
+        "LIMNOGRAPH_STORE_KEY": properties["s3.access-key-id"],
+        "LIMNOGRAPH_STORE_SECRET": properties["s3.secret-access-key"],
     }
 
 

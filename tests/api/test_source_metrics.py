@@ -22,14 +22,13 @@ _LABELS = ("le", "kind", "source", "outcome", "state")
 
 
 class Patient(MemoryMetrics):
-    """Waits until nobody does any more, when told to."""
+    """Waits until nobody does any more; `asked` once somebody has asked."""
 
-    waits = False
+    asked: asyncio.Event
 
     async def range(self, query: RangeQuery):
-        if self.waits:
-            await asyncio.Event().wait()
-        return await super().range(query)
+        self.asked.set()
+        await asyncio.Event().wait()
 
 
 def told(made) -> dict[tuple[str, ...], float]:
@@ -87,12 +86,14 @@ def test_a_source_that_is_left_alone_is_asked_nothing_and_its_breaker_says_so() 
 def test_a_question_that_nobody_waits_for_any_more_is_cancelled_and_no_failure() -> None:
     async def run() -> None:
         source = Patient("main", {})
-        source.waits = True
+        source.asked = asyncio.Event()
         made = parts(engine(), source)
         asking = asyncio.create_task(made.jobs.of_table(NAME, NOW // 1000))
-        await asyncio.sleep(0.05)
+        await source.asked.wait()
         asking.cancel()
-        await asyncio.sleep(0.05)
+        await asyncio.wait({asking})
+        for _ in range(100):  # turns of the loop: the question itself ends after who asked
+            await asyncio.sleep(0)
         found = told(made)
         assert found[f"{ASKED}_count", "prometheus", "main", "cancelled"] == 1
         assert found[BREAKER, "prometheus", "main", "closed"] == 1

@@ -98,7 +98,7 @@ def prometheus(tmp_path_factory) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         child.terminate()
-        child.wait(10)
+        child.wait(60)
 
 
 def _wait(url: str, child: subprocess.Popen) -> None:
@@ -223,7 +223,7 @@ def test_a_coarse_step_keeps_the_extremes_of_its_bucket(prometheus) -> None:
 
 def questions(prometheus: str) -> int:
     """How many range queries the server itself has counted."""
-    with urllib.request.urlopen(f"{prometheus}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"{prometheus}/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
     found = [line for line in lines if line.startswith("prometheus_http_requests_total") and "query_range" in line]
     return sum(int(float(line.rsplit(" ", 1)[1])) for line in found)

@@ -64,7 +64,7 @@ def test_there_is_no_default_secret_and_no_port_beyond_loopback() -> None:
         == ["${LIMNOGRAPH_CATALOG_PASSWORD:?set it in the environment or in .env}"] * 3
     )
     assert re.findall(r"(?:SECRET|KEY)\w*: (.*)", text) == [
-        f"${{LIMNOGRAPH_STORE_{kind}:-}}" for kind in ("KEY", "SECRET") * 3
+        f"${{LIMNOGRAPH_STORE_{kind}:-}}" for kind in ("KEY", "SECRET") * 4
     ]
     assert re.findall(r"ports: (.*)", text) == ['["127.0.0.1:8787:8787"]']
 
@@ -125,9 +125,9 @@ def test_the_settings_of_the_profile_are_the_small_ones_and_its_services() -> No
     }
 
 
-def test_trino_is_given_every_variable_that_its_catalog_names() -> None:
-    catalog = (ROOT / "deploy" / "trino" / "catalog" / "lake.properties").read_text()
-    named = set(re.findall(r"\$\{ENV:(\w+)\}", catalog))
+def test_trino_is_given_every_variable_that_its_catalogs_name() -> None:
+    catalogs = (ROOT / "deploy" / "trino" / "catalog").glob("*.properties")
+    named = {name for file in catalogs for name in re.findall(r"\$\{ENV:(\w+)\}", file.read_text())}
     assert named == SERVICES["trino"]["environment"].keys()
     assert "${LIMNOGRAPH_CATALOG_PASSWORD:?" in SERVICES["trino"]["environment"]["LIMNOGRAPH_CATALOG_PASSWORD"]
 

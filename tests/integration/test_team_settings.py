@@ -89,7 +89,7 @@ def test_the_server_serves_it_and_keeps_runs_in_postgresql(team: dict[str, str])
                 assert json.load(answer)["duplicates"] == 1
         finally:
             server.send_signal(signal.SIGTERM)
-            server.wait(15)
+            server.wait(60)
 
 
 def test_the_pipeline_drains_the_inbox_in_postgresql(team: dict[str, str]) -> None:

@@ -50,7 +50,7 @@ class Line:
 
     def __init__(self, serving: Serving) -> None:
         host, port = serving.url.removeprefix("http://").split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=20)
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
         self.text = b""
 
     def send(self, text: bytes) -> Self:
@@ -79,7 +79,7 @@ class Line:
 
 def own_numbers(serving: Serving) -> dict[str, float]:
     """What the server tells of itself, without what any Python process does."""
-    with urllib.request.urlopen(serving.url + "/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(serving.url + "/metrics", timeout=60) as answer:
         families = list(text_string_to_metric_families(answer.read().decode()))
     samples = [sample for family in families for sample in family.samples if not sample.labels]
     return {sample.name: sample.value for sample in samples if sample.name.startswith("limnograph_")}
@@ -164,7 +164,7 @@ def test_another_address_needs_somebody_who_asks_and_then_a_token_gets_in(settin
         assert "prometheus" in told
     finally:
         os.kill(serving.child.pid, signal.SIGTERM)
-        out, errors = serving.child.communicate(timeout=15)
+        out, errors = serving.child.communicate(timeout=60)
     lines = (tmp_path / ".limnograph/audit.log").read_text().splitlines()
     assert [json.loads(line)["what"] for line in lines] == ["token create", "login", "request"]
     for text in (out, errors, *lines, told):

@@ -43,7 +43,7 @@ class Serving:
         self.url = self.line.rsplit(" ", 1)[-1].strip()
 
     def get(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=60) as answer:
             return json.load(answer)
 
     def until(self, path: str, holds: Callable[[Any], bool], seconds: float = 30) -> Any:
@@ -118,7 +118,7 @@ def test_a_run_survives_a_restart(lake, tmp_path) -> None:
     first = Serving(tmp_path, "--port", "0", "--no-watch")
     body = json.dumps({"run_id": "r", "job_name": "churn", "status": "ok", "started_at": 1, "ended_at": 2}).encode()
     request = urllib.request.Request(first.url + "/api/v1/runs", body, {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert answer.status == 202
     first.child.kill()
     first.child.communicate()
@@ -130,7 +130,7 @@ def test_a_run_survives_a_restart(lake, tmp_path) -> None:
     status = second.get("/api/v1/status")
     assert {s["id"]: s["status"] for s in status["sources"]}["watcher"] == "absent"
     second.child.terminate()
-    second.child.communicate(timeout=15)
+    second.child.communicate(timeout=60)
 
 
 def test_a_given_port_that_is_taken_is_one_sentence(lake, tmp_path) -> None:

@@ -74,6 +74,8 @@ def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None
         assert (told.status, told.age_s) == ("stale", 60.0)
         assert told.detail == "meta: the read that began at 2026-11-21T10:00:00+00:00 has not ended"
         assert made.own_metrics()["limnograph_meta_up"] == 0
+        versions = made.backend.versions
+        assert versions.of(NAME) == versions.of(NAME)  # pages are kept, and shared by those who wait for one
         assert made.store.reading.lake.find(NAME).main_at(NOW).total_data_files == 7
     assert (meta_status(made).status, meta_status(made).detail) == ("ok", None)
 

@@ -38,6 +38,7 @@ class World(NamedTuple):
     url: str
     properties: dict[str, str]
     folder: Path
+    catalog: str = "lake"
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def lake(world: World) -> Iceberg:
 
 def engine(world: World, made: Iceberg, timeout_s: float = 60.0, **given: Any) -> TrinoEngine:
     pins = EmbeddedEngine(made.open, (made.namespace,))
-    return TrinoEngine(Coordinator(world.url, "lake", made.namespace, timeout_s=timeout_s, **given), pins)
+    return TrinoEngine(Coordinator(world.url, world.catalog, made.namespace, timeout_s=timeout_s, **given), pins)
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ class CommitIndex:
         """Tables and instants of commits that match, newest first; a table comes once for an instant."""
         with self._lock:
             slots, chunks = self._updated(tables, floor), self._chunks
-        places = np.full(len(self._slots), -1, np.int64)
+            places = np.full(len(self._slots), -1, np.int64)
         places[slots] = np.arange(len(slots))
         for bucket in sorted(chunks, reverse=True):
             if wanted.start // _BUCKET <= bucket <= (wanted.end - 1) // _BUCKET:

@@ -62,7 +62,7 @@ class FleetService:
         offset = cursors.decode(question, query.cursor, (int,))[0] if query.cursor else 0
         reading = self._store.reading
         if reading.error is UNREAD and not reading.lake.listed:
-            raise UNREAD
+            raise UNREAD.with_traceback(None)  # one object for all: it must not gather the frames of each
         if not reading.lake.reaches(query.start * MICROS_PER_MS):
             reading = await self._store.reach(query.start * MICROS_PER_MS)
         now_ms = self._clock.now() // MICROS_PER_MS

@@ -11,6 +11,7 @@ import logging
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError, SourceError, SourceTimeout, SourceUnavailable
@@ -96,8 +97,7 @@ class HotStore:
         reading, began = self._reading, self._began
         if began is None or not self._stuck(began):
             return reading
-        since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
-        return reading._replace(error=SourceTimeout("meta", f"the read that began at {since} has not ended"))
+        return reading._replace(error=_hangs(began))
 
     @property
     def attempted(self) -> bool:
@@ -298,6 +298,13 @@ class HotStore:
                 while len(self._cold) > _COLD_KEPT:
                     self._cold.popitem(last=False)
             return self._cold[key]
+
+
+@lru_cache(maxsize=8)
+def _hangs(began: int) -> SourceTimeout:
+    """One error for each read that hangs: pages that were made meanwhile hold for as long as it is the same one."""
+    since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
+    return SourceTimeout("meta", f"the read that began at {since} has not ended")
 
 
 def _united(cold: Loaded, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:

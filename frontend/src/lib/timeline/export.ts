@@ -51,7 +51,7 @@ export function summaryOf(table: string, reason: string, answer: Answer, link: s
   const largest = [...inside].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, LISTED);
   const lines = largest.map(
     (commit) =>
-      `- ${instant(commit.t)}: ${operationName(commit.operation)}, ${changed(commit)} files, \`${commit.snapshot_id}\``,
+      `- ${instant(commit.t)}: ${plain(operationName(commit.operation))}, ${changed(commit)} files, \`${commit.snapshot_id}\``,
   );
   return [
     `**${plain(table)}**, ${instant(from)} to ${instant(to)}`,
