@@ -35,6 +35,17 @@ test('the summary names table, time, the largest commits and the link, and no na
   expect(text.trimEnd().endsWith('https://here/t/x')).toBe(true);
 });
 
+test('what a writer calls its operation is text in the summary too', () => {
+  const lanes = answer.lanes.map((lane) =>
+    lane.kind === 'events'
+      ? { ...lane, events: lane.events.map((event) => ({ ...event, operation: '[pay](http://evil)' })) }
+      : lane,
+  );
+  const text = summaryOf('t', '', { ...answer, lanes }, 'https://here/t/x');
+  expect(text).toContain('\\[pay\\](http://evil)');
+  expect(text).not.toContain('[pay](');
+});
+
 test('questions are those of the lanes, in their language', () => {
   const asked = {
     ...answer,
