@@ -19,7 +19,8 @@ from limnograph.services.hot import HotStore, Reading
 from limnograph.services.jobs import Jobs
 from limnograph.services.metrics import page_budget
 
-MAX_COMPARE_S = 400 * 86_400
+MAX_COMPARE_S = 731 * 86_400
+"""Two years: what is compared with a whole year lies before it."""
 _ANSWERED = {"ok", "partial", "stale"}
 
 
