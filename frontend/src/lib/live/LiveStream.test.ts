@@ -151,11 +151,25 @@ test('what breaks while nobody looks is not opened again until somebody does', (
 });
 
 test('looking away and back does not hurry a stream that waits for its turn by a second connection', () => {
-  const { stream, lines, newest, waits } = world();
+  const { stream, lines, newest, waits, pass } = world();
   stream.look(true);
   newest().break(true);
+  stream.look(false);
   stream.look(true);
   expect([lines.length, waits().length]).toEqual([1, 1]);
+  pass();
+  expect(lines.length).toBe(2);
+});
+
+test('a turn that comes while nobody looks is let go until somebody does', () => {
+  const { stream, lines, newest, waits, pass } = world();
+  stream.look(true);
+  newest().break(true);
+  stream.look(false);
+  pass();
+  expect([stream.state, lines.length, waits()]).toEqual(['off', 1, []]);
+  stream.look(true);
+  expect(lines.length).toBe(2);
 });
 
 test('what the server no longer remembers, or a proxy cut, is asked for again', () => {

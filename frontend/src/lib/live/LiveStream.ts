@@ -77,7 +77,6 @@ export class LiveStream {
       else if (this.#state === 'off') this.#open();
       // one that waits for its turn goes on waiting: looking away and back must not hurry it
     } else if (this.#source) this.#wait(HIDDEN_MS, () => this.stop());
-    else this.stop();
   }
 
   stop(): void {
@@ -126,7 +125,7 @@ export class LiveStream {
     this.#missed = true;
     if (!this.#visible) return this.stop();
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (this.#failures - 1));
-    this.#wait(wait * (0.5 + this.#around.chance() / 2), () => this.#open());
+    this.#wait(wait * (0.5 + this.#around.chance() / 2), () => (this.#visible ? this.#open() : this.stop()));
   }
 
   #tell(source: Source, kind: string, text: unknown): void {

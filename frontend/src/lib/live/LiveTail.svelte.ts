@@ -30,6 +30,8 @@ export class LiveTail {
 
   readonly #tail: Tail;
   #due = false;
+  /** The reader asked for what waits: an answer under way delays it, no pointer does. */
+  #wanted = false;
   #unsaid: CommitSeen[] = [];
   readonly #seen = new Set<string>();
   readonly #ask: ReturnType<typeof throttle>;
@@ -61,6 +63,7 @@ export class LiveTail {
   /** The reader no longer holds the view, or asked for what waits. */
   release(): void {
     if (!this.#due && this.waiting === 0) return;
+    this.#wanted = true;
     this.#refresh();
   }
 
@@ -68,13 +71,17 @@ export class LiveTail {
   forget(): void {
     this.#ask.cancel();
     this.#say.cancel();
-    [this.waiting, this.#due, this.#unsaid] = [0, false, []];
+    [this.waiting, this.#due, this.#wanted, this.#unsaid] = [0, false, false, []];
     this.#seen.clear();
   }
 
   #refresh(): void {
+    if (this.#tail.held() && !this.#wanted) {
+      this.#due = true; // the pointer came while this waited for its turn
+      return;
+    }
     if (this.#tail.pending()) return this.#ask();
-    [this.waiting, this.#due] = [0, false];
+    [this.waiting, this.#due, this.#wanted] = [0, false, false];
     this.#tail.refresh();
   }
 

@@ -81,6 +81,22 @@ test('under the pointer the view stays and counts what waits; then all comes at 
   expect(state.asked).toBe(1);
 });
 
+test('a pointer that comes before a question had its turn holds the view; what waits can still be asked for', () => {
+  const { tail, state, pass, commit } = world();
+  tail.moved();
+  tail.moved();
+  state.held = true;
+  pass(2_000);
+  expect(state.asked).toBe(1);
+  commit('1');
+  state.pending = true;
+  tail.release();
+  pass(2_000);
+  state.pending = false;
+  pass(2_000);
+  expect([state.asked, tail.waiting]).toEqual([2, 0]);
+});
+
 test('a commit is counted and said once, though its row comes from the watcher and from the pipeline', () => {
   const { tail, state, commit, pass } = world();
   state.held = true;
