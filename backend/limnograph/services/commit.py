@@ -87,7 +87,7 @@ class CommitDetails:
         """Whole row and parent: from the meta tables by id, else from the watcher; with the history around it."""
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories:
-            raise reading.error
+            raise reading.error.with_traceback(None)  # kept with the reading: it must not gather frames
         history = reading.lake.find(name)
         if history is None:
             raise NotFound(f"{name} could never be read, so no commit of it is known")

@@ -76,7 +76,7 @@ class CommitLists:
         after = tuple(cursors.decode(question, query.cursor, (int, int))) if query.cursor else None
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories:
-            raise SourceUnavailable("meta", str(reading.error))
+            raise SourceUnavailable("meta", reading.error.detail)
         known = reading.lake.find(query.table) if query.table else None
         uuids = (known.uuid,) if known else ()
         if not reading.lake.reaches(query.start * MICROS_PER_MS, *uuids):

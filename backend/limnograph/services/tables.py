@@ -31,7 +31,7 @@ class TableService:
         """State now. Raises NotFound; SourceUnavailable while nothing could be read yet."""
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories and not reading.lake.damaged:
-            raise SourceUnavailable("meta", str(reading.error))
+            raise SourceUnavailable("meta", reading.error.detail)
         history = reading.lake.find(name)
         if history is not None:
             self._store.asked(history.uuid)
