@@ -6,6 +6,7 @@ server refuses or cuts are asked one by one instead, so that one of them fails a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -73,7 +74,8 @@ def finer(span: TimeRange) -> int | None:
     wanted = runs_step(span.start, span.end)
     if span.step <= wanted:
         return span.step
-    divisors = [seconds for seconds in range(1, span.step + 1) if span.step % seconds == 0]
+    small = [seconds for seconds in range(1, math.isqrt(span.step) + 1) if span.step % seconds == 0]
+    divisors = [*small, *(span.step // seconds for seconds in small)]
     below = max(seconds for seconds in divisors if seconds <= wanted)
     above = min(seconds for seconds in divisors if seconds >= wanted)
     if 2 * below >= wanted:
