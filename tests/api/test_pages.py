@@ -490,6 +490,17 @@ def test_what_was_given_is_counted_by_where_it_came_from() -> None:
 # The lake behind it
 
 
+def test_a_hit_in_a_coding_that_is_made_first_is_one_hit() -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.body = b"x" * 5_000
+        await stage.get()
+        answers = [await stage.get(**{"accept-encoding": coding}) for coding in ("gzip", "zstd", "gzip")]
+        assert [answer.headers["content-encoding"] for answer in answers] == ["gzip", "zstd", "gzip"]
+        assert stage.pages.counts.hits == 3
+
+    staged(scenario)
+
+
 def test_a_source_that_fails_or_answers_again_is_told_by_the_next_answer() -> None:
     series = Series({}, [NOW // 1000 - 60_000], [52.0])
     source = MemoryMetrics("main", {"seconds": [series]})

@@ -119,7 +119,10 @@ class Front:
             return None
         answer, age = found
         finished = answer.given(given)
-        return None if finished is None else (finished, age)
+        if finished is None:
+            return None
+        self._pages.counts.hits += 1
+        return finished, age
 
     async def _caller(self, scope: Any, given: Headers, state: dict[str, Any]) -> Identity | None:
         """Who asks. Why a claim did not hold is kept for the guard: what is open stays open."""

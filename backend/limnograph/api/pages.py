@@ -107,7 +107,6 @@ class Pages:
         if age >= entry.fresh_s:
             return None
         self._entries.move_to_end(place)
-        self.counts.hits += 1
         return entry.answer, age
 
     def _holds(self, entry: _Entry, key: PageKey, identity: Identity) -> bool:
@@ -117,6 +116,7 @@ class Pages:
         """The answer to a question and its age; raises what the application raises, and Gone."""
         place = (identity.scopes, key)
         if found := self.fresh(key, identity):
+            self.counts.hits += 1
             return found
         entry = self._entries.get(place)
         if entry and self._holds(entry, key, identity):
