@@ -38,7 +38,8 @@ def test_no_route_takes_a_query_in_anybodys_language() -> None:
 def test_nothing_is_handed_out_that_a_spreadsheet_would_run() -> None:
     operations = [operation for path in document()["paths"].values() for operation in path.values()]
     media = {m for o in operations for answer in o["responses"].values() for m in answer.get("content", {})}
-    assert media == {"application/json", "application/problem+json", "text/event-stream"}
+    # text/plain: the exposition, whose names and numbers are our own.
+    assert media == {"application/json", "application/problem+json", "text/event-stream", "text/plain"}
 
 
 def test_there_is_no_maintenance_by_http() -> None:
