@@ -262,7 +262,7 @@ def _watching(config: str) -> Any:
 TASKS: dict[str, Callable[..., Any]] = {
     task.__name__: task
     for task in (
-        *(hot_rebuild, hot_q1_ours, hot_q1_pyiceberg, growth_ours, growth_duckdb),
+        *(hot_rebuild, hot_q1_ours, hot_q1_pyiceberg, growth_ours, growth_duckdb, bursts_ours),
         *(exposition_ours, exposition_changed, exposition_client, commit_to_visible),
     )
 }

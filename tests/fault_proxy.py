@@ -159,7 +159,9 @@ async def _question(reader: asyncio.StreamReader) -> None:
 
 
 def _head(status: str, length: int, kind: str = "application/json", more: str = "") -> bytes:
-    return f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n{more}\r\n".encode()
+    """It closes after its answer and says so, else a client might send its next question into the closed connection."""
+    kept = f"content-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n"
+    return f"HTTP/1.1 {status}\r\n{kept}{more}\r\n".encode()
 
 
 @contextlib.contextmanager

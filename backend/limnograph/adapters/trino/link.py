@@ -33,7 +33,7 @@ class Link(requests.Session):
         self.cut = False
         self.refused: SourceError | None = None
         self._name, self._origin, self._max_bytes, self._left = name, _origin(url), max_bytes, max_bytes
-        self._open: set[Any] = set()
+        self._open: tuple[socket.socket, ...] = ()
         adapter = _Adapter(self)
         self.mount("http://", adapter)
         self.mount("https://", adapter)
@@ -45,15 +45,15 @@ class Link(requests.Session):
     def abort(self) -> None:
         """Shut every socket; whoever reads from one fails at once. The link is of no more use."""
         self.cut = True
-        for connection in tuple(self._open):
-            sock = getattr(connection, "sock", None)
-            if sock is not None:
-                with contextlib.suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
+        for sock in self._open:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
 
-    def opened(self, connection: Any) -> None:
-        """A connection has its socket now."""
-        self._open.add(connection)
+    def opened(self, sock: socket.socket) -> None:
+        """A connection has its socket now. It is the socket that is remembered: under an answer that says `connection:
+        close` the connection lets go of it before the body is read.
+        """
+        self._open = (*(one for one in self._open if one.fileno() != -1), sock)
         if self.cut:
             self.abort()
 
@@ -110,12 +110,12 @@ def _pools(link: Link) -> dict[str, type]:
     class Plain(HTTPConnection):
         def connect(self) -> None:
             super().connect()
-            link.opened(self)
+            link.opened(self.sock)
 
     class Secure(HTTPSConnection):
         def connect(self) -> None:
             super().connect()
-            link.opened(self)
+            link.opened(self.sock)
 
     class PlainPool(HTTPConnectionPool):
         ConnectionCls = Plain
