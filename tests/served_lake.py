@@ -18,6 +18,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 PROGRAM = [sys.executable, "-m", "limnograph"]
 SEEN_S = 150
+ROWS = pa.table({"id": [1, 2]})
 
 
 class Served(NamedTuple):
@@ -34,18 +35,23 @@ class Served(NamedTuple):
             return json.load(answer)
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[Served]:
-    """Stopped at the end; what it logged is then in `folder/log`."""
+def small_lake(folder: Path, settings: str = "", commits: int = 1) -> SqlCatalog:
+    """Catalog `lake` with `sales.orders`, and `limnograph.toml` with it and more `settings`."""
     properties = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": f"file://{folder}/wh"}
     catalog = SqlCatalog("lake", **properties)
     catalog.create_namespace("sales")
-    rows = pa.table({"id": [1, 2]})
-    orders = catalog.create_table("sales.orders", rows.schema)
-    for _ in range(2):
-        orders.append(rows)
+    orders = catalog.create_table("sales.orders", ROWS.schema)
+    for _ in range(commits):
+        orders.append(ROWS)
     lines = "".join(f'{key} = "{value}"\n' for key, value in {"type": "sql", **properties}.items())
-    (folder / "limnograph.toml").write_text(f'[catalogs.lake]\n{lines}[auth]\nmode = "tokens"\n')
+    (folder / "limnograph.toml").write_text(f"[catalogs.lake]\n{lines}{settings}")
+    return catalog
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Served]:
+    """Stopped at the end; what it logged is then in `folder/log`."""
+    catalog = small_lake(folder, '[auth]\nmode = "tokens"\n', commits=2)
     config = ["--config", str(folder / "limnograph.toml")]
     made = subprocess.run(
         [*PROGRAM, "token", "create", "all", "--scope", "read,webhook,maintain", *config],
@@ -59,7 +65,9 @@ def served(folder: Path) -> Iterator[Served]:
         )
     try:
         url = child.stdout.readline().rsplit(" ", 1)[-1].strip()
-        found = Served(url, made.stdout.strip(), [str(s.snapshot_id) for s in orders.snapshots()])
+        found = Served(
+            url, made.stdout.strip(), [str(s.snapshot_id) for s in catalog.load_table("sales.orders").snapshots()]
+        )
         _seen(found)
         yield found
     finally:

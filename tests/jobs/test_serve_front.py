@@ -16,9 +16,10 @@ from typing import Self
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from pyiceberg.catalog.sql import SqlCatalog
-from test_serve_process import ROWS, Serving
+from test_serve_process import Serving
 
 from limnograph.domain.gauges import SERVER_METRICS
+from served_lake import ROWS, small_lake
 
 STREAMS = 500
 HALVES = 300
@@ -26,14 +27,8 @@ HALVES = 300
 
 @pytest.fixture
 def settings_file(tmp_path) -> Path:
-    properties = {"uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/wh"}
-    catalog = SqlCatalog("lake", **properties)
-    catalog.create_namespace("sales")
-    catalog.create_table("sales.orders", ROWS.schema).append(ROWS)
-    lines = [f'{key} = "{value}"' for key, value in properties.items()]
-    file = tmp_path / "limnograph.toml"
-    file.write_text("\n".join(["[catalogs.lake]", 'type = "sql"', *lines, "[server]", "streams = 600"]) + "\n")
-    return file
+    small_lake(tmp_path, "[server]\nstreams = 600\n")
+    return tmp_path / "limnograph.toml"
 
 
 @pytest.fixture

@@ -14,22 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-ROWS = pa.table({"id": [1, 2]})
+from served_lake import ROWS, small_lake
 
 
 @pytest.fixture
 def lake(tmp_path) -> SqlCatalog:
-    properties = {"uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/wh"}
-    catalog = SqlCatalog("lake", **properties)
-    catalog.create_namespace("sales")
-    catalog.create_table("sales.orders", ROWS.schema).append(ROWS)
-    lines = [f'{key} = "{value}"' for key, value in properties.items()]
-    (tmp_path / "limnograph.toml").write_text("\n".join(["[catalogs.lake]", 'type = "sql"', *lines]))
-    return catalog
+    return small_lake(tmp_path)
 
 
 class Serving:
