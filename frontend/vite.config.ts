@@ -50,6 +50,8 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['src/**/*.svelte.test.ts'],
+          // a browser on a busy machine: the reporter names each test that needed its second try
+          retry: process.env['CI'] ? 1 : 0,
           browser: {
             enabled: true,
             headless: true,
