@@ -1,0 +1,75 @@
+"""A case as `limnograph explain --cases` reads it, what is true about it, and both as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+Case = dict[str, Any]
+Answer = dict[str, Any]
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+EPOCH = 1_790_553_600_000
+"""Where all made series begin (a Monday, UTC midnight), epoch milliseconds."""
+
+
+class Effect(msgspec.Struct):
+    """One true change of the job: the commits that cause it, its first slow run, and level after over level before."""
+
+    commit_ids: list[str]
+    onset: int
+    kind: str
+    effect_ratio: float
+
+
+class Truth(msgspec.Struct):
+    """What is true about a case. `cause` of an innocent case: none, infrastructure or load; of a guilty one: commit."""
+
+    id: str
+    scenario: str
+    cause: str
+    effects: list[Effect] = []
+
+    @property
+    def guilty(self) -> set[str]:
+        """Ids of all commits that changed the job; empty for an innocent case."""
+        return {commit for effect in self.effects for commit in effect.commit_ids}
+
+
+class Labelled(msgspec.Struct):
+    """A case beside its truth. No method under test sees the second."""
+
+    case: Case
+    truth: Truth
+
+
+def series(times: np.ndarray, values: np.ndarray, name: str) -> dict[str, Any]:
+    """A series of the case format; values that are not finite are null."""
+    rounded = [round(value, 4) if value == value else None for value in values.tolist()]  # noqa: PLR0124 - NaN only
+    return {"times": times.astype(np.int64).tolist(), name: rounded}
+
+
+def write(labelled: Iterable[Labelled], folder: Path) -> tuple[Path, Path]:
+    """Paths of `cases.jsonl` and `truth.jsonl`, one line a case, in the same order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cases, truth = folder / "cases.jsonl", folder / "truth.jsonl"
+    with cases.open("wb") as case_lines, truth.open("wb") as truth_lines:
+        for each in labelled:
+            case_lines.write(msgspec.json.encode(each.case) + b"\n")
+            truth_lines.write(msgspec.json.encode(each.truth) + b"\n")
+    return cases, truth
+
+
+def read(folder: Path) -> list[Labelled]:
+    """What `write` wrote."""
+    cases = (folder / "cases.jsonl").read_bytes().splitlines()
+    truth = (folder / "truth.jsonl").read_bytes().splitlines()
+    return [
+        Labelled(msgspec.json.decode(case), msgspec.json.decode(line, type=Truth))
+        for case, line in zip(cases, truth, strict=True)
+    ]
