@@ -53,7 +53,7 @@ def test_a_page_that_is_changed_in_place_is_the_page_made_anew() -> None:
 
 
 def test_tables_beyond_the_budget_of_series_are_left_out_and_counted() -> None:
-    page = TablePage(max_series=2 * (len(TABLE_GAUGES) + len(TABLE_COUNTERS)))
+    page = TablePage(max_series=2 * (len(TABLE_GAUGES) + 1 + len(TABLE_COUNTERS)))
     rendered = samples(page.render([numbers(f"t{i}", lakehouse_table_commits_total=1.0) for i in range(5)]))
     assert len(rendered) == 4
     assert page.left_out == 6

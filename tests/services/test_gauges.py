@@ -91,3 +91,28 @@ def test_numbers_of_a_table_that_did_not_change_are_the_same_object() -> None:
     after = {one.name.table: one for one in made.gauges.numbers()[1]}
     assert after["other"] is before["other"]
     assert after["orders"] is not before["orders"]
+
+
+def gauges(made) -> dict[str, float]:
+    return made.gauges.numbers()[1][0].gauges
+
+
+def test_what_is_worked_out_now_and_then_keeps_its_newest_known_value() -> None:
+    rows = [
+        commit(1, NOW - 5 * HOUR, observed_at=NOW, debt_files=40, skew_max_over_median=2.5),
+        commit(2, NOW - 4 * HOUR, debt_files=60),
+        commit(3, NOW - 3 * HOUR),
+    ]
+    told = gauges(parts(lake(rows)))
+    assert told["lakehouse_table_debt_files"] == 60
+    assert told["lakehouse_table_partition_skew_ratio"] == 2.5
+    assert "lakehouse_table_delete_bytes" not in told
+
+
+def test_the_usual_interval_is_known_from_five_moves_on() -> None:
+    four = [commit(i, NOW - (9 - i) * HOUR, observed_at=NOW) for i in range(1, 5)]
+    assert "lakehouse_table_usual_commit_interval_seconds" not in gauges(parts(lake(four)))
+    five = [*four, commit(5, NOW - HOUR, total_delete_bytes=7, metadata_bytes=9)]
+    told = gauges(parts(lake(five)))
+    assert told["lakehouse_table_usual_commit_interval_seconds"] == 3_600
+    assert (told["lakehouse_table_delete_bytes"], told["lakehouse_table_metadata_bytes"]) == (7, 9)

@@ -23,19 +23,20 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from limnograph import __version__
-from limnograph.domain.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.domain.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.gauges import TableNumbers
 
 MAX_SERIES = 250_000
-"""Series of tables on one page; 14 a table."""
+"""Series of tables on one page; 20 a table."""
 _SPECIAL = re.compile(r'[\\"\n]')
 _LABELS = "{{" + ",".join(f'{label}="{{}}"' for label in LABELS) + "}} "
 _FAMILIES = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily}
-_NAMES = [metric.name for metric in (*TABLE_GAUGES, *TABLE_COUNTERS)]
+_GAUGES = (*TABLE_GAUGES, USUAL_INTERVAL)
+_NAMES = [metric.name for metric in (*_GAUGES, *TABLE_COUNTERS)]
 _HEADS = [
-    *(f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} gauge\n" for metric in TABLE_GAUGES),
+    *(f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} gauge\n" for metric in _GAUGES),
     *(f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} counter\n" for metric in TABLE_COUNTERS),
 ]
 
@@ -145,7 +146,7 @@ class TablePage:
 def _families(labels: list[str], tables: list[TableNumbers]) -> list[list[str]]:
     """Lines by family, one for each table; nothing where a number is not known."""
     gauges, counters = [one.gauges for one in tables], [one.counters for one in tables]
-    made = [_lines(metric.name, labels, gauges) for metric in TABLE_GAUGES]
+    made = [_lines(metric.name, labels, gauges) for metric in _GAUGES]
     return [*made, *(_lines(metric.name, labels, counters) for metric in TABLE_COUNTERS)]
 
 

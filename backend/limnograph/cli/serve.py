@@ -38,6 +38,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.api.exposition import Exposition
     from limnograph.api.opened import gate
     from limnograph.api.pages import PageCounts
+    from limnograph.api.served_metrics import ServedMetrics
     from limnograph.api.source_metrics import SourceMetrics
     from limnograph.api.traffic import Traffic
     from limnograph.jobs.logs import configure
@@ -54,11 +55,12 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     chosen = free_port(address, DEFAULT_PORT if given is None else given, given=given is not None)
     parts = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
     traffic, counts, live = Traffic(), PageCounts(), parts.backend.live
+    public = settings.server.public_url or f"http://{f'[{address}]' if ':' in address else address}:{chosen}"
     exposition = Exposition(
         parts.gauges.numbers,
         lambda: parts.store.watermark,
         own=lambda: {**parts.own_metrics(), **counts.told()},
-        collectors=[traffic, SourceMetrics(parts.asked_sources)],
+        collectors=[traffic, SourceMetrics(parts.asked_sources), ServedMetrics(parts.reported.told, public)],
     )
     asked = gate(settings, address)
     limits = Limits(settings.server.page_cache_mb * MB, open_metrics=settings.auth.open_metrics)

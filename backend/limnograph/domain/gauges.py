@@ -6,19 +6,31 @@ has no sample; it is never 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 LABELS = ("catalog", "table_namespace", "table")
 """Never `job` or `namespace`: Prometheus and Kubernetes overwrite them."""
 
 
+class ServedMetric(NamedTuple):
+    """A family with labels that the server makes beside the columns of `snapshots`."""
+
+    name: str
+    kind: Literal["gauge", "counter"]
+    help: str
+    labels: tuple[str, ...]
+
+
 class TableGauge(NamedTuple):
-    """`column` of `snapshots` at the snapshot that main points at; `scale` turns it into the unit of the name."""
+    """`column` of `snapshots` at the snapshot that main points at; `scale` turns it into the unit of the name. `kept`:
+    where that snapshot's is not known, the newest on main that is.
+    """
 
     name: str
     column: str
     help: str
     scale: float = 1.0
+    kept: bool = False
 
 
 class TableCounter(NamedTuple):
@@ -36,15 +48,38 @@ class TableCounter(NamedTuple):
 TABLE_GAUGES = (
     TableGauge("lakehouse_table_data_files", "total_data_files", "Live data files of the current snapshot."),
     TableGauge("lakehouse_table_delete_files", "total_delete_files", "Live delete files of the current snapshot."),
+    TableGauge("lakehouse_table_delete_bytes", "total_delete_bytes", "Bytes of live delete files."),
     TableGauge("lakehouse_table_records", "total_records", "Rows in live data files, before deletes are applied."),
     TableGauge("lakehouse_table_bytes", "total_bytes", "Bytes of live data files."),
     TableGauge("lakehouse_table_small_files", "small_files", "Live data files below three quarters of the target."),
     TableGauge("lakehouse_table_file_size_p50_bytes", "file_size_p50", "Median size of live data files."),
+    TableGauge(
+        "lakehouse_table_target_file_bytes", "target_file_bytes", "Size that data files should have, of its properties."
+    ),
+    TableGauge(
+        "lakehouse_table_debt_files",
+        "debt_files",
+        "Data files that compaction would merge, when it was worked out last.",
+        kept=True,
+    ),
+    TableGauge(
+        "lakehouse_table_partition_skew_ratio",
+        "skew_max_over_median",
+        "Bytes of the largest partition over those of the median one, when it was worked out last.",
+        kept=True,
+    ),
     TableGauge("lakehouse_table_manifests", "manifests", "Manifests of the current snapshot."),
+    TableGauge("lakehouse_table_metadata_bytes", "metadata_bytes", "Bytes of the metadata file of the last commit."),
     TableGauge("lakehouse_table_snapshots", "live_snapshots", "Snapshots kept in the table's metadata."),
     TableGauge(
         "lakehouse_table_last_commit_timestamp_seconds", "committed_at", "When main moved last, epoch seconds.", 1e-6
     ),
+)
+USUAL_INTERVAL = ServedMetric(
+    "lakehouse_table_usual_commit_interval_seconds",
+    "gauge",
+    "Median time between the last 50 moves of main; known from five on.",
+    LABELS,
 )
 
 TABLE_COUNTERS = (
@@ -53,6 +88,22 @@ TABLE_COUNTERS = (
     TableCounter("lakehouse_table_added_records_total", "added_records", "Rows added by commits."),
     TableCounter("lakehouse_table_added_bytes_total", "added_bytes", "Bytes of data files added by commits."),
     TableCounter("lakehouse_table_commits_total", "", "Commits of main, maintenance (`replace`) left out."),
+)
+
+REPORTED_COMMITS = ServedMetric(
+    "lakehouse_table_reported_commits_total",
+    "counter",
+    "Commits that Iceberg clients reported; from the start of the server on.",
+    LABELS,
+)
+REPORTED_ATTEMPTS = ServedMetric(
+    "lakehouse_table_reported_commit_attempts_total",
+    "counter",
+    "Attempts that those commits took: more than one each is contention.",
+    LABELS,
+)
+PUBLIC_URL = ServedMetric(
+    "limnograph_public_url_info", "gauge", "1; the label says where browsers find this server.", ("url",)
 )
 
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
-from limnograph.domain.gauges import LABELS, REQUESTS, SECONDS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.domain.gauges import (
+    LABELS,
+    PUBLIC_URL,
+    REPORTED_ATTEMPTS,
+    REPORTED_COMMITS,
+    REQUESTS,
+    SECONDS,
+    SERVER_METRICS,
+    TABLE_COUNTERS,
+    TABLE_GAUGES,
+    USUAL_INTERVAL,
+)
 from limnograph.domain.source_metrics import (
     ASKED,
     ASKED_HELP,
@@ -33,15 +44,18 @@ gauge.
 
 def document() -> str:
     """The whole page as Markdown."""
-    tables = _rows((gauge.name, "gauge", gauge.help) for gauge in TABLE_GAUGES)
+    tables = _rows((gauge.name, "gauge", gauge.help) for gauge in (*TABLE_GAUGES, USUAL_INTERVAL))
     counters = _rows((counter.name, "counter", counter.help) for counter in TABLE_COUNTERS)
+    reported = _rows((metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS))
     own = _rows((metric.name, metric.kind, metric.help) for metric in SERVER_METRICS)
+    own += f"| `{PUBLIC_URL.name}` | {PUBLIC_URL.kind} | {PUBLIC_URL.help} By `url`; links in alerts begin with it. |\n"
     edges = ", ".join(f"{edge:g}" for edge in SECONDS)
     requests = f"Histogram by `route` (a pattern), `method` and `status`; seconds {edges}. Status 499: no answer began."
     requests += " Refusals are those of 400, 401, 403, 413 and 429."
     sections = (
         f"## Of each table\n\n{tables}",
         f"## Counters of each table\n\n{_COUNTED}\n{counters}",
+        f"## Of each table whose commits are reported (docs/events.md)\n\n{reported}",
         f"## Of the server\n\n{own}| `{REQUESTS}` | histogram | {requests} |\n",
         f"## Of its sources\n\n{_sources()}",
     )

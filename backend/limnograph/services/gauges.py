@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.gauges import TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.domain.gauges import TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
 from limnograph.domain.ids import TableName
 from limnograph.ports.counters import Counted, CounterStore
 from limnograph.services.history import History
@@ -72,11 +72,14 @@ class TableGauges:
         made = self._made.get(table.uuid)
         if made is not None and made[0].version == table.version and made[1] == counting:
             return made[2]
-        times, place, _ = main_at(table, table.rows.column("committed_at"), _END)
+        times, place, usual = main_at(table, table.rows.column("committed_at"), _END)
         if place < 0 or table.name is None:
             return None
         counters = dict(self._count(table).totals) if counting else {}
-        numbers = TableNumbers(table.name, _gauges(table, place, int(times[-1])), counters)
+        gauges = _gauges(table, place, int(times[-1]))
+        if usual is not None:
+            gauges[USUAL_INTERVAL.name] = usual
+        numbers = TableNumbers(table.name, gauges, counters)
         self._made[table.uuid] = table, counting, numbers
         return numbers
 
@@ -117,10 +120,21 @@ def _added(table: HotTable, fresh: Ints, totals: dict[str, float]) -> dict[str, 
 def _gauges(table: HotTable, place: int, moved_at: int) -> dict[str, float]:
     row = table.rows.chosen([place]).numbers[:, 0]
     found: dict[str, float] = {}
+    history: History | None = None
     for gauge, index in _GAUGES:
-        value = int(row[index])
-        if value != NULL:
-            number = float(row[index : index + 1].view(np.float64)[0]) if gauge.column in FLOATS else value
+        value = row[index : index + 1]
+        if value[0] == NULL and gauge.kept:
+            history = history or History(table)
+            value = _newest_known(history, gauge.column)
+        if len(value) and value[0] != NULL:
+            number = float(value.view(np.float64)[0]) if gauge.column in FLOATS else int(value[0])
             found[gauge.name] = number * gauge.scale if gauge.scale != 1.0 else number
     found[_MOVED.name] = moved_at * _MOVED.scale
     return found
+
+
+def _newest_known(history: History, column: str) -> Ints:
+    """The last value of a column along main that is known; empty when none is."""
+    places = history.main_places
+    values = history.table.rows.column(column)[places[places >= 0]]
+    return np.ascontiguousarray(values[values != NULL][-1:])

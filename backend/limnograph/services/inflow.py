@@ -16,6 +16,7 @@ from limnograph.services import notifications
 from limnograph.services.bodies import parse
 from limnograph.services.lineage import told_by_event
 from limnograph.services.naming import Naming
+from limnograph.services.reported_commits import ReportedCommits
 from limnograph.services.reports import told_by_report
 from limnograph.services.runs import Runs, items_of
 from limnograph.services.told import Taken, Told
@@ -24,8 +25,16 @@ from limnograph.services.told import Taken, Told
 class Inflow:
     """Every method is durable before it returns. Raises InvalidInput naming the field, SourceError."""
 
-    def __init__(self, runs: Runs, naming: Naming, clock: Clock, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        runs: Runs,
+        naming: Naming,
+        clock: Clock,
+        wake: Callable[[], None],
+        reported: ReportedCommits | None = None,
+    ) -> None:
         self._runs, self._naming, self._clock, self._wake = runs, naming, clock, wake
+        self._reported = reported or ReportedCommits()
 
     async def lineage(self, body: bytes) -> Taken:
         """An OpenLineage event. Those of jobs and datasets alone are valid and say nothing about runs."""
@@ -69,6 +78,8 @@ class Inflow:
         if not items:
             return Taken(0, 0)
         new = await self._runs.store(items, told.runs)
+        if new:
+            self._reported.add(told.reports)
         if new and told.notices:
             self._wake()
         messages = min(told.messages, len(items))

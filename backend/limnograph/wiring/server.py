@@ -44,6 +44,7 @@ from limnograph.services.live_lake import LiveLake
 from limnograph.services.metrics import Metrics
 from limnograph.services.naming import Known, Naming
 from limnograph.services.question_counts import AskedSource
+from limnograph.services.reported_commits import ReportedCommits
 from limnograph.services.runs import Runs
 from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
@@ -113,6 +114,7 @@ class Parts:
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
         self.gauges = TableGauges(self.store, counters)
+        self.reported = ReportedCommits()
         status = StatusService(
             self.store,
             fleet,
@@ -130,7 +132,7 @@ class Parts:
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
             runs=self.runs,
             versions=LakeVersions(self.store, self.runs, self._metrics),
-            events=Inflow(self.runs, naming, clock, self._wake),
+            events=Inflow(self.runs, naming, clock, self._wake, self.reported),
             status=status,
             live=Live(caps),
         )

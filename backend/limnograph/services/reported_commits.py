@@ -1,0 +1,47 @@
+"""Commits and attempts that Iceberg clients reported, counted by table while the server runs: contention in numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from limnograph.domain.events import ReportFact
+from limnograph.domain.ids import TableName
+
+MOST_TABLES = 10_000
+"""Tables that are counted; names come from strangers, so they are bounded."""
+
+
+class Attempted(NamedTuple):
+    """Commits of one table and the attempts that they took."""
+
+    commits: int
+    attempts: int
+
+
+class ReportedCommits:
+    """Thread-safe. Only reports whose table has a catalog of ours and that say how many attempts there were."""
+
+    def __init__(self, most: int = MOST_TABLES) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._counted: dict[TableName, Attempted] = {}
+
+    def add(self, reports: Iterable[ReportFact]) -> None:
+        """Count those of commits."""
+        with self._lock:
+            for report in reports:
+                if report.kind != "commit" or not report.attempts or not report.catalog or not report.table:
+                    continue
+                name = TableName(report.catalog, report.namespace or "", report.table)
+                before = self._counted.get(name)
+                if before is None and len(self._counted) >= self._most:
+                    continue
+                commits, attempts = before or (0, 0)
+                self._counted[name] = Attempted(commits + 1, attempts + report.attempts)
+
+    def told(self) -> dict[TableName, Attempted]:
+        """What was counted so far."""
+        with self._lock:
+            return dict(self._counted)
