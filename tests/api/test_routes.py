@@ -164,6 +164,14 @@ def test_ids_keep_all_nineteen_digits() -> None:
     assert str(BIG) in [event["snapshot_id"] for event in events]
 
 
+def test_a_timeline_carries_the_table_when_it_is_asked_to_and_says_the_same_as_its_own_route() -> None:
+    assert get(f"{TABLE}/timeline?lanes=commits").json()["detail"] is None
+    carried = get(f"{TABLE}/timeline?lanes=commits&detail=true").json()["detail"]
+    assert carried == get(TABLE).json()
+    assert carried["values"]["data_files"] == 51_202
+    assert get("/api/v1/tables/lake/sales/none/timeline?detail=true").status_code == 404
+
+
 def test_a_run_is_accepted_once_per_status() -> None:
     made = parts()
     body = {"run_id": "r1", "job_name": "churn", "status": "running", "started_at": NOW_MS}

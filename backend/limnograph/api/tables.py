@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+import msgspec
 from litestar import Request, Router, get
 from litestar.di import NamedDependency
 
@@ -12,6 +14,8 @@ from limnograph.api.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.problems import documented
 from limnograph.domain.answers import CommitDetail, CommitsPage, TableDetail, TablesPage
 from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
+from limnograph.domain.errors import SourceError
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.services.backend import Backend
@@ -82,14 +86,28 @@ async def get_timeline(
     lanes: p.Lanes = None,
     job: p.Job = None,
     compare: p.Compare = None,
+    detail: p.WithDetail = False,
 ) -> Timeline:
     """Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours."""
     first, last = p.span(start, end, _now_ms(backend), 6 * p.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
     name = p.table_name(catalog, namespace, table)
-    found = await backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
-    request.scope["state"][FAILED] = found.failed
-    return found
+    answer = backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
+    if not detail:
+        found = await answer
+        request.scope["state"][FAILED] = found.failed
+        return found
+    found, now = await asyncio.gather(answer, _told(backend, name))
+    request.scope["state"][FAILED] = found.failed or now is None
+    return msgspec.structs.replace(found, detail=now)
+
+
+async def _told(backend: Backend, name: TableName) -> TableDetail | None:
+    """The table now. A source that fails takes no lane with it."""
+    try:
+        return await backend.tables.detail(name)
+    except SourceError:
+        return None
 
 
 @get(

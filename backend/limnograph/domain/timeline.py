@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from limnograph.domain.answers import TableDetail
+
 LANES = (
     "alerts",
     "job_duration",
@@ -151,7 +153,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """`t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
-    period before, when it was asked for.
+    period before, when it was asked for. `detail`: the table now, when it was asked for; null also when it could not be
+    told, which the route of the table alone explains.
     """
 
     range: Range
@@ -159,6 +162,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     t: list[int]
     lanes: list[Lane]
     cmp: Compared | None = None
+    detail: TableDetail | None = None
 
     @property
     def failed(self) -> bool:

@@ -1257,11 +1257,14 @@ export interface components {
         /**
          * Timeline
          * @description `t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
-         *         period before, when it was asked for.
+         *         period before, when it was asked for. `detail`: the table now, when it was asked for; null also when it could not be
+         *         told, which the route of the table alone explains.
          */
         Timeline: {
             /** @default null */
             cmp: components["schemas"]["Compared"] | null;
+            /** @default null */
+            detail: components["schemas"]["TableDetail"] | null;
             lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
             range: components["schemas"]["Range"];
             t: number[];
@@ -2662,6 +2665,8 @@ export interface operations {
                 job?: string;
                 /** @description Also answer the period this many seconds earlier. */
                 cmp?: number;
+                /** @description Also answer what the route of the table answers: one request less. */
+                detail?: boolean;
             };
             header?: never;
             path: {

@@ -1,4 +1,5 @@
 // The one stream of the application: open while the page can be seen, its state for whoever draws or polls.
+import { afterFirstAnswer } from '#lib/state/first-question.ts';
 import { LiveStream, type LiveState } from './LiveStream.ts';
 import { later } from './throttle.ts';
 
@@ -24,9 +25,10 @@ export const live = {
   /** Follows the page's visibility; the returned function closes the stream. */
   start(): () => void {
     const look = () => stream.look(document.visibilityState === 'visible');
-    look();
+    const cancel = afterFirstAnswer(look);
     document.addEventListener('visibilitychange', look);
     return () => {
+      cancel();
       document.removeEventListener('visibilitychange', look);
       stream.stop();
     };

@@ -2,6 +2,7 @@
 // One for the whole application.
 import { getStatus, type Schemas } from '#lib/api/client.ts';
 import { live } from '#lib/live/live.svelte.ts';
+import { afterFirstAnswer } from '#lib/state/first-question.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 
 const EVERY_MS = 15_000;
@@ -23,12 +24,13 @@ class StatusFeed {
   /** Starts asking; the returned function stops it. */
   start(): () => void {
     const ask = () => void this.refresh();
-    ask();
+    const cancel = afterFirstAnswer(ask);
     const heard = [live.on('sources', ask), live.onBehind(ask)];
     const again = setInterval(() => {
       if (document.visibilityState === 'visible') void this.refresh();
     }, EVERY_MS);
     return () => {
+      cancel();
       clearInterval(again);
       for (const end of heard) end();
       this.resource.stop();

@@ -1,5 +1,7 @@
 // One question to the server and its newest answer. Old data stay while new ones are fetched; a late answer of an
 // older question is dropped. Draws nothing.
+import { untrack } from 'svelte';
+import { firstQuestion } from './first-question.ts';
 import { problemFrom, type ApiProblem } from '#lib/api/problem.ts';
 
 /** Nothing is drawn for a wait shorter than this; then a skeleton. */
@@ -27,6 +29,8 @@ export class Resource<T> {
     const mine = new AbortController();
     this.#running = mine;
     this.pending = true;
+    // untracked: who asks in an effect must not ask again because of the answer
+    const answered = untrack(() => this.data) === undefined ? firstQuestion() : undefined;
     const patience = setTimeout(() => (this.slow = this.data === undefined), this.#patienceMs);
     try {
       const data = await question(mine.signal);
@@ -35,8 +39,15 @@ export class Resource<T> {
       if (this.#running === mine) this.problem = problemFrom(thrown);
     } finally {
       clearTimeout(patience);
+      answered?.();
       if (this.#running === mine) [this.pending, this.slow] = [false, false];
     }
+  }
+
+  /** An answer that another question brought along. */
+  take(data: T): void {
+    this.stop();
+    [this.data, this.problem] = [data, undefined];
   }
 
   /** Forgets the answer: what follows is about something else. */
