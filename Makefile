@@ -28,7 +28,7 @@ demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, s
 
 .PHONY: test
 test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 minutes)
-	pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	pytest -n 2 --dist loadgroup --durations=25 $(PYTEST_ARGS)
 	cd frontend && npm test
 	$(MAKE) e2e
 
