@@ -37,8 +37,8 @@ class Truth(msgspec.Struct):
 
     @property
     def guilty(self) -> set[str]:
-        """Ids of all commits that changed the job; empty for an innocent case."""
-        return {commit for effect in self.effects for commit in effect.commit_ids}
+        """Ids of the commits that slowed the job; empty for an innocent case, also one that maintenance made faster."""
+        return {commit for effect in self.effects if effect.effect_ratio > 1 for commit in effect.commit_ids}
 
 
 class Labelled(msgspec.Struct):

@@ -115,8 +115,8 @@ def calibration_error(believed: Sequence[tuple[float, bool]]) -> float | None:
 def summarise(judged: Iterable[Judged]) -> Scores:
     """Metrics of all these answers together; precision and recall are pooled over commits."""
     each = list(judged)
-    guilty = [one for one in each if one.truth.effects]
-    innocent = [one for one in each if not one.truth.effects]
+    guilty = [one for one in each if one.truth.guilty]
+    innocent = [one for one in each if not one.truth.guilty]
     blamed, hits = sum(one.blamed for one in each), sum(one.hits for one in each)
     true = sum(len(one.truth.guilty) for one in each)
     precision = hits / blamed if blamed and guilty else None
