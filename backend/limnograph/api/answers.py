@@ -12,10 +12,8 @@ import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope
 
 from limnograph.api.encodings import LEAST, Coding, chosen, encoded
+from limnograph.ports.quick import Given, Header
 
-Header = tuple[bytes, bytes]
-Given = tuple[int, list[Header], bytes]
-"""Status, headers and body that leave; the headers are shared and not to be changed."""
 Complete = Callable[[Iterable[Header]], list[Header]]
 """Adds the headers that every answer carries."""
 _CACHING = [(b"cache-control", b"private, no-cache"), (b"vary", b"accept-encoding, authorization, cookie")]

@@ -12,7 +12,8 @@ from litestar.di import Provide
 from litestar.types import ASGIApp
 
 from limnograph.api import access, docs, openapi, problems, sessions, spa
-from limnograph.api.front import Front, SecurityHeaders
+from limnograph.api.exchange import SecurityHeaders
+from limnograph.api.front import Front
 from limnograph.api.gate import Gate
 from limnograph.api.page_keys import PageKeys
 from limnograph.api.pages import PageCounts, Pages

@@ -5,46 +5,24 @@ It sees every response, also those that Litestar or a bug make, so that no answe
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import logging
-import re
-import secrets
-from collections.abc import Iterable
 from typing import Any, cast
 
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from limnograph.api import paths, problems
-from limnograph.api.answers import Answer, Given, Header, Outcome
+from limnograph.api.answers import Answer, Outcome
 from limnograph.api.bodies import MAX_BODY, TOO_LARGE, bounded
+from limnograph.api.exchange import Exchange, SecurityHeaders, request_id, whole
 from limnograph.api.gate import SAFE, Gate, Headers, peer
 from limnograph.api.pages import Gone, Pages
 from limnograph.domain.access import AuditEvent, Identity
 from limnograph.domain.errors import LimnographError
 from limnograph.ports.access import AuditLog
+from limnograph.ports.quick import Given
 
-SEND_S = 60.0
-"""A caller that takes nothing of a stream for so long is taken to be gone."""
 _PAGE = frozenset(("GET", "HEAD"))
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_ID_BITS = 2**64 - 1
-_IDS = itertools.count(secrets.randbits(64))
-"""Names for requests, not secrets: counted from anywhere, so that two servers hardly share one."""
 _log = logging.getLogger("limnograph.api")
-
-
-class SecurityHeaders:
-    """Headers that every answer carries, whoever made it."""
-
-    def __init__(self, headers: Iterable[tuple[str, str]]) -> None:
-        self._headers: list[Header] = [(name.encode(), value.encode()) for name, value in headers]
-        self._names = {name for name, _ in self._headers}
-
-    def complete(self, headers: Iterable[Header]) -> list[Header]:
-        """Headers with ours added and none twice."""
-        kept = [(name, value) for name, value in headers if name.lower() not in self._names]
-        return [*kept, *self._headers]
 
 
 class Front:
@@ -75,8 +53,16 @@ class Front:
         if exchange.method not in SAFE and self._gate.audit is not None:
             _audit(self._gate.audit, exchange, scope)
 
+    def at_once(self, scope: Any) -> Given | None:
+        """The whole answer where it is a kept page and nothing has to be waited for; None: call the application. In any
+        thread.
+        """
+        given = dict(scope["headers"])
+        finished = self._finished(scope, given)
+        return None if finished is None else whole(*finished, scope["method"], request_id(given))
+
     async def _serve(self, exchange: Exchange, scope: Any, receive: Receive) -> None:
-        finished = self._finished(exchange, scope)
+        finished = self._finished(scope, exchange.given)
         if finished is not None:
             await exchange.give(*finished)
             return
@@ -103,13 +89,12 @@ class Front:
                 scope = {**scope, "method": "GET"}
         await self._app(scope, bounded(receive), exchange.send)
 
-    def _finished(self, exchange: Exchange, scope: Any) -> tuple[Given, float] | None:
+    def _finished(self, scope: Any, given: Headers) -> tuple[Given, float] | None:
         """A kept page, where nothing has to be waited for. Asks all that `_serve` asks: a path that has a key was
         canonical once and is so for ever, who asks and by which name is looked at anew. None: go the long way.
         """
-        given = exchange.given
         key = self._pages.known(scope["raw_path"], scope["query_string"])
-        if key is None or exchange.method not in _PAGE or b"content-length" in given:
+        if key is None or scope["method"] not in _PAGE or b"content-length" in given:
             return None
         identity = self._gate.known(scope, given)
         if identity is None or self._gate.refusal(scope, given, identity) is not None:
@@ -121,7 +106,7 @@ class Front:
         finished = answer.given(given)
         if finished is None:
             return None
-        self._pages.counts.hits += 1
+        self._pages.counts.hit()
         return finished, age
 
     async def _caller(self, scope: Any, given: Headers, state: dict[str, Any]) -> Identity | None:
@@ -144,76 +129,6 @@ class Front:
             await outcome.bytes_in(outcome.coding(given.get(b"accept-encoding", b"")))
             found = outcome.given(given)
         return found
-
-
-class Exchange:
-    """One request and its answer."""
-
-    def __init__(self, scope: Any, send: Send, headers: SecurityHeaders) -> None:
-        self._send, self._headers = send, headers
-        self.status = 0
-        self.given: Headers = dict(scope["headers"])
-        asked = self.given.get(b"x-request-id")
-        if asked is not None and _REQUEST_ID.fullmatch(asked):
-            self.request_id = asked.decode()
-        else:
-            self.request_id = f"{next(_IDS) & _ID_BITS:016x}"
-        self.method: str = scope["method"]
-
-    @property
-    def declared_length(self) -> int | None:
-        """Bytes of the body, as the caller says."""
-        length = self.given.get(b"content-length", b"")
-        return int(length[:20]) if length.isdigit() else None
-
-    async def send(self, message: Message) -> None:
-        """Pass a message on: complete the head, leave the body of a HEAD request out."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = self._mine(self._headers.complete(message.get("headers", ())))
-        elif message["type"] == "http.response.body" and self.method == "HEAD":
-            if message.get("more_body"):
-                return
-            message = {"type": "http.response.body", "body": b"", "more_body": False}
-        if not message.get("more_body"):
-            await self._send(message)
-            return
-        try:
-            async with asyncio.timeout(SEND_S):
-                await self._send(message)
-        except TimeoutError as error:
-            raise Gone from error
-
-    async def give(self, found: Given, age: float = 0.0) -> None:
-        """Answer with what is finished."""
-        status, headers, body = found
-        self.status = status
-        late = ((b"age", b"%d" % age),) if age >= 1 else ()
-        own = (b"x-request-id", self.request_id.encode())
-        await self._send({"type": "http.response.start", "status": status, "headers": [*headers, *late, own]})
-        body = b"" if self.method == "HEAD" else body
-        await self._send({"type": "http.response.body", "body": body, "more_body": False})
-
-    def _mine(self, headers: list[Header]) -> list[Header]:
-        return [*headers, (b"x-request-id", self.request_id.encode())]
-
-    async def refuse(self, kind: Any, detail: str) -> None:
-        """Answer with a problem unless an answer has begun."""
-        found = problems.problem(kind, detail, request_id=self.request_id)
-        await self._problem(problems.encode(found), found.status, [])
-
-    async def refuse_for(self, error: LimnographError) -> None:
-        """The same for an error that was raised on purpose."""
-        found, more = problems.of_domain(error, self.request_id)
-        await self._problem(problems.encode(found), found.status, more)
-
-    async def _problem(self, body: bytes, status: int, more: list[tuple[str, str]]) -> None:
-        if self.status:
-            return
-        headers = [(b"content-type", problems.MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
-        headers += [(name.encode(), value.encode()) for name, value in more]
-        await self.send({"type": "http.response.start", "status": status, "headers": headers})
-        await self.send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def _audit(log: AuditLog, exchange: Exchange, scope: Any) -> None:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from litestar.types import ASGIApp, Receive, Scope
 
 from limnograph.api.access import FAILED
-from limnograph.api.answers import Answer, Header, Outcome, collected
+from limnograph.api.answers import Answer, Outcome, collected
 from limnograph.api.page_keys import PageKey, PageKeys
 from limnograph.domain.access import AccessScope, Identity
+from limnograph.ports.quick import Header
 from limnograph.services.versions import Versions
 
 FRESH_S = 2.0
@@ -40,6 +42,12 @@ class PageCounts:
 
     def __init__(self) -> None:
         self.kept = self.bytes = self.hits = self.stale = self.shared = self.computed = 0
+        self._lock = threading.Lock()
+
+    def hit(self) -> None:
+        """A kept page was given; in any thread."""
+        with self._lock:
+            self.hits += 1
 
     def told(self) -> dict[str, float]:
         """By the names of SERVER_METRICS."""
@@ -53,12 +61,15 @@ class PageCounts:
         }
 
 
-class _Entry(NamedTuple):
-    answer: Answer
-    version: int
-    needs: AccessScope
-    made_at: float
-    fresh_s: float
+class _Entry:
+    """A kept answer. `asked`: somebody wanted it since it was last spared (`_fit`)."""
+
+    __slots__ = ("answer", "asked", "fresh_s", "made_at", "needs", "version")
+
+    def __init__(self, answer: Answer, version: int, needs: AccessScope, made_at: float) -> None:
+        self.answer, self.version, self.needs, self.made_at = answer, version, needs, made_at
+        self.fresh_s = FRESH_S * random.uniform(0.8, 1.2)  # noqa: S311
+        self.asked = False
 
 
 class _Flight:
@@ -98,7 +109,7 @@ class Pages:
         return self._keys.known(raw_path, query)
 
     def fresh(self, key: PageKey, identity: Identity) -> tuple[Answer, float] | None:
-        """A kept answer that nobody has to look after, with its age in seconds."""
+        """A kept answer that nobody has to look after, with its age in seconds. In any thread: it changes no table."""
         place = (identity.scopes, key)
         entry = self._entries.get(place)
         if entry is None or not self._holds(entry, key, identity):
@@ -106,7 +117,7 @@ class Pages:
         age = self._now() - entry.made_at
         if age >= entry.fresh_s:
             return None
-        self._entries.move_to_end(place)
+        entry.asked = True
         return entry.answer, age
 
     def _holds(self, entry: _Entry, key: PageKey, identity: Identity) -> bool:
@@ -116,7 +127,7 @@ class Pages:
         """The answer to a question and its age; raises what the application raises, and Gone."""
         place = (identity.scopes, key)
         if found := self.fresh(key, identity):
-            self.counts.hits += 1
+            self.counts.hit()
             return found
         entry = self._entries.get(place)
         if entry and self._holds(entry, key, identity):
@@ -187,14 +198,14 @@ class Pages:
         if state.get(FAILED):
             self._outdate(place)
             return answer
-        self._keep(place, _Entry(answer, version, needs, self._now(), FRESH_S * random.uniform(0.8, 1.2)))  # noqa: S311
+        self._keep(place, _Entry(answer, version, needs, self._now()))
         return answer
 
     def _outdate(self, place: EntryKey) -> None:
         """What is kept shows what a source does not give any more: good only for when nothing else can be had."""
         old = self._entries.get(place)
         if old is not None:
-            self._entries[place] = old._replace(version=_NEVER)
+            old.version = _NEVER
 
     def _keep(self, place: EntryKey, entry: _Entry) -> None:
         if entry.answer.size > self._budget:
@@ -218,8 +229,14 @@ class Pages:
         self._fit()
 
     def _fit(self) -> None:
+        """Within the budget: the oldest go, but one that was asked for stays for another round."""
         while self.counts.bytes > self._budget and self._entries:
-            self._drop(next(iter(self._entries)))
+            place, entry = next(iter(self._entries.items()))
+            if entry.asked:
+                entry.asked = False
+                self._entries.move_to_end(place)
+            else:
+                self._drop(place)
 
 
 _HEADERS = [(b"host", b"limnograph")]

@@ -20,6 +20,8 @@ from granian.server.embed import Server
 from litestar.types import ASGIApp
 
 from limnograph.domain.errors import EnvironmentFault
+from limnograph.jobs.at_once import AtOnce
+from limnograph.ports.quick import Quick
 
 DRAIN_S = 9.0
 CONNECTIONS = 4_096
@@ -68,7 +70,7 @@ async def serve(
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    serving = asyncio.create_task(server.serve())
+    serving = asyncio.create_task(server.serve(AtOnce(app) if isinstance(app, Quick) else None))
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     announcing = asyncio.create_task(_announce(url, announce))
     waiting = asyncio.create_task(stopping.wait())
