@@ -92,8 +92,8 @@ def cached_page(bench: Bench) -> list[Row]:
     """A kept page: against FastAPI with the page as a pydantic model, against no work at all, and against the clock."""
     ours, plain, fastapi, size = _rounds(bench)
     told = (
-        f"{size // 1000} KB page, {CONNECTIONS} connections; {ours.per_second:.0f} requests/s, p99 {ours.p99_ms:.1f} ms, "
-        f"the client beside {ours.client_us:.0f} us CPU each"
+        f"{size // 1000} KB page, {CONNECTIONS} connections; {ours.per_second:.0f} requests/s, "
+        f"p99 {ours.p99_ms:.1f} ms, the client beside {ours.client_us:.0f} us CPU each"
     )
     peer = f"{told}; FastAPI {fastapi.per_second:.0f}/s"
     against = f"{told}; plain ASGI {plain.per_second:.0f}/s, p99 {plain.p99_ms:.1f} ms"
