@@ -241,7 +241,10 @@ def test_main_follows_its_log_and_branch_commits_are_never_mains(world: Observed
         second: False,
         third: True,
     }
-    assert [(r.to_value, r.detail) for r in world.changes("ref", "audit")][-1] == (str(aside), '{"type":"branch"}')
+    assert [(r.to_value, r.detail) for r in world.changes("ref", "audit")][-1] == (
+        str(aside),
+        '{"type":"branch","retention":{}}',
+    )
     table.drop_ref("audit")
     world.see(table)
     assert world.changes("ref", "audit")[-1].to_value is None

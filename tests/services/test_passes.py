@@ -238,13 +238,13 @@ def test_a_schema_change_before_the_first_pass_is_dated_by_older_metadata(lake: 
     with table.update_schema() as update:
         update.add_column("extra", SCHEMA.fields[0].field_type)
     changed_at = table.metadata.last_updated_ms * 1000
-    table.manage_snapshots().create_tag(table.metadata.current_snapshot_id, "v1").commit()
+    table.manage_snapshots().create_tag(table.metadata.current_snapshot_id, "v1", 86_400_000).commit()
     table.append(rows("us").append_column("extra", rows("us").column("id")))
     store = MemoryMetaStore()
     local_passes(lake, store).run()
     assert [(row.to_value, row.at) for row in changes(store, "schema")][-1] == ("1", changed_at)
     (tag,) = changes(store, "ref", "v1")
-    assert tag.detail == '{"type":"tag"}'
+    assert tag.detail == '{"type":"tag","retention":{"max-ref-age-ms":86400000}}'
 
 
 def test_a_parent_that_expired_unseen_is_a_gap(lake: Lake) -> None:

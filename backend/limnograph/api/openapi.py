@@ -16,9 +16,10 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import events, parameters, sessions, stream, system, tables, views
+from limnograph.api import events, parameters, sessions, stream, structure, system, tables, views
 from limnograph.api import openapi_details as details
 from limnograph.domain import answers, client_reports, notifications, openlineage, timeline
+from limnograph.domain import structure as structures
 from limnograph.domain.stream import STREAM_EVENTS
 from limnograph.services.backend import Backend
 
@@ -28,6 +29,9 @@ _WIRE = (
     timeline.Timeline,
     answers.CommitsPage,
     answers.CommitDetail,
+    structures.PartitionsPage,
+    structures.SchemaPage,
+    structures.RefsPage,
     answers.Status,
     views.Problem,
     views.RunIn,
@@ -58,6 +62,7 @@ def routes() -> list[Any]:
     """Every documented handler; `api/app.py` serves the same ones."""
     inside: list[Any] = [
         *tables.HANDLERS,
+        *structure.HANDLERS,
         *system.API_HANDLERS,
         *events.API_HANDLERS,
         *sessions.API_HANDLERS,

@@ -11,14 +11,24 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.params import PathParameter, QueryParameter
 
-from limnograph.domain.asked import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_WITHIN_S, Direction, FleetSort
+from limnograph.domain.asked import (
+    DEFAULT_WITHIN_S,
+    MAX_GREW,
+    MAX_LIMIT,
+    MAX_PARTITIONS,
+    MAX_WITHIN_S,
+    Direction,
+    FleetSort,
+)
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
+from limnograph.domain.structure import PartitionSort
 from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S
 from limnograph.domain.timeline import DEFAULT_LANES, LANES
 from limnograph.services.timeline import MAX_COMPARE_S
 
 HOUR_MS = 3_600_000
+MAX_CONDITIONS_CHARS = 2_000
 
 
 def _within(least: float, most: float) -> dict[str, Any]:
@@ -103,6 +113,32 @@ SchemaChanged = Annotated[
     QueryParameter(name="schema_changed", description="Only commits whose schema differs from the one before."),
 ]
 
+At = Annotated[
+    int | None, QueryParameter(name="at", description="Instant, epoch ms; default `to`.", schema_extra=_INSTANT)
+]
+CompareAt = Annotated[
+    int | None,
+    QueryParameter(
+        name="cmp",
+        description="Also answer the instant this many seconds before `at`.",
+        schema_extra=_within(1, MAX_COMPARE_S),
+    ),
+]
+_CONDITION = "[^=/]+=[^/]*"
+Partition = Annotated[
+    str | None,
+    QueryParameter(
+        name="partition",
+        description="Only partitions with these values: `day=2026-11-20`, several joined with `/`; a value that ends "
+        "in `*` is a beginning.",
+        schema_extra={"pattern": f"^{_CONDITION}(/{_CONDITION})*$", "maxLength": MAX_CONDITIONS_CHARS},
+    ),
+]
+PartitionSorted = Annotated[
+    PartitionSort, QueryParameter(name="sort", description="Deltas by their size, whichever way they went.")
+]
+Partitions = Annotated[int, QueryParameter(name="limit", description="Rows.", schema_extra=_within(1, MAX_PARTITIONS))]
+
 
 def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Guard of every route of the API: a query parameter that the route does not have is a mistake, not a decoration.
@@ -171,6 +207,36 @@ def span(start: int | None, end: int | None, now_ms: int, width_ms: int) -> tupl
     if last <= first:
         raise InvalidInput("to", "must be later than from")
     return first, last
+
+
+def instant(at: int | None, default: int) -> int:
+    """Epoch ms. Raises InvalidInput."""
+    if at is not None and not 0 <= at <= LATEST_MS:
+        raise InvalidInput("at", "must be epoch milliseconds between 1970 and 3000")
+    return default if at is None else at
+
+
+def compared(seconds: int | None) -> int | None:
+    """Raises InvalidInput."""
+    if seconds is not None and not 1 <= seconds <= MAX_COMPARE_S:
+        raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
+    return seconds
+
+
+def conditions(text: str | None) -> tuple[tuple[str, str], ...]:
+    """`day=2026-11-20/region=eu` as pairs. Raises InvalidInput."""
+    if text is None:
+        return ()
+    if len(text) > MAX_CONDITIONS_CHARS or not re.fullmatch(f"{_CONDITION}(/{_CONDITION})*", text, re.DOTALL):
+        raise InvalidInput("partition", "must be field=value, several joined with /, such as day=2026-11-20/region=eu")
+    return tuple((name, value) for name, _, value in (part.partition("=") for part in text.split("/")))
+
+
+def partitions(limit: int) -> int:
+    """Raises InvalidInput."""
+    if not 1 <= limit <= MAX_PARTITIONS:
+        raise InvalidInput("limit", f"must be between 1 and {MAX_PARTITIONS}")
+    return limit
 
 
 def snapshot_id(text: str) -> int:

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.ids import TableName
+from limnograph.domain.structure import PartitionSort
 
 FleetSort = Literal[
     "attention",
@@ -65,3 +66,23 @@ class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
     schema_changed: bool | None = None
     cursor: str | None = None
     limit: int = DEFAULT_LIMIT
+
+
+DEFAULT_PARTITIONS, MAX_PARTITIONS = 200, 1_000
+
+
+class PartitionsQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Partitions at `at`, against `compare_s` seconds before it, and by time in `[start, end)`; epoch ms.
+
+    `conditions`: `field=value` that a partition has to have, all of them; a value that ends in `*` is a beginning.
+    """
+
+    table: TableName
+    at: int
+    start: int
+    end: int
+    compare_s: int | None = None
+    conditions: tuple[tuple[str, str], ...] = ()
+    sort: PartitionSort = "data_files"
+    direction: Direction = "desc"
+    limit: int = DEFAULT_PARTITIONS

@@ -48,10 +48,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """A branch or a tag. `type` is `branch` or `tag`."""
+    """A branch or a tag. `type` is `branch` or `tag`. `retention`: what it says itself of what expiry keeps, by
+    Iceberg's keys (`min-snapshots-to-keep`, `max-snapshot-age-ms`, `max-ref-age-ms`).
+    """
 
     snapshot_id: int
     type: str
+    retention: dict[str, int] = {}
 
 
 class LogEntry(msgspec.Struct, frozen=True, gc=False):

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesPage
-from limnograph.domain.asked import CommitsQuery, FleetQuery
+from limnograph.domain.asked import CommitsQuery, FleetQuery, PartitionsQuery
 from limnograph.domain.events import RunFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.structure import PartitionsPage, RefsPage, SchemaPage
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
@@ -52,6 +53,30 @@ class CommitPages(Protocol):
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound."""
+        ...
+
+
+class PartitionViews(Protocol):
+    """Partitions of one table."""
+
+    async def page(self, query: PartitionsQuery) -> PartitionsPage:
+        """Raises NotFound, InvalidInput (cmp), SourceError."""
+        ...
+
+
+class SchemaViews(Protocol):
+    """Schema history of one table."""
+
+    async def page(self, name: TableName) -> tuple[SchemaPage, bool]:
+        """The page, and whether a source failed it. Raises NotFound, SourceError."""
+        ...
+
+
+class RefViews(Protocol):
+    """Branches and tags of one table."""
+
+    async def page(self, name: TableName) -> tuple[RefsPage, bool]:
+        """The page, and whether a source failed it. Raises NotFound, SourceError."""
         ...
 
 
@@ -110,6 +135,9 @@ class Backend(NamedTuple):
     tables: TablePages
     timelines: Timelines
     commits: CommitPages
+    partitions: PartitionViews
+    schemas: SchemaViews
+    refs: RefViews
     runs: RunInbox
     events: EventInbox
     status: StatusPages

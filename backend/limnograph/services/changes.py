@@ -14,7 +14,7 @@ import msgspec
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import LOCATION_UUID, TableName
-from limnograph.domain.metadata import MAIN, LogEntry, TableMetadata
+from limnograph.domain.metadata import MAIN, LogEntry, Ref, TableMetadata
 from limnograph.ports.tables import READER_ENDED, Tables
 from limnograph.services.ledger import Ledger
 
@@ -82,10 +82,11 @@ def _main_rows(table: Observed, ledger: Ledger) -> Iterator[ChangeFact]:
     known = ledger.main_log(table.uuid)
     previous: str | None = None
     before: int | None = None
+    detail = _ref_detail(table.metadata.refs.get(MAIN))
     for at, snapshot_id in _main_log(table.metadata):
         value = str(snapshot_id)
         if (value, at) not in known:
-            row = _row(table, ("ref", MAIN), (previous, value), at=at, not_before=before, detail='{"type":"branch"}')
+            row = _row(table, ("ref", MAIN), (previous, value), at=at, not_before=before, detail=detail)
             ledger.add(row)
             yield row
         previous, before = value, at
@@ -200,7 +201,7 @@ def _values(metadata: TableMetadata) -> Values:
             values["property", key] = (text, None)
     for name, ref in metadata.refs.items():
         if name != MAIN:
-            values["ref", name] = (str(ref.snapshot_id), _json({"type": ref.type}))
+            values["ref", name] = (str(ref.snapshot_id), _ref_detail(ref))
     return values
 
 
@@ -238,6 +239,11 @@ def _row(
         detail=detail,
         metadata_location=location or table.metadata.metadata_location,
     )
+
+
+def _ref_detail(ref: Ref | None) -> str:
+    """`retention` is there also when it says nothing: rows of before it was read have none."""
+    return _json({"type": ref.type if ref else "branch", "retention": ref.retention if ref else {}})
 
 
 def _json(value: Any) -> str:

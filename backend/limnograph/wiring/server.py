@@ -43,9 +43,12 @@ from limnograph.services.live import Caps, Live
 from limnograph.services.live_lake import LiveLake
 from limnograph.services.metrics import Metrics
 from limnograph.services.naming import Known, Naming
+from limnograph.services.partitions import PartitionPages
 from limnograph.services.question_counts import AskedSource
+from limnograph.services.ref_history import RefPages
 from limnograph.services.reported_commits import ReportedCommits
 from limnograph.services.runs import Runs
+from limnograph.services.schema_history import SchemaPages
 from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
@@ -130,6 +133,9 @@ class Parts:
             tables=TableService(self.store, jobs, clock),
             timelines=TimelineService(self.store, jobs, clock, meta, tiers=TierReader(old, hourly_days)),
             commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
+            partitions=PartitionPages(self.store, old, clock),
+            schemas=SchemaPages(self.store, old, clock),
+            refs=RefPages(self.store, old, clock),
             runs=self.runs,
             versions=LakeVersions(self.store, self.runs, self._metrics),
             events=Inflow(self.runs, naming, clock, self._wake, self.reported),

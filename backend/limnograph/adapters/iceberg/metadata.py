@@ -19,6 +19,7 @@ from limnograph.domain.summary import string_map
 
 _VERSIONS = (1, 2, 3)
 _REQUIRED = ("schemas", "partition-specs", "last-partition-id", "sort-orders", "last-sequence-number")
+_RETENTION = ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
 _LONG = frozenset({"snapshots", "snapshot-log"})
 """What grows with the history is read by types of its own."""
 _UNREAD = frozenset({"statistics", "partition-statistics"})
@@ -105,7 +106,7 @@ def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], edge: Edge) 
     for name, item in (found if isinstance(found, dict) else {}).items():
         target = edge.number(item, "snapshot-id") if isinstance(item, dict) else None
         if target is not None:
-            refs[name] = Ref(target, str(item.get("type", "branch")))
+            refs[name] = Ref(target, str(item.get("type", "branch")), _retention(item))
     current = edge.number(document, "current-snapshot-id")
     if MAIN not in refs and current is not None and current != -1:
         refs[MAIN] = Ref(current, "branch")
@@ -115,6 +116,12 @@ def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], edge: Edge) 
         if ref.snapshot_id not in snapshots
     ]
     return refs
+
+
+def _retention(item: dict[str, Any]) -> dict[str, int]:
+    """What is no number of 64 bits says nothing: it decides nothing that we count."""
+    found = {key: item.get(key) for key in _RETENTION}
+    return {key: n for key, n in found.items() if type(n) is int and n in Edge.INT64}
 
 
 def _specs(document: dict[str, Any], edge: Edge) -> dict[int, dict[str, Any]]:

@@ -290,6 +290,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/partitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Partitions of a table at two instants
+         * @description Leaderboard at `at`, file sizes at both instants, partitions by time in the range (default: 24 hours).
+         */
+        get: operations["getPartitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/refs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Branches and tags
+         * @description What each leads to, what expiry keeps because of it, and how they moved.
+         */
+        get: operations["getRefs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Versions of schema, partition spec and sort order
+         * @description Newest first, each against the one before by field id; every field through all versions of the schema.
+         */
+        get: operations["getSchemaHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/timeline": {
         parameters: {
             query?: never;
@@ -712,6 +772,54 @@ export interface components {
             type: string;
         };
         /**
+         * FieldChange
+         * @description One difference of two schemas, by field id. `name`: dotted, as after the change (dropped: as before).
+         *
+         *         `risk` is that of programs which read the table: `breaking` when a query that names or types the column as before
+         *         fails or answers otherwise, `check` when it may.
+         */
+        FieldChange: {
+            after: string | null;
+            before: string | null;
+            field_id: number;
+            /** @enum {unknown} */
+            kind: "added" | "default" | "doc" | "dropped" | "optional" | "promoted" | "renamed" | "reordered" | "reparented" | "required" | "retyped";
+            name: string;
+            /** @enum {unknown} */
+            risk: "breaking" | "check" | "safe";
+            sentence: string;
+        };
+        /**
+         * FieldHistory
+         * @description A row of the matrix: one field id through all versions of the schema. Without a span it was not there.
+         */
+        FieldHistory: {
+            field_id: number;
+            name: string;
+            spans: components["schemas"]["FieldSpan"][];
+        };
+        /**
+         * FieldSpan
+         * @description What a field was from column `first` of the matrix on, `versions` columns long.
+         */
+        FieldSpan: {
+            doc: string | null;
+            first: number;
+            name: string;
+            required: boolean;
+            type: string;
+            versions: number;
+        };
+        /**
+         * FileTrack
+         * @description Live data files of the table over the range: each value holds until the next instant. The first instant is the
+         *         range's start; of very many moves the largest in each of equal steps.
+         */
+        FileTrack: {
+            data_files: (number | null)[];
+            t: number[];
+        };
+        /**
          * Freshness
          * @description `usual_interval_s`: median distance of the last commits of main.
          */
@@ -740,6 +848,15 @@ export interface components {
             version: string;
         };
         /**
+         * HeatRow
+         * @description Most data files that a partition had in each step; 0: it had none, null: not known.
+         */
+        HeatRow: {
+            data_files: (number | null)[];
+            partition: string;
+            spec_id: number | null;
+        };
+        /**
          * Hint
          * @description Something to set up: `snippet` is text to copy (settings or a command).
          */
@@ -759,6 +876,26 @@ export interface components {
             bytes: number;
             rows: number;
             tables_shortened: number;
+        };
+        /**
+         * Instant
+         * @description The table as main had it at `t`. `snapshot_id` null: main or the row of its snapshot is not known there.
+         *
+         *         `histogram`: live data files per bin of `PartitionsPage.edges`. `partitions`: those with a live file.
+         */
+        Instant: {
+            bytes: number | null;
+            committed_at: number | null;
+            data_files: number | null;
+            delete_files: number | null;
+            histogram: number[] | null;
+            partitions: number | null;
+            skew_max_over_median: number | null;
+            skew_top1_share: number | null;
+            small_files: number | null;
+            snapshot_id: string | null;
+            t: number;
+            target_file_bytes: number | null;
         };
         /**
          * Job
@@ -833,6 +970,23 @@ export interface components {
             source: "metrics" | "runs" | "settings";
         };
         /**
+         * MatrixVersion
+         * @description A column of the matrix: a schema and when it became the table's own.
+         */
+        MatrixVersion: {
+            schema_id: string;
+            t: number;
+        };
+        /**
+         * Note
+         * @description What is not there and why: closed code and a sentence.
+         */
+        Note: {
+            /** @enum {unknown} */
+            code: "chain_broken" | "deletes_are_logs" | "deletes_are_vectors" | "heat_left_out" | "meta_unread" | "moves_left_out" | "names_are_identity" | "no_sort_orders" | "no_state" | "no_state_before" | "one_branch" | "rest_unknown" | "retention_unknown" | "savepoints" | "shown_only" | "top_only" | "unreadable" | "versions_left_out";
+            sentence: string;
+        };
+        /**
          * PartitionChange
          * @description A partition that the commit touched.
          */
@@ -851,6 +1005,74 @@ export interface components {
             name: string;
             source_id: number | null;
             transform: string;
+        };
+        /**
+         * PartitionHeat
+         * @description Partitions by time, those with most files: `t` are starts of steps of `step` ms.
+         */
+        PartitionHeat: {
+            rows: components["schemas"]["HeatRow"][];
+            step: number;
+            t: number[];
+        };
+        /**
+         * PartitionRest
+         * @description Everything that no row of the answer shows: all live files minus those of the rows.
+         */
+        PartitionRest: {
+            bytes: number | null;
+            data_files: number | null;
+            delete_files: number | null;
+            partitions: number | null;
+        };
+        /**
+         * PartitionRow
+         * @description One partition at `at`. Shares are of the whole table; `delete_ratio`: delete files for each data file;
+         *         `bytes_over_median`: against the median partition, null unless every partition is named. Deltas: since `cmp`.
+         */
+        PartitionRow: {
+            average_file_bytes: number | null;
+            bytes: number | null;
+            bytes_delta: number | null;
+            bytes_over_median: number | null;
+            bytes_share: number | null;
+            data_files: number | null;
+            data_files_delta: number | null;
+            delete_files: number | null;
+            delete_ratio: number | null;
+            files_share: number | null;
+            last_committed_at: number | null;
+            partition: string;
+            records: number | null;
+            small_files: number | null;
+            spec_id: number | null;
+        };
+        /**
+         * PartitionsPage
+         * @description Partitions at one instant, against another when asked (`before`). `named`: with a known state; `matching`: of
+         *         those the ones that fit the filter; `rest`: null when a filter is given. `track` and `heat` are of `range`.
+         */
+        PartitionsPage: {
+            after: components["schemas"]["Instant"];
+            before: components["schemas"]["Instant"] | null;
+            catalog: string;
+            edges: number[];
+            format: string | null;
+            heat: components["schemas"]["PartitionHeat"] | null;
+            matching: number;
+            named: number;
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            partition_fields: components["schemas"]["PartitionField"][];
+            range: components["schemas"]["SpanMs"];
+            rest: components["schemas"]["PartitionRest"] | null;
+            rows: components["schemas"]["PartitionRow"][];
+            spec_id: number | null;
+            /** @enum {unknown} */
+            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            table: string;
+            track: components["schemas"]["FileTrack"];
+            watermark: number | null;
         };
         /**
          * Problem
@@ -903,6 +1125,63 @@ export interface components {
             type: "branch" | "tag";
         };
         /**
+         * RefMove
+         * @description A ref that was made, moved or removed. `kind` of main's: commits are left out, `rolled_back` leads to an
+         *         ancestor, `advanced` to a descendant, `moved` anywhere else or somewhere unknown.
+         */
+        RefMove: {
+            from_snapshot_id: string | null;
+            /** @enum {unknown} */
+            kind: "advanced" | "created" | "moved" | "removed" | "rolled_back";
+            name: string;
+            not_before: number | null;
+            sentence: string;
+            t: number;
+            to_snapshot_id: string | null;
+            /** @enum {unknown} */
+            type: "branch" | "tag";
+        };
+        /**
+         * RefRow
+         * @description A branch or tag now. `committed_at`: of its snapshot. `ancestors`: known snapshots it leads to, itself included;
+         *         `protected`: how many of those an expiry now would keep because of this ref, the oldest at `protected_from`;
+         *         `ahead`, `behind`: snapshots that main does not have, and those of main that it does not have. `expires_at`: when
+         *         expiry would remove the ref itself.
+         */
+        RefRow: {
+            ahead: number | null;
+            ancestors: number | null;
+            behind: number | null;
+            committed_at: number | null;
+            expires_at: number | null;
+            moved_at: number | null;
+            name: string;
+            protected: number | null;
+            protected_from: number | null;
+            retention: components["schemas"]["Retention"] | null;
+            sentence: string;
+            snapshot_id: string;
+            /** @enum {unknown} */
+            type: "branch" | "tag";
+        };
+        /**
+         * RefsPage
+         * @description Branches and tags now, main first, and how they moved, newest first. `live_snapshots`: of the table.
+         */
+        RefsPage: {
+            catalog: string;
+            format: string | null;
+            live_snapshots: number | null;
+            moves: components["schemas"]["RefMove"][];
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            refs: components["schemas"]["RefRow"][];
+            /** @enum {unknown} */
+            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            table: string;
+            watermark: number | null;
+        };
+        /**
          * ReportIn
          * @description ReportMetricsRequest: a scan report or a commit report. What it has beyond these fields is left out.
          */
@@ -932,6 +1211,19 @@ export interface components {
         Reset: {
             /** @enum {unknown} */
             reason: "new-server" | "too-long-ago" | "too-much";
+        };
+        /**
+         * Retention
+         * @description What Iceberg's expiry keeps for a ref. Each with where it is said: by the ref, by a property of the table, or
+         *         by nobody (Iceberg's default). `max_ref_age_ms` null: the ref stays for ever.
+         */
+        Retention: {
+            max_age_said_by: ("default" | "ref" | "table") | null;
+            max_ref_age_ms: number | null;
+            max_ref_age_said_by: ("default" | "ref" | "table") | null;
+            max_snapshot_age_ms: number | null;
+            min_snapshots_said_by: ("default" | "ref" | "table") | null;
+            min_snapshots_to_keep: number | null;
         };
         /**
          * Run
@@ -1060,6 +1352,26 @@ export interface components {
             s3: components["schemas"]["S3Entity"];
         };
         /**
+         * SchemaPage
+         * @description `versions`: newest first. `matrix_versions`: oldest first, as `FieldSpan.first` counts them.
+         */
+        SchemaPage: {
+            catalog: string;
+            format: string | null;
+            matrix: components["schemas"]["FieldHistory"][];
+            matrix_versions: components["schemas"]["MatrixVersion"][];
+            namespace: string;
+            notes: components["schemas"]["Note"][];
+            schema_id: string | null;
+            sort_order_id: string | null;
+            spec_id: string | null;
+            /** @enum {unknown} */
+            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            table: string;
+            versions: components["schemas"]["StructureVersion"][];
+            watermark: number | null;
+        };
+        /**
          * SessionIn
          * @description Body of `POST /api/v1/session`: an API token, and where to go afterwards.
          */
@@ -1110,6 +1422,25 @@ export interface components {
             sources: components["schemas"]["SourceStatus"][];
         };
         /**
+         * SpanMs
+         * @description A range of time, epoch ms, half-open.
+         */
+        SpanMs: {
+            end: number;
+            start: number;
+        };
+        /**
+         * SpecField
+         * @description A field of a partition spec or sort order; `column`: name of its source column then. Order: direction, nulls.
+         */
+        SpecField: {
+            column: string | null;
+            name: string;
+            order: string | null;
+            source_id: number | null;
+            transform: string;
+        };
+        /**
          * Status
          * @description State of the whole: sources, newest pass, watermark, what is missing.
          */
@@ -1154,6 +1485,28 @@ export interface components {
             status: "absent" | "error" | "ok" | "partial" | "stale";
             unit: string;
             v: (number | null)[];
+        };
+        /**
+         * StructureVersion
+         * @description A schema, partition spec or sort order that became the table's own at `t` (first seen; at the earliest after
+         *         `not_before`). `risk` and `changes`: against the one before; `first`: nothing is known before it.
+         */
+        StructureVersion: {
+            changes: components["schemas"]["FieldChange"][];
+            fields: components["schemas"]["SpecField"][];
+            first: boolean;
+            id: string;
+            /** @enum {unknown} */
+            kind: "schema" | "sort_order" | "spec";
+            not_before: number | null;
+            previous_id: string | null;
+            /** @enum {unknown} */
+            risk: "breaking" | "check" | "safe";
+            schema_id: string | null;
+            sentence: string;
+            sort_order_id: string | null;
+            spec_id: string | null;
+            t: number;
         };
         /**
          * TableDeltas
@@ -2572,6 +2925,326 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CommitDetail"];
+                };
+            };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPartitions: {
+        parameters: {
+            query?: {
+                /** @description Instant, epoch ms; default `to`. */
+                at?: number;
+                /** @description Also answer the instant this many seconds before `at`. */
+                cmp?: number;
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+                /** @description Only partitions with these values: `day=2026-11-20`, several joined with `/`; a value that ends in `*` is a beginning. */
+                partition?: string;
+                /** @description Deltas by their size, whichever way they went. */
+                sort?: "data_files" | "bytes" | "average_file_bytes" | "small_files" | "delete_ratio" | "last_committed_at" | "data_files_delta" | "bytes_delta" | "partition";
+                /** @description Unknown values are last either way. */
+                dir?: "asc" | "desc";
+                /** @description Rows. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartitionsPage"];
+                };
+            };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRefs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefsPage"];
+                };
+            };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSchemaHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaPage"];
                 };
             };
             /** @description The answer with the `ETag` of `If-None-Match` still holds. */

@@ -1,0 +1,100 @@
+"""Routes of a table's structure: partitions, schema history, branches and tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Request, Router, get
+from litestar.di import NamedDependency
+
+from limnograph.api import parameters as p
+from limnograph.api.access import FAILED, TABLE_PAGE
+from limnograph.api.problems import documented
+from limnograph.domain.asked import DEFAULT_PARTITIONS, PartitionsQuery
+from limnograph.domain.structure import PartitionsPage, RefsPage, SchemaPage
+from limnograph.services.backend import Backend
+
+
+@get(
+    "/partitions",
+    operation_id="getPartitions",
+    summary="Partitions of a table at two instants",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
+async def get_partitions(
+    backend: NamedDependency[Backend],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    at: p.At = None,
+    compare: p.CompareAt = None,
+    start: p.From = None,
+    end: p.To = None,
+    partition: p.Partition = None,
+    sort: p.PartitionSorted = "data_files",
+    direction: p.Dir = "desc",
+    limit: p.Partitions = DEFAULT_PARTITIONS,
+) -> PartitionsPage:
+    """Leaderboard at `at`, file sizes at both instants, partitions by time in the range (default: 24 hours)."""
+    now = backend.clock.now() // 1000
+    first, last = p.span(start, end, now, 24 * p.HOUR_MS)
+    query = PartitionsQuery(
+        table=p.table_name(catalog, namespace, table),
+        at=p.instant(at, min(last, now)),
+        start=first,
+        end=last,
+        compare_s=p.compared(compare),
+        conditions=p.conditions(partition),
+        sort=sort,
+        direction=direction,
+        limit=p.partitions(limit),
+    )
+    return await backend.partitions.page(query)
+
+
+@get(
+    "/schema",
+    operation_id="getSchemaHistory",
+    summary="Versions of schema, partition spec and sort order",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
+async def get_schema(
+    request: Request[Any, Any, Any],
+    backend: NamedDependency[Backend],
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+) -> SchemaPage:
+    """Newest first, each against the one before by field id; every field through all versions of the schema."""
+    found, failed = await backend.schemas.page(p.table_name(catalog, namespace, table))
+    request.scope["state"][FAILED] = failed
+    return found
+
+
+@get(
+    "/refs",
+    operation_id="getRefs",
+    summary="Branches and tags",
+    responses=documented(404, 503),
+    opt=TABLE_PAGE,
+)
+async def get_refs(
+    request: Request[Any, Any, Any],
+    backend: NamedDependency[Backend],
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+) -> RefsPage:
+    """What each leads to, what expiry keeps because of it, and how they moved."""
+    found, failed = await backend.refs.page(p.table_name(catalog, namespace, table))
+    request.scope["state"][FAILED] = failed
+    return found
+
+
+one_table = Router(
+    "/tables/{catalog:str}/{namespace:str}/{table:str}", route_handlers=[get_partitions, get_schema, get_refs]
+)
+HANDLERS = [one_table]

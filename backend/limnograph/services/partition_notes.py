@@ -1,0 +1,60 @@
+"""What the page of partitions says about what it cannot show."""
+
+from __future__ import annotations
+
+from limnograph.domain.content import PARTITIONS_KEPT
+from limnograph.domain.structure import Note, PartitionHeat
+from limnograph.services.history import History
+from limnograph.services.partition_rows import Side
+
+
+def of_states(after: Side, before: Side | None) -> list[Note]:
+    """Instants without a state."""
+    found = []
+    if after.state is None:
+        found.append(Note(code="no_state", sentence=f"Partitions at this instant are not known: {_why(after)}."))
+    if before is not None and before.state is None:
+        found.append(Note(code="no_state_before", sentence=f"Nothing to compare with: {_why(before)}."))
+    return found
+
+
+def _why(side: Side) -> str:
+    if side.row is None:
+        return "no commit of that time is kept"
+    if side.row.partitions_scope is None:
+        return "that commit was not read down to its files"
+    return "the rows that lead back to a full list are not kept"
+
+
+def of_the_rest(after: Side, shown: int, matching: int) -> list[Note]:
+    """Partitions that no row names, and rows that are left out."""
+    found = []
+    if after.state is not None and after.row is not None and not after.whole:
+        total = after.row.partitions_total
+        if total is None:
+            found.append(Note(code="rest_unknown", sentence="How many partitions there are in all is not known."))
+        else:
+            said = f"Of {total:,} partitions the {PARTITIONS_KEPT:,} largest are named, and those that changed since."
+            found.append(Note(code="top_only", sentence=said))
+    if matching > shown:
+        found.append(
+            Note(code="shown_only", sentence=f"Only the first {shown:,} of {matching:,} partitions are shown.")
+        )
+    return found
+
+
+def of_heat(heat: PartitionHeat | None, *, drawn: bool) -> list[Note]:
+    """A picture that is not there."""
+    if heat is not None or drawn:
+        return []
+    return [Note(code="heat_left_out", sentence="Too many changes to draw partitions by time; choose a shorter range.")]
+
+
+def of_format(history: History) -> list[Note]:
+    """Words that mean something else in this format."""
+    kind = history.head.format if history.head else None
+    if kind == "delta":
+        return [Note(code="deletes_are_vectors", sentence="Delete files are data files with a deletion vector.")]
+    if kind == "hudi":
+        return [Note(code="deletes_are_logs", sentence="Delete files are the log files of the newest file slices.")]
+    return []

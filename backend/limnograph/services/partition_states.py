@@ -1,0 +1,142 @@
+"""States of partitions at snapshots, out of rows that tell only what changed.
+
+A row `changed` differs from the row `partitions_base`; a row `full` names the largest partitions. The state at a
+snapshot is that of the nearest full row below it with the rows between laid over it (DESIGN §3). A chain lies within
+one UTC day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from limnograph.domain.facts import PartitionFact, SnapshotFact
+from limnograph.domain.manifests import PartitionKey
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.loading import snapshot_facts
+
+DAY = 86_400 * MICROS_PER_SECOND
+FULL_ROW = 1_000
+"""Partitions of a row whose number of them is not known: the most that it names."""
+State = Mapping[PartitionKey, PartitionFact]
+_THIN = ("snapshot_id", "committed_at", "partitions_base", "partitions_scope", "changed_partitions")
+_WHOLE = (
+    *("table_uuid", "snapshot_id", "committed_at", "partitions", "partitions_scope", "partitions_base"),
+    *("partitions_total", "total_data_files", "total_delete_files", "total_bytes", "small_files"),
+    *("target_file_bytes", "skew_max_over_median", "skew_top1_share", "file_size_histogram"),
+)
+_LISTED = 500
+"""Ids that are asked for by name; of more, whole days are read and the rows chosen here."""
+
+
+class Link(NamedTuple):
+    """What a row says about where its partitions are told. `cost`: how many it names."""
+
+    scope: str | None
+    base: int | None
+    cost: int
+
+
+class Links:
+    """Chains of rows. `links` by snapshot id."""
+
+    def __init__(self, links: Mapping[int, Link]) -> None:
+        self._links = links
+
+    def chain(self, snapshot_id: int) -> list[int] | None:
+        """Ids from a snapshot down to its full row; None where the chain does not reach one."""
+        found: list[int] = []
+        at: int | None = snapshot_id
+        while at is not None and at in self._links and len(found) <= len(self._links):
+            link = self._links[at]
+            found.append(at)
+            if link.scope == "full":
+                return found
+            at = link.base if link.scope == "changed" else None
+        return None
+
+    def cost(self, snapshot_ids: Iterable[int]) -> int:
+        """Partitions that those rows name."""
+        return sum(self._links[found].cost for found in snapshot_ids if found in self._links)
+
+
+class PartitionReader:
+    """Rows of one table out of the meta tables; rows that only the watcher has told stand in. Its methods block."""
+
+    def __init__(self, engine: QueryEngine, table_uuid: str, provisional: Mapping[int, SnapshotFact]) -> None:
+        self._engine, self._uuid, self._provisional = engine, table_uuid, provisional
+
+    def links(self, instants: Sequence[int]) -> Links:
+        """Links of all rows that chains of snapshots committed at these instants (microseconds) can run through.
+
+        Raises SourceError.
+        """
+        found = {fact.snapshot_id: _link(fact) for fact in self._provisional.values()}
+        for first, end in spans(instants):
+            query = MetaQuery(table="snapshots", columns=_THIN, table_uuids=(self._uuid,), start=first, end=end)
+            for snapshot_id, _, base, scope, changed in self._engine.select(query).iter_rows():
+                if scope is not None or snapshot_id not in found:
+                    cost = changed if scope == "changed" and changed is not None else FULL_ROW
+                    found[snapshot_id] = Link(scope, base, cost)
+        return Links(found)
+
+    def rows(self, snapshot_ids: Iterable[int], instants: Sequence[int]) -> dict[int, SnapshotFact]:
+        """Rows by id, with partitions and shape. Raises SourceError."""
+        wanted = set(snapshot_ids)
+        found = {key: fact for key, fact in self._provisional.items() if key in wanted}
+        ids = tuple(sorted(wanted)) if len(wanted) <= _LISTED else ()
+        for first, end in spans(instants) if wanted else ():
+            query = MetaQuery(
+                table="snapshots", columns=_WHOLE, table_uuids=(self._uuid,), snapshot_ids=ids, start=first, end=end
+            )
+            for fact in snapshot_facts(self._engine.select(query)):
+                old = found.get(fact.snapshot_id)
+                if fact.snapshot_id in wanted and (old is None or fact.partitions_scope is not None):
+                    found[fact.snapshot_id] = fact
+        return found
+
+
+class States:
+    """States out of rows. What one chain shares with another is laid out once."""
+
+    def __init__(self, links: Links, rows: Mapping[int, SnapshotFact]) -> None:
+        self._links, self._rows = links, rows
+        self._known: dict[int, State] = {}
+
+    def at(self, snapshot_id: int) -> State | None:
+        """Named partitions after a snapshot, emptied ones included; None when they are not known."""
+        chain = self._links.chain(snapshot_id)
+        if chain is None or any(found not in self._rows for found in chain):
+            return None
+        ready = next((place for place, found in enumerate(chain) if found in self._known), len(chain))
+        state = dict(self._known[chain[ready]]) if ready < len(chain) else {}
+        for found in reversed(chain[:ready]):
+            state.update(told(self._rows[found]))
+        self._known[snapshot_id] = state
+        return state
+
+
+def told(row: SnapshotFact) -> State:
+    """Partitions that a row itself names."""
+    return {(found.spec_id or 0, found.partition): found for found in row.partitions or ()}
+
+
+def live(state: State) -> list[PartitionFact]:
+    """Partitions with a file."""
+    return [found for found in state.values() if found.data_files != 0 or found.delete_files]
+
+
+def spans(instants: Sequence[int]) -> list[tuple[int, int]]:
+    """Whole UTC days `[start, end)` that hold the instants, neighbours as one."""
+    found: list[tuple[int, int]] = []
+    for day in sorted({instant // DAY for instant in instants}):
+        if found and found[-1][1] == day * DAY:
+            found[-1] = (found[-1][0], (day + 1) * DAY)
+        else:
+            found.append((day * DAY, (day + 1) * DAY))
+    return found
+
+
+def _link(fact: SnapshotFact) -> Link:
+    return Link(fact.partitions_scope, fact.partitions_base, len(fact.partitions or ()))

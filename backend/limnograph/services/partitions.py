@@ -1,0 +1,165 @@
+"""The page of a table's partitions: leaderboard at an instant, file sizes at two, partitions by time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from limnograph.domain.asked import PartitionsQuery
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
+from limnograph.domain.structure import Instant, PartitionsPage, SpanMs
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.ports.clock import Clock
+from limnograph.ports.query_engine import QueryEngine
+from limnograph.services import schemas
+from limnograph.services.history import History
+from limnograph.services.hot import HotStore
+from limnograph.services.hot_columns import NULL
+from limnograph.services.partition_heat import Step, heat, steps_of, track, wanted
+from limnograph.services.partition_notes import of_format, of_heat, of_states, of_the_rest
+from limnograph.services.partition_rows import Side, ordered, rest_of, rows_of
+from limnograph.services.partition_states import Links, PartitionReader, States, live
+from limnograph.services.table_histories import TableHistories
+
+HEAT_RANGE = 31 * 86_400 * MICROS_PER_SECOND
+"""Rows of single commits are kept for about as long."""
+HEAT_COST = 100_000
+"""Partitions that the rows of one picture may name: a second of work."""
+
+
+class _Asked(NamedTuple):
+    """The question in microseconds; `before` None: nothing to compare with."""
+
+    at: int
+    before: int | None
+    start: int
+    end: int
+
+
+class _Read(NamedTuple):
+    """What was read for an answer. `drawn`: whether the picture could be afforded."""
+
+    after: Side
+    before: Side | None
+    steps: list[Step]
+    states: States
+    rows: dict[int, SnapshotFact]
+    drawn: bool
+
+
+class PartitionPages:
+    """Partitions of one table."""
+
+    def __init__(self, store: HotStore, engine: QueryEngine, clock: Clock) -> None:
+        self._store, self._engine = store, engine
+        self._tables = TableHistories(store, clock)
+
+    async def page(self, query: PartitionsQuery) -> PartitionsPage:
+        """Raises NotFound, InvalidInput (cmp); SourceError when the meta tables cannot be read."""
+        return await self._store.reads.ask(self._page, query, _asked(query))
+
+    def _page(self, query: PartitionsQuery, asked: _Asked) -> PartitionsPage:
+        earliest = min(at for at in (asked.at, asked.before, asked.start) if at is not None)
+        history, known_until = self._tables.since(query.table, earliest), self._tables.known_until(query.table)
+        read = self._read(history, asked, known_until)
+        after, before = read.after, read.before
+        found = ordered(rows_of(after, before, query.conditions), query.sort, query.direction)
+        rows = found[: query.limit]
+        picture = heat(read.steps, read.states, read.rows, query.conditions) if read.drawn else None
+        notes = [
+            *of_states(after, before),
+            *of_the_rest(after, len(rows), len(found)),
+            *of_heat(picture, drawn=read.drawn),
+            *of_format(history),
+        ]
+        spec = history.latest("spec", asked.at) or history.latest("spec")
+        return PartitionsPage(
+            **self._tables.head(query.table, history, notes),
+            edges=list(HISTOGRAM_EDGES),
+            spec_id=history.head.spec_id if history.head else None,
+            partition_fields=schemas.partition_fields(spec.detail if spec else None),
+            after=_instant(asked.at, after),
+            before=_instant(asked.before, before) if before is not None and asked.before is not None else None,
+            named=len(live(after.state)) if after.state is not None else 0,
+            matching=len(found),
+            rows=rows,
+            rest=None if query.conditions else rest_of(after, rows),
+            range=SpanMs(start=query.start, end=query.end),
+            track=track(history, asked.start, asked.end, known_until),
+            heat=picture,
+        )
+
+    def _read(self, history: History, asked: _Asked, known_until: int) -> _Read:
+        main = [_main_at(history, at) for at in (asked.at, asked.before) if at is not None]
+        steps = steps_of(history, asked.start, asked.end, known_until) if asked.end - asked.start <= HEAT_RANGE else []
+        ends = wanted(steps)
+        instants = _committed(history, {*ends, *(found for found in main if found is not None)})
+        reader = PartitionReader(self._engine, history.uuid, self._provisional(history))
+        links = reader.links(list(instants.values()))
+        needed = _closure(links, [found for found in main if found is not None])
+        pictured = _closure(links, ends) | {found for step in steps for found in step.moved}
+        drawn = bool(steps) and links.cost(pictured) <= HEAT_COST
+        if drawn:
+            needed |= pictured
+        rows = reader.rows(needed, list(instants.values()))
+        states = States(links, rows)
+        sides = [_side(found, rows, states) for found in main]
+        return _Read(sides[0], sides[1] if len(sides) > 1 else None, steps, states, rows, drawn)
+
+    def _provisional(self, history: History) -> dict[int, SnapshotFact]:
+        """Whole rows of the watcher, of the newest ones that it told."""
+        found = (self._store.provisional_row(history.uuid, snapshot_id) for snapshot_id in _ids(history))
+        return {fact.snapshot_id: fact for fact in found if fact is not None}
+
+
+def _asked(query: PartitionsQuery) -> _Asked:
+    before = None if query.compare_s is None else query.at - query.compare_s * 1_000
+    if before is not None and before < 0:
+        raise InvalidInput("cmp", "leads to before 1970")
+    at, start, end = (value * MICROS_PER_MS for value in (query.at, query.start, query.end))
+    return _Asked(at, None if before is None else before * MICROS_PER_MS, start, end)
+
+
+def _ids(history: History) -> list[int]:
+    found: list[int] = history.numbers("snapshot_id").tolist()
+    return found
+
+
+def _main_at(history: History, at: int) -> int | None:
+    """Snapshot that main pointed at; its row need not be known."""
+    place = int(history.moves.searchsorted(at, "right")) - 1
+    return history.main_ids[place] if place >= 0 else None
+
+
+def _committed(history: History, snapshot_ids: set[int]) -> dict[int, int]:
+    """When those snapshots were committed, as far as rows tell."""
+    times = zip(_ids(history), history.numbers("committed_at").tolist(), strict=True)
+    return {found: at for found, at in times if found in snapshot_ids and at != NULL}
+
+
+def _closure(links: Links, snapshot_ids: set[int] | list[int]) -> set[int]:
+    """Rows that those states are made of; of one that does not reach a full row it alone."""
+    return {row for found in snapshot_ids for row in (links.chain(found) or [found])}
+
+
+def _side(snapshot_id: int | None, rows: dict[int, SnapshotFact], states: States) -> Side:
+    return Side(None, None) if snapshot_id is None else Side(rows.get(snapshot_id), states.at(snapshot_id))
+
+
+def _instant(at: int, side: Side) -> Instant:
+    row = side.row
+    committed = row.committed_at if row else None
+    return Instant(
+        t=at // MICROS_PER_MS,
+        snapshot_id=str(row.snapshot_id) if row else None,
+        committed_at=None if committed is None else committed // MICROS_PER_MS,
+        data_files=row.total_data_files if row else None,
+        delete_files=row.total_delete_files if row else None,
+        bytes=row.total_bytes if row else None,
+        small_files=row.small_files if row else None,
+        partitions=row.partitions_total if row else None,
+        target_file_bytes=row.target_file_bytes if row else None,
+        skew_max_over_median=row.skew_max_over_median if row else None,
+        skew_top1_share=row.skew_top1_share if row else None,
+        histogram=row.file_size_histogram if row else None,
+    )

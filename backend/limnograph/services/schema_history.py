@@ -1,0 +1,216 @@
+"""The page of a table's schema history: versions of schema, partition spec and sort order, each against the one before,
+and every field through all versions of the schema.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.structure import (
+    FieldHistory,
+    FieldSpan,
+    MatrixVersion,
+    Note,
+    SchemaPage,
+    SpecField,
+    StructureVersion,
+)
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.ports.clock import Clock
+from limnograph.ports.query_engine import QueryEngine
+from limnograph.services import schema_diff
+from limnograph.services.field_trees import Tree, TreeField, tree_of
+from limnograph.services.history import History
+from limnograph.services.hot import HotStore
+from limnograph.services.table_changes import Told, told
+from limnograph.services.table_histories import TableHistories
+
+KINDS = ("schema", "spec", "sort_order")
+VERSIONS_SHOWN = 200
+MATRIX_VERSIONS = 60
+_MAPPING = "delta.columnMapping.mode"
+_WORDS = {"schema": "Schema", "spec": "Partition spec", "sort_order": "Sort order"}
+
+
+class _Standing(NamedTuple):
+    """What stood when a version came: newest change of each kind."""
+
+    schema: ChangeFact | None = None
+    spec: ChangeFact | None = None
+    sort_order: ChangeFact | None = None
+
+    def of(self, kind: str) -> ChangeFact | None:
+        found: ChangeFact | None = getattr(self, kind)
+        return found
+
+    def id(self, kind: str) -> str | None:
+        change = self.of(kind)
+        return change.to_value if change else None
+
+
+class SchemaPages:
+    """Schema history of one table."""
+
+    def __init__(self, store: HotStore, engine: QueryEngine, clock: Clock) -> None:
+        self._store, self._engine = store, engine
+        self._tables = TableHistories(store, clock)
+
+    async def page(self, name: TableName) -> tuple[SchemaPage, bool]:
+        """The page, and whether the meta tables failed it. Raises NotFound, SourceError when nothing is known."""
+        return await self._store.reads.ask(self._page, name)
+
+    def _page(self, name: TableName) -> tuple[SchemaPage, bool]:
+        history = self._tables.now(name)
+        found = told(self._engine, history, (*KINDS, "property"))
+        versions, standing = versions_of(found.changes)
+        columns, fields = matrix(found.changes)
+        notes = [*found.notes, *_notes(history, found, len(versions))]
+        page = SchemaPage(
+            **self._tables.head(name, history, notes),
+            schema_id=standing.id("schema"),
+            spec_id=standing.id("spec"),
+            sort_order_id=standing.id("sort_order"),
+            versions=versions[::-1][:VERSIONS_SHOWN],
+            matrix_versions=columns,
+            matrix=fields,
+        )
+        return page, found.failed
+
+
+def versions_of(changes: list[ChangeFact]) -> tuple[list[StructureVersion], _Standing]:
+    """Versions, oldest first, and what stands after them. Of one instant the schema comes first: specs name columns."""
+    standing, found = _Standing(), []
+    mine = [change for change in changes if change.kind in KINDS and change.to_value is not None]
+    for change in sorted(mine, key=lambda change: (change.at, KINDS.index(change.kind))):
+        before = standing.of(change.kind)
+        standing = standing._replace(**{change.kind: change})
+        found.append(_version(change, before, standing))
+    return found, standing
+
+
+def _version(change: ChangeFact, before: ChangeFact | None, standing: _Standing) -> StructureVersion:
+    tree = tree_of(standing.schema.detail) if standing.schema else None
+    old = tree_of(before.detail) if before and change.kind == "schema" else None
+    known = old is not None and tree is not None and change.kind == "schema"
+    changes = schema_diff.compare(old, tree) if old is not None and tree is not None else []
+    fields = [] if change.kind == "schema" else spec_fields(change, tree)
+    first = before is None and change.from_value is None
+    return StructureVersion(
+        kind=change.kind,  # type: ignore[arg-type]  # of KINDS
+        id=change.to_value or "",
+        previous_id=before.to_value if before else change.from_value,
+        t=change.at // MICROS_PER_MS,
+        not_before=None if change.not_before is None else change.not_before // MICROS_PER_MS,
+        first=first,
+        risk=schema_diff.worst(changes),
+        sentence=_sentence(change, first=first, changes=len(changes), known=known, fields=fields, tree=tree),
+        changes=changes,
+        fields=fields,
+        schema_id=standing.id("schema"),
+        spec_id=standing.id("spec"),
+        sort_order_id=standing.id("sort_order"),
+    )
+
+
+def _sentence(
+    change: ChangeFact, *, first: bool, changes: int, known: bool, fields: list[SpecField], tree: Tree | None
+) -> str:
+    if change.kind == "spec":
+        listed = ", ".join(_spelled(field) for field in fields)
+        return f"Partitioned by {listed}" if listed else "Not partitioned"
+    if change.kind == "sort_order":
+        listed = ", ".join(f"{_spelled(field)} {field.order}" for field in fields)
+        return f"Sorted by {listed}" if listed else "Not sorted"
+    if first:
+        return f"As first seen, {len(tree):,} fields" if tree is not None else "As first seen; its fields are not known"
+    if not known:
+        return "What changed is not known: one of both schemas is not kept"
+    return f"{changes:,} {'change' if changes == 1 else 'changes'}" if changes else "The same fields under a new id"
+
+
+def _spelled(field: SpecField) -> str:
+    column = field.column or (field.name if field.source_id is None else f"field {field.source_id}")
+    return column if field.transform == "identity" else f"{field.transform}({column})"
+
+
+def spec_fields(change: ChangeFact, tree: Tree | None) -> list[SpecField]:
+    """Fields of a spec or an order, with the names that their columns had then."""
+    try:
+        document = json.loads(change.detail) if change.detail else None
+    except (ValueError, RecursionError):
+        return []
+    items = document.get("fields") if isinstance(document, dict) else None
+    return [_spec_field(item, tree) for item in items or () if isinstance(item, dict)]
+
+
+def _spec_field(item: dict[str, Any], tree: Tree | None) -> SpecField:
+    source = item.get("source-id")
+    if not isinstance(source, int):
+        listed = item.get("source-ids")
+        source = listed[0] if isinstance(listed, list) and listed and isinstance(listed[0], int) else None
+    column = tree.get(source) if tree and source is not None else None
+    direction, nulls = item.get("direction"), item.get("null-order")
+    order = " ".join(str(part).replace("-", " ") for part in (direction, nulls) if part) or None
+    return SpecField(
+        name=str(item.get("name", "")),
+        transform=str(item.get("transform", "")),
+        column=column.path if column else None,
+        source_id=source,
+        order=order,
+    )
+
+
+def matrix(changes: list[ChangeFact]) -> tuple[list[MatrixVersion], list[FieldHistory]]:
+    """Columns, oldest first, and a row for every field id that any of them has: those of the newest schema in its
+    order, then those that are gone.
+    """
+    known = [(change, tree) for change in changes if change.kind == "schema" and (tree := tree_of(change.detail))]
+    known = known[-MATRIX_VERSIONS:]
+    columns = [MatrixVersion(schema_id=c.to_value or "", t=c.at // MICROS_PER_MS) for c, _ in known]
+    trees = [tree for _, tree in known]
+    ids = list(dict.fromkeys(field_id for tree in reversed(trees) for field_id in tree))
+    return columns, [_history(field_id, trees) for field_id in ids]
+
+
+def _history(field_id: int, trees: list[Tree]) -> FieldHistory:
+    spans: list[FieldSpan] = []
+    name = ""
+    for place, tree in enumerate(trees):
+        field = tree.get(field_id)
+        if field is None:
+            continue
+        name = field.path
+        last = spans[-1] if spans else None
+        if last and last.first + last.versions == place and _same(last, field):
+            spans[-1] = _span(last.first, last.versions + 1, field)
+        else:
+            spans.append(_span(place, 1, field))
+    return FieldHistory(field_id=field_id, name=name, spans=spans)
+
+
+def _span(first: int, versions: int, field: TreeField) -> FieldSpan:
+    return FieldSpan(
+        first=first, versions=versions, name=field.path, type=field.type, required=field.required, doc=field.doc
+    )
+
+
+def _same(span: FieldSpan, field: TreeField) -> bool:
+    return (span.name, span.type, span.required, span.doc) == (field.path, field.type, field.required, field.doc)
+
+
+def _notes(history: History, found: Told, versions: int) -> list[Note]:
+    notes = []
+    kind = history.head.format if history.head else None
+    mapped = any(c.subject == _MAPPING and c.to_value in {"id", "name"} for c in found.changes)
+    if kind == "hudi" or (kind == "delta" and not mapped):
+        said = "The table numbers no columns: a name is all that a column is known by, so a renamed one is told as "
+        notes.append(Note(code="names_are_identity", sentence=said + "dropped and added."))
+    if kind in {"delta", "hudi"}:
+        notes.append(Note(code="no_sort_orders", sentence=f"{kind.capitalize()} tables have no sort orders."))
+    if versions > VERSIONS_SHOWN:
+        said = f"The newest {VERSIONS_SHOWN} of {versions:,} versions are shown."
+        notes.append(Note(code="versions_left_out", sentence=said))
+    return notes

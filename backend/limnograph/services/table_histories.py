@@ -1,0 +1,64 @@
+"""One table's history for a page that is made in a thread: found by name, reaching back far enough, or its damage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.ids import TableName
+from limnograph.domain.structure import Note
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.ports.clock import Clock
+from limnograph.services import numbers
+from limnograph.services.history import History, history_of
+from limnograph.services.hot import HotStore
+
+
+class TableHistories:
+    """Over the hot index and, where it does not reach, the meta tables."""
+
+    def __init__(self, store: HotStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+
+    def now(self, name: TableName) -> History:
+        """What memory has; of a name that was never readable only its damage. Raises NotFound, SourceUnavailable."""
+        reading = self._store.reading
+        if reading.error is not None and not reading.lake.histories and not reading.lake.damaged:
+            raise SourceUnavailable("meta", reading.error.detail)
+        history = reading.lake.find(name)
+        if history is None:
+            return history_of("", name, [], [reading.lake.damaged[name]])
+        self._store.asked(history.uuid)
+        return history
+
+    def since(self, name: TableName, start: int) -> History:
+        """Complete from `start` (microseconds) on. Blocks. Raises NotFound, SourceError."""
+        history = self.now(name)
+        if not history.uuid or self._store.reading.lake.reaches(start, history.uuid):
+            return history
+        reading = self._store.since(start, (history.uuid,))
+        if reading.partial and reading.error is not None:
+            raise reading.error.with_traceback(None)  # it may be kept: it must not gather frames
+        return reading.lake.histories.get(history.uuid, history)
+
+    def known_until(self, name: TableName) -> int:
+        """Nothing is known from here on, microseconds: the watermark, at most now."""
+        now, watermark = self._clock.now(), self._store.known_until(name)
+        return now if watermark is None else min(now, watermark)
+
+    def head(self, name: TableName, history: History, notes: list[Note]) -> dict[str, Any]:
+        """Members of PageHead; damage that stands is the first of the notes."""
+        row, damage, watermark = history.head, history.unreadable, self._store.known_until(name)
+        if damage is not None:
+            said = f": {damage.detail}" if damage.detail else ""
+            unreadable = Note(code="unreadable", sentence=f"The metadata cannot be read ({damage.to_value}){said}")
+            notes = [unreadable, *notes]
+        return {
+            "catalog": name.catalog,
+            "namespace": name.namespace,
+            "table": name.table,
+            "format": row.format if row else None,
+            "status": numbers.health(history, row),
+            "watermark": None if watermark is None else watermark // MICROS_PER_MS,
+            "notes": notes,
+        }
