@@ -40,6 +40,11 @@ class Truth(msgspec.Struct):
         """Ids of the commits that slowed the job; empty for an innocent case, also one that maintenance made faster."""
         return {commit for effect in self.effects if effect.effect_ratio > 1 for commit in effect.commit_ids}
 
+    @property
+    def credited(self) -> set[str]:
+        """Ids of the commits that made the job faster: naming them is right, blaming them is not."""
+        return {commit for effect in self.effects if effect.effect_ratio <= 1 for commit in effect.commit_ids}
+
 
 class Labelled(msgspec.Struct):
     """A case beside its truth. No method under test sees the second."""

@@ -53,11 +53,16 @@ class Judged(msgspec.Struct):
 
 
 def judge(labelled: Labelled, answer: Answer) -> Judged:
-    """One answer against its truth. Ranks are among commits: a hypothesis without a commit takes no place."""
+    """One answer against its truth.
+
+    Ranks are among commits that are offered for a slowdown: a hypothesis without a commit takes no place, nor does
+    maintenance that is rightly credited with an improvement.
+    """
     truth, case = labelled.truth, labelled.case
     guilty = truth.guilty
     commits = [each for each in answer["hypotheses"] if each["kind"] == "commit"]
-    ranked = list(dict.fromkeys(each["commit_id"] for each in commits))
+    named = dict.fromkeys(each["commit_id"] for each in commits)
+    ranked = [each for each in named if each not in truth.credited]
     blamed = set(answer["blamed"])
     first = answer["hypotheses"][0] if answer["hypotheses"] else {"kind": "none"}
     onsets, effects = _onset_errors(case, truth, answer["changes"])
@@ -71,7 +76,7 @@ def judge(labelled: Labelled, answer: Answer) -> Judged:
         cause_named=not blamed and (first["kind"] == truth.cause),
         onset_errors=onsets,
         effect_errors=effects,
-        believed=_believed(commits, guilty),
+        believed=_believed(commits, guilty | truth.credited),
     )
 
 
@@ -96,9 +101,9 @@ def _onset_errors(case: Case, truth: Truth, changes: list[dict[str, Any]]) -> tu
     return onsets, effects
 
 
-def _believed(commits: list[dict[str, Any]], guilty: set[str]) -> list[tuple[float, bool]]:
-    """Posterior and truth of each commit offered; a commit that is offered for several changes counts once each."""
-    return [(each["posterior"], each["commit_id"] in guilty) for each in commits if each.get("posterior") is not None]
+def _believed(commits: list[dict[str, Any]], right: set[str]) -> list[tuple[float, bool]]:
+    """Posterior and truth of each commit offered; one that is offered for several changes counts once each."""
+    return [(each["posterior"], each["commit_id"] in right) for each in commits if each.get("posterior") is not None]
 
 
 def calibration_error(believed: Sequence[tuple[float, bool]]) -> float | None:

@@ -68,6 +68,15 @@ def test_onset_errors_are_samples_of_the_job_and_an_unreported_change_is_infinit
     assert judge(world("b"), answer("b")).onset_errors == [float("inf")]
 
 
+def test_maintenance_that_helped_takes_no_place_among_the_suspects_and_must_not_be_blamed() -> None:
+    mended = world("b")
+    mended.truth.effects.append(Effect(["d"], 70 * MINUTE, "drop", 0.66))
+    one = judge(mended, answer("db", blamed="d"))
+    assert one.top1
+    assert (one.blamed, one.hits) == (1, 0)
+    assert one.believed == [(0.8, True), (0.1, True)]
+
+
 def test_calibration_error_is_the_mean_gap_of_the_bins_by_their_size() -> None:
     assert calibration_error([(0.9, True), (0.9, True), (0.9, True), (0.1, False)]) == pytest.approx(0.1)
     assert calibration_error([(0.95, False), (0.95, True)]) == pytest.approx(0.45)
