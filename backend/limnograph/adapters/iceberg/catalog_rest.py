@@ -6,8 +6,6 @@ ETag. A server that knows neither answers in full, and only its pointer is taken
 
 from __future__ import annotations
 
-import itertools
-import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -20,6 +18,7 @@ from requests.exceptions import RequestException
 from requests.exceptions import Timeout as RequestTimeout
 
 from limnograph.adapters.iceberg.catalog_errors import answered, of_one, unavailable
+from limnograph.adapters.iceberg.rest_wire import LoadedTable, NamespacePage, TablePage, is_error, pace, said
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout
 from limnograph.domain.ids import TableName, escape_level, unescape_level
 from limnograph.ports.catalog import Found, Names, TablePointer
@@ -31,42 +30,12 @@ PAGES, DEPTH = 100_000, 16
 _EXPIRED = {401, 419}
 _NO_CHILDREN = {400, 404, 405, 501}
 _PIECE = 1 << 20
-_COMMITS = 9
 _HEADERS: dict[str, Any] = {
     # A pointer needs no credentials of the store: vending them costs the server a call, and some never answer 304 then.
     "X-Iceberg-Access-Delegation": None,
     # An ETag is one of a coding: a compressing proxy makes its own, which the catalog behind it does not know.
     "Accept-Encoding": "identity",
 }
-
-
-class _Log(msgspec.Struct):
-    at: float | None = msgspec.field(name="timestamp-ms", default=None)
-
-
-class _Metadata(msgspec.Struct):
-    updated: float | None = msgspec.field(name="last-updated-ms", default=None)
-    log: list[_Log] = msgspec.field(name="metadata-log", default_factory=list)
-
-
-class _Loaded(msgspec.Struct):
-    location: str | None = msgspec.field(name="metadata-location", default=None)
-    metadata: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-class _Table(msgspec.Struct):
-    name: str
-    namespace: list[str]
-
-
-class _Tables(msgspec.Struct):
-    identifiers: list[_Table]
-    token: str | None = msgspec.field(name="next-page-token", default=None)
-
-
-class _Namespaces(msgspec.Struct):
-    namespaces: list[list[str]]
-    token: str | None = msgspec.field(name="next-page-token", default=None)
 
 
 class _Refused(SourceRejected):
@@ -108,7 +77,7 @@ class RestNames:
         for levels in self._namespaces(troubles, alive):
             url = self._catalog.url(Endpoints.list_tables, namespace=self._path(levels))
             try:
-                pages = [page for page in self._pages(url, {}, _Tables, alive) if isinstance(page, _Tables)]
+                pages = [page for page in self._pages(url, {}, TablePage, alive) if isinstance(page, TablePage)]
             except _Refused as error:
                 if error.status != 404:  # else the namespace was dropped meanwhile
                     troubles.append(str(of_one(error, ".".join((self.name, *levels)))))
@@ -129,11 +98,11 @@ class RestNames:
             since = time.monotonic() - last.at
             quiet = last.found.quiet_s
             return last.found._replace(quiet_s=None if quiet is None else quiet + since)
-        if response.status_code == 404 and _is_error(body):
+        if response.status_code == 404 and is_error(body):
             self._last.pop(name, None)
             return Found(None)
         if response.status_code != 200:
-            raise of_one(answered(self.name, response.status_code, _said(body)), str(name))
+            raise of_one(answered(self.name, response.status_code, said(body)), str(name))
         found = self._loaded(name, body)
         if etag := response.headers.get("ETag"):
             self._last[name] = _Last(etag, found, time.monotonic())
@@ -143,12 +112,12 @@ class RestNames:
 
     def _loaded(self, name: TableName, body: bytes) -> Found:
         try:
-            loaded = msgspec.json.decode(body, type=_Loaded)
+            loaded = msgspec.json.decode(body, type=LoadedTable)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise SourceRejected(str(name), f"the answer of the catalog is no LoadTableResult: {error}") from error
         if not loaded.location:
             raise SourceRejected(str(name), "the catalog tells no metadata-location; its tables cannot be observed")
-        quiet, gap = _pace(loaded.metadata)
+        quiet, gap = pace(loaded.metadata)
         return Found(TablePointer(name, "iceberg", loaded.location), quiet, gap)
 
     def _namespaces(self, troubles: list[str], alive: Callable[[], None]) -> Iterator[tuple[str, ...]]:
@@ -159,8 +128,8 @@ class RestNames:
             parent = waiting.pop()
             params = {"parent": self._path(parent)} if parent else {}
             try:
-                found = self._pages(url, params, _Namespaces, alive)
-                pages = [page for page in found if isinstance(page, _Namespaces)]
+                found = self._pages(url, params, NamespacePage, alive)
+                pages = [page for page in found if isinstance(page, NamespacePage)]
             except _Refused as error:
                 if not parent:
                     raise
@@ -175,7 +144,7 @@ class RestNames:
             waiting += [levels for levels in new if len(levels) < DEPTH and _below(levels, parent)]
 
     def _pages(
-        self, url: str, params: dict[str, str], kind: type[_Tables | _Namespaces], alive: Callable[[], None]
+        self, url: str, params: dict[str, str], kind: type[TablePage | NamespacePage], alive: Callable[[], None]
     ) -> Iterator[object]:
         """Pages of a listing. Raises _Refused too."""
         size = self._catalog.properties.get("rest-page-size")
@@ -184,7 +153,7 @@ class RestNames:
         for _ in range(PAGES):
             response, body = self._answer(url, asked, {})
             if response.status_code != 200:
-                raise _Refused(answered(self.name, response.status_code, _said(body)), response.status_code)
+                raise _Refused(answered(self.name, response.status_code, said(body)), response.status_code)
             try:
                 page = msgspec.json.decode(body, type=kind)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -207,7 +176,7 @@ class RestNames:
                 raise unavailable(self.name, error) from error
             response, body = self._once(url, params, headers)
         if response.status_code in _EXPIRED or response.status_code == 429 or response.status_code >= 500:
-            raise answered(self.name, response.status_code, _said(body))
+            raise answered(self.name, response.status_code, said(body))
         return response, body
 
     def _once(self, url: str, params: dict[str, str], headers: dict[str, Any]) -> tuple[Response, bytes]:
@@ -247,34 +216,3 @@ def _quoted(escaped: str) -> str:
 
 def _below(levels: tuple[str, ...], parent: tuple[str, ...]) -> bool:
     return len(levels) > len(parent) and levels[: len(parent)] == parent
-
-
-def _pace(raw: msgspec.Raw) -> tuple[float | None, float | None]:
-    """Seconds since the newest commit and usual seconds between the newest ones, as far as metadata tells."""
-    try:
-        metadata = msgspec.json.decode(raw, type=_Metadata)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None, None
-    if metadata.updated is None:
-        return None, None
-    times = sorted([*(entry.at for entry in metadata.log[-_COMMITS:] if entry.at is not None), metadata.updated])
-    gaps = sorted(late - early for early, late in itertools.pairwise(times))
-    quiet = max(0.0, time.time() - metadata.updated / 1000)
-    return quiet, gaps[len(gaps) // 2] / 1000 if gaps else None
-
-
-def _is_error(body: bytes) -> bool:
-    """Whether a body is an error of Iceberg REST: a 404 of a proxy or of a wrong address says nothing about tables."""
-    try:
-        return isinstance(json.loads(body).get("error"), dict)
-    except (ValueError, AttributeError):
-        return False
-
-
-def _said(body: bytes) -> str:
-    """What the server says in its error, when it is one."""
-    try:
-        message = json.loads(body)["error"]["message"]
-    except (ValueError, TypeError, KeyError):
-        return ""
-    return str(message).strip().split("\n", 1)[0]
