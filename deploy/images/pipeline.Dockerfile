@@ -7,6 +7,7 @@ RUN apt-get update \
 WORKDIR /opt/limnograph
 COPY requirements.lock pyproject.toml README.md LICENSE ./
 COPY backend ./backend
+COPY docs/runbooks ./docs/runbooks
 RUN pip install --no-cache-dir "$(grep -o '^uv==[^ ]*' requirements.lock)" \
  && uv pip install --system --no-cache -c requirements.lock '.[spark,postgres]'
 ARG JARS=

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What only the system can give: a JDK 17 (Spark), python3-venv, Chromium (browser tests), PostgreSQL and Maven
-# (catalog tests and the stack).
+# What only the system can give: a JDK 17 (Spark), python3-venv, Chromium (browser tests), Alertmanager (alert tests and
+# the demo), PostgreSQL and Maven (catalog tests and the stack).
 # `system.sh` installs what is missing as root or with CI=true; `system.sh --check` only says what to do, exit 1.
 set -eu
 
@@ -33,6 +33,8 @@ postgres() {
 java17 || need "Spark 4.1 runs on Java 17" openjdk-17-jre-headless java-17-openjdk-headless openjdk@17
 python3 -c 'import ensurepip, venv' 2>/dev/null || need "the virtual environment" python3-venv python3 python@3.13
 chromium || need "browser tests" chromium chromium "--cask google-chrome"
+command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ||
+  need "tests of alerts, and the demo's" prometheus-alertmanager golang-github-prometheus-alertmanager alertmanager
 command -v mvn >/dev/null || need "the neighbours in make test-stack" maven maven maven
 postgres || need "tests of a PostgreSQL catalog" postgresql postgresql-server postgresql@15
 

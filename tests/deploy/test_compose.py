@@ -52,7 +52,7 @@ def test_a_breach_of_the_specification_is_caught(tmp_path: Path) -> None:
 def test_every_image_is_pinned_by_tag_and_every_service_has_a_health_check() -> None:
     text = COMPOSE.read_text()
     images = re.findall(r"^\s+image: (\S+)$", text, re.MULTILINE)
-    assert len(images) == len(SERVICES) == 7
+    assert len(images) == len(SERVICES) == 8
     assert all(re.fullmatch(r"[a-z/]+:v?\d+(\.\d+){0,2}", image) for image in images), images
     assert text.count("healthcheck:") == len(images)
 
@@ -99,7 +99,7 @@ def test_prometheus_accepts_its_configuration() -> None:
 
 def test_without_its_profile_compose_starts_the_small_form() -> None:
     small = {name for name, service in SERVICES.items() if "profiles" not in service}
-    assert small == {"catalog", "prometheus", "pipeline", "server"}
+    assert small == {"catalog", "prometheus", "alertmanager", "pipeline", "server"}
     assert {tuple(SERVICES[name]["profiles"]) for name in SERVICES.keys() - small} == {("stack",)}
     for name in small:
         assert SERVICES[name].get("depends_on", {}).keys() <= small

@@ -14,6 +14,7 @@ from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
 from limnograph.api.access import OPEN
+from limnograph.api.runbooks import runbook
 
 STYLE = Path(__file__).parent / "_docs" / "docs.css"
 
@@ -64,4 +65,4 @@ def _answer(request: Request[Any, Any, Any], file: _File) -> Response[bytes]:
     return Response(file.body, headers=headers, media_type=file.mime)
 
 
-HANDLERS = [docs_page, docs_file]
+HANDLERS = [docs_page, docs_file, runbook]

@@ -55,7 +55,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     chosen = free_port(address, DEFAULT_PORT if given is None else given, given=given is not None)
     parts = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
     traffic, counts, live = Traffic(), PageCounts(), parts.backend.live
-    public = settings.server.public_url or f"http://{f'[{address}]' if ':' in address else address}:{chosen}"
+    public = settings.server.public_url or _found_at(address, chosen)
     exposition = Exposition(
         parts.gauges.numbers,
         lambda: parts.store.watermark,
@@ -69,6 +69,12 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     asyncio.run(
         serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}"), live.close)
     )
+
+
+def _found_at(address: str, port: int) -> str:
+    """Where a browser on this machine finds the server; one that listens everywhere is found on loopback."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # looked up, not bound
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _check_host(host: str, settings: Settings) -> None:

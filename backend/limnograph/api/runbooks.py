@@ -1,0 +1,32 @@
+"""`/docs/runbooks/NAME`: where the `runbook_url` of an alert leads. The text of docs/runbooks; holds no data."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from litestar import Response, get
+from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
+
+from limnograph.api.access import OPEN
+
+_PLACES = (Path(__file__).parents[1] / "_runbooks", Path(__file__).parents[3] / "docs" / "runbooks")
+"""In the wheel, and in a checkout."""
+
+
+@cache
+def runbooks() -> dict[str, str]:
+    """All texts by name; none where they were not packed."""
+    place = next((place for place in _PLACES if place.is_dir()), None)
+    files = () if place is None else sorted(place.glob("*.md"))
+    return {file.stem: file.read_text(encoding="utf-8") for file in files if file.stem != "README"}
+
+
+@get("/docs/runbooks/{name:str}", include_in_schema=False, sync_to_thread=True, opt=OPEN)
+def runbook(name: FromPath[str]) -> Response[str]:
+    """One text."""
+    found = runbooks().get(name)
+    if found is None:
+        raise NotFoundException(detail=f"no such runbook; there are {', '.join(runbooks()) or 'none'}")
+    return Response(found, media_type="text/plain; charset=utf-8", headers={"cache-control": "no-cache"})

@@ -1,0 +1,164 @@
+"""The shipped alert rules: promtool's own tests of them, metrics that running parts expose, links and runbooks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from prometheus_client import CollectorRegistry, generate_latest
+
+from limnograph.adapters.prometheus.exporter import Exporter
+from limnograph.api.exposition import Exposition
+from limnograph.api.runbooks import runbooks
+from limnograph.api.served_metrics import ServedMetrics
+from limnograph.domain import pipeline_metrics
+from limnograph.domain.events import ReportFact
+from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
+from limnograph.spark_metrics import REGISTRY
+from limnograph.spark_streams import StreamMeter
+from serving_kit import HOUR, NOW, lake, parts, row
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "deploy" / "prometheus" / "rules"
+TESTS = sorted((ROOT / "deploy" / "prometheus" / "tests").glob("*[!e].yml"))
+PROMTOOL = ROOT / ".tools" / "prometheus" / "promtool"
+GROUPS = [group for file in sorted(RULES.glob("*.yml")) for group in yaml.safe_load(file.read_text())["groups"]]
+ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group["rules"] if "alert" in rule}
+RECORDED = {rule["record"] for group in GROUPS for rule in group["rules"] if "record" in rule}
+NAMES = {
+    "SmallFileProliferation",
+    "LakehouseCompactionBacklog",
+    "LakehouseSnapshotsTooMany",
+    "LakehouseTableStale",
+    "LakehouseDeleteFilesGrowing",
+    "LakehousePartitionSkew",
+    "LakehouseMetadataGrowing",
+    "LakehouseStreamingLag",
+    "LakehouseExtractionLag",
+    "LakehouseCommitContention",
+    "LimnographDown",
+}
+
+
+def promtool(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PROMTOOL, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_the_rules_are_those_that_were_promised_and_promtool_finds_no_fault() -> None:
+    assert set(ALERTS) == NAMES
+    found = promtool("check", "rules", "--lint=all", "--lint-fatal", *RULES.glob("*.yml"))
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("file", TESTS, ids=lambda file: file.stem)
+def test_every_rule_does_what_its_promtool_tests_say(file: Path) -> None:
+    found = promtool("test", "rules", file)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_every_rule_has_promtool_tests_that_fire_it_and_that_do_not() -> None:
+    tests = [test for file in TESTS for test in yaml.safe_load(file.read_text())["tests"]]
+    checks = [check for test in tests for check in test["promql_expr_test"]]
+    for name in NAMES:
+        told = [check["exp_samples"] for check in checks if f'"{name}"' in check["expr"]]
+        assert [{"labels": "{}", "value": 1}] in told, name
+        assert [{"labels": "{}", "value": 0}] in told or [] in told, name
+
+
+def test_no_rule_takes_the_increase_of_a_gauge_and_none_depends_on_who_exported() -> None:
+    for name, rule in ALERTS.items():
+        for metric in re.findall(r"\b(?:increase|rate)\((\w+)", rule["expr"]):
+            assert metric.endswith("_total"), name
+        assert rule["keep_firing_for"] == "15m"
+        by_table = re.sub(r"\w+\((lakehouse|spark)_\w+\[", "", rule["expr"])
+        assert "max without(instance, job)" in by_table, name
+
+
+def exposed() -> set[str]:
+    """Families with a sample in what the server, the pipeline and a measured job really serve."""
+    columns = "total_delete_files total_delete_bytes total_bytes target_file_bytes debt_files manifests metadata_bytes "
+    known: dict[str, Any] = dict.fromkeys([*columns.split(), "live_snapshots", "small_files"], 5)
+    rows = [row(i, NOW - (9 - i) * HOUR, i, skew_max_over_median=2.0, observed_at=NOW, **known) for i in range(1, 8)]
+    made = parts(lake(rows))
+    made.reported.add([ReportFact(event_id="1", kind="commit", attempts=2, catalog="lake", namespace="a", table="t")])
+    server = Exposition(
+        made.gauges.numbers,
+        lambda: made.store.watermark,
+        own=made.own_metrics,
+        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787")],
+    )
+    pipeline = Exporter(PIPELINE_METRICS)
+    pipeline.put(pipeline_metrics.LAG, 3.0)
+    pipeline.put(pipeline_metrics.PASS_ENDED, 3.0)
+    StreamMeter({"exposed": ["lake.a.b"]}).batch("exposed", 1.0, 2.0)
+    pages = [server(), _rendered(pipeline), generate_latest(REGISTRY)]
+    return {line.split("{")[0].split(" ")[0] for page in pages for line in page.decode().splitlines()}
+
+
+def _rendered(pipeline: Exporter) -> bytes:
+    registry = CollectorRegistry()
+    registry.register(pipeline)
+    return generate_latest(registry)
+
+
+def test_every_metric_that_a_rule_names_is_exposed_by_a_running_part() -> None:
+    named = set()
+    for rule in (rule for group in GROUPS for rule in group["rules"]):
+        text = re.sub(r'"[^"]*"', "", rule["expr"])
+        named |= set(re.findall(r"\b(?:lakehouse|limnograph|spark)_\w+", text))
+        recorded = set(re.findall(r"\blimnograph:\w+:threshold", text))
+        assert recorded <= RECORDED
+    assert len(named) > 20
+    assert named <= exposed()
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_alert_says_what_it_means_and_leads_to_its_incident_and_its_runbook(name: str) -> None:
+    told = ALERTS[name]["annotations"]
+    assert told["summary"]
+    assert told["description"]
+    assert f"/a?alertname={name}" in told["dashboard_url"]
+    about_a_table = name not in {"LakehouseExtractionLag", "LimnographDown"}
+    for label in ("catalog", "table_namespace", "table"):
+        assert (f"&{label}={{{{ $labels.{label} | urlquery }}}}" in told["dashboard_url"]) == about_a_table
+    assert "{" not in told["runbook_url"].rpartition("}")[2]
+    text = runbooks()[told["runbook_url"].rpartition("/")[2]]
+    assert text.startswith(f"# {name}\n")
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings[:4] == ["What it means", "Confirm it in the dashboard", "What to run", "When to ignore it"]
+    if name != "LimnographDown":
+        assert set(re.findall(r"record: \"?([\w:]+)", text)) <= {
+            part
+            for group in GROUPS
+            for rule in group["rules"]
+            for part in re.findall(r"limnograph:\w+:override", rule["expr"])
+        }
+        assert ":override" in text
+
+
+def blocks(language: str) -> list[str]:
+    return [block for text in runbooks().values() for block in re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)]
+
+
+def test_python_and_yaml_of_the_runbooks_parse() -> None:
+    for block in blocks("python"):
+        ast.parse(block)
+    for block in blocks("yaml"):
+        assert yaml.safe_load(block)["groups"]
+    assert len(blocks("python")) >= 10
+
+
+def test_spark_parses_every_statement_of_the_runbooks(spark: SparkSession) -> None:
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    statements = [part for block in blocks("sql") for part in block.split(";\n") if part.strip()]
+    assert len(statements) >= 15
+    for statement in statements:
+        parser.parsePlan(statement)

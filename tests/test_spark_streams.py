@@ -1,0 +1,70 @@
+"""Measuring a structured stream: its lag is told per table that it writes, and is gone when it ends."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from limnograph.spark_metrics import REGISTRY
+from limnograph.spark_streams import StreamMeter, measure_streams
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from lakes import Lake
+
+LAG, PROGRESS = "spark_stream_commit_lag_seconds", "spark_stream_last_progress_timestamp_seconds"
+
+
+def value(name: str, table: str, query: str) -> float | None:
+    labels = {"catalog": "lake", "table_namespace": "a.b", "table": table, "query_name": query}
+    return REGISTRY.get_sample_value(name, labels)
+
+
+def test_a_batch_an_idle_moment_and_the_end_are_told_for_each_table_that_is_written() -> None:
+    meter = StreamMeter({"q1": ["lake.a.b.one", "lake.a.b.two"]})
+    meter.started("id-1", "q1")
+    meter.batch("q1", 1_000.0, 42.0)
+    meter.batch("another", 1_000.0, 7.0)
+    for table in ("one", "two"):
+        assert (value(LAG, table, "q1"), value(PROGRESS, table, "q1")) == (42.0, 1_042.0)
+    meter.idle("id-1", 2_000.0)
+    assert (value(LAG, "one", "q1"), value(PROGRESS, "one", "q1")) == (0.0, 2_000.0)
+    meter.stopped("id-1")
+    assert value(LAG, "one", "q1") is None
+    meter.stopped("id-1")
+
+
+def test_a_table_of_another_form_is_refused_with_its_name() -> None:
+    with pytest.raises(ValueError, match=r"q: 'orders' is not a table"):
+        StreamMeter({"q": ["orders"]})
+
+
+def test_a_real_stream_into_an_iceberg_table_is_measured(
+    spark: SparkSession, shared_lake: Lake, tmp_path: Path
+) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.streamed")
+    spark.sql("CREATE TABLE shared.streamed.ticks (timestamp TIMESTAMP, value BIGINT) USING iceberg")
+    told = measure_streams(spark, {"ticks": ["lake.a.b.ticks"]})
+    source = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+    query = (
+        source.writeStream.queryName("ticks")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(processingTime="0 seconds")
+        .toTable("shared.streamed.ticks")
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while value(LAG, "ticks", "ticks") is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+        lag, progress = value(LAG, "ticks", "ticks"), value(PROGRESS, "ticks", "ticks")
+    finally:
+        query.stop()
+        spark.streams.removeListener(told)
+    assert lag is not None
+    assert 0 < lag < 60
+    assert progress == pytest.approx(time.time(), abs=60)
