@@ -19,6 +19,7 @@ from limnograph.jobs.logs import configure
 VERBS = {
     "demo": "Start the demo lake, its Prometheus, the pipeline and the server.",
     "doctor": "Check what an installation needs, with remedies.",
+    "explain": "Tell which commit a job's slowdown coincides with, or that none does.",
     "failpoints": "Print the names of the pipeline's failpoints.",
     "inspect": "Read one table from storage, no catalog needed.",
     "pipeline": "Extract the history of every table into the meta tables.",

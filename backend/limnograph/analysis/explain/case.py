@@ -1,0 +1,116 @@
+"""A case as columns: what was not measured is NaN, series rise in time, and a series that breaks a rule is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.explanations import Case, CaseCommit
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+LATEST_MS = 8.64e15
+"""Last instant that JavaScript's Date can hold; later ones are not times."""
+
+FEATURES = (
+    "added_data_files",
+    "added_bytes",
+    "removed_data_files",
+    "added_delete_files",
+    "added_records",
+    "manifests",
+    "changed_partitions",
+)
+"""Numbers of a commit that are compared with those of its own table's history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Positive values at rising instants (epoch milliseconds), as natural logarithms."""
+
+    at: Floats
+    log: Floats
+
+    def __len__(self) -> int:
+        return self.at.size
+
+    @property
+    def gap(self) -> float:
+        """Median distance of neighbours, in milliseconds; 0 with fewer than two."""
+        return float(np.median(np.diff(self.at))) if len(self) > 1 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """Columns of the commits that have a time, in order of time. Codes count from 0; an unknown name has its own."""
+
+    ids: tuple[str, ...]
+    tables: tuple[str | None, ...]
+    at: Floats
+    table: Ints
+    operation: Ints
+    operations: tuple[str, ...]
+    writer: Ints
+    features: Floats
+    schema_changed: Flags
+    spec_changed: Flags
+    first_read_at: Floats
+
+    def __len__(self) -> int:
+        return self.at.size
+
+
+def series(times: Sequence[float | None], values: Sequence[float | None], field: str) -> Series:
+    """Pairs in any order; those with an unknown, infinite or non-positive part are left out, equal times averaged.
+
+    Raises InvalidInput naming `field` when there are not as many values as times.
+    """
+    if len(times) != len(values):
+        raise InvalidInput(field, f"has {len(values)} values for {len(times)} times")
+    at, value = numbers(times), numbers(values)
+    known = np.isfinite(at) & (np.abs(at) < LATEST_MS) & np.isfinite(value) & (value > 0)
+    at, log = at[known], np.log(value[known])
+    if at.size and not (np.diff(at) > 0).all():
+        at, place, count = np.unique(at, return_inverse=True, return_counts=True)
+        log = np.bincount(place, log) / count
+    return Series(at, log)
+
+
+def numbers(values: Sequence[float | None]) -> Floats:
+    """As floats; None is NaN."""
+    return np.array(values, np.float64) if len(values) else np.empty(0)
+
+
+def commits(case: Case) -> Commits:
+    """The commits of a case. One without a time explains nothing and is left out; an id that comes again, too."""
+    found: dict[str, CaseCommit] = {}
+    for each in case.commits or ():
+        if each.committed_at is not None and abs(each.committed_at) < LATEST_MS:
+            found.setdefault(each.id, each)
+    rows = sorted(found.values(), key=lambda each: (each.committed_at, each.id))
+    operations, operation = _codes([each.operation or "" for each in rows])
+    features = np.column_stack([numbers([getattr(each, name) for each in rows]) for name in FEATURES])
+    return Commits(
+        ids=tuple(each.id for each in rows),
+        tables=tuple(each.table for each in rows),
+        at=numbers([each.committed_at for each in rows]),
+        table=_codes([each.table or "" for each in rows])[1],
+        operation=operation,
+        operations=operations,
+        writer=_codes([each.app_id or "" for each in rows])[1],
+        features=np.where(np.isfinite(features) & (features >= 0), features, np.nan),
+        schema_changed=np.array([bool(each.schema_changed) for each in rows], bool),
+        spec_changed=np.array([bool(each.spec_changed) for each in rows], bool),
+        first_read_at=numbers([each.first_read_at for each in rows]),
+    )
+
+
+def _codes(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    known: dict[str, int] = {}
+    codes = [known.setdefault(name, len(known)) for name in names]
+    return tuple(known), np.array(codes, np.int64)

@@ -1,0 +1,75 @@
+"""From a case to its explanation: the steps in their order, each in a file of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limnograph.analysis.explain.attribution import Asked, attribute
+from limnograph.analysis.explain.case import Commits, Floats, Series, commits, series
+from limnograph.analysis.explain.normalise import Normalised, normalise
+from limnograph.analysis.explain.onset import step_onset
+from limnograph.analysis.explain.ramp import Move, moves
+from limnograph.analysis.explain.structure import structure
+from limnograph.analysis.explain.verdict import Told, tell, too_little
+from limnograph.domain.explanations import Case, Explanation
+
+LEAST_RUNS = 16
+"""Eight on each side of a change."""
+KEPT = 11.0
+"""Squared standard errors of a change that is looked at; whether it is one, the posterior says."""
+RETURNED = 0.5
+"""Share of a rise that a fall takes back to count as its end."""
+PULSE_MS, PULSE_GAPS = 12 * 3_600_000.0, 6.0
+"""A rise that ends within this time, or so many gaps of the job, is a pulse."""
+MAINTENANCE = ("replace", "optimize", "rewrite", "compact", "cluster")
+MENDS = 0.75
+"""How often a faster job is the doing of maintenance, when a commit's it is."""
+
+
+def explain(case: Case) -> Explanation:
+    """Explain a case. Too few runs are said, not guessed at.
+
+    Raises InvalidInput naming the field where times and values of a series do not pair.
+    """
+    job = series(case.job.times, case.job.duration_seconds, "job.duration_seconds")
+    controls = [
+        series(each.times, each.duration_seconds, f"controls[{k}].duration_seconds")
+        for k, each in enumerate(case.controls or ())
+    ]
+    load = series(case.load.times, case.load.values, "load.values") if case.load else None
+    known = commits(case)
+    if len(job) < LEAST_RUNS:
+        return too_little(case.id, len(job), LEAST_RUNS)
+    normal = normalise(job, controls, load, KEPT)
+    found = moves(job, normal.values, normal.levels) or _faintest(normal)
+    unusual = structure(known)
+    mending = _mending(known)
+    asked: list[Asked] = []
+    for k, each in enumerate(found):
+        rises = each.onset.rises
+        ends = k > 0 and not rises and found[k - 1].onset.rises and _ends(job, found[k - 1], each)
+        asked.append(Asked(each.onset, unusual.ratio if rises else unusual.ratio * mending, ends))
+    shares = attribute(job, known, asked, normal.shifts)
+    ends_of = [each.ends for each in asked]
+    return tell(case.id, Told(job, known, normal, unusual, found, ends_of, shares), case.selection)
+
+
+def _faintest(normal: Normalised) -> list[Move]:
+    """With no change that stands: the likeliest one, so that it can be said how unlikely it is."""
+    size = normal.values.size
+    onset = step_onset(normal.values, 0, size, normal.levels.noise)
+    return [Move(onset, 0, size)] if onset else []
+
+
+def _ends(job: Series, rise: Move, fall: Move) -> bool:
+    """Whether the fall only takes back what the rise brought, soon after it."""
+    soon = job.at[fall.onset.best] - job.at[rise.onset.best] <= max(PULSE_MS, PULSE_GAPS * job.gap)
+    return bool(soon and -fall.effect >= RETURNED * rise.effect)
+
+
+def _mending(known: Commits) -> Floats:
+    """Factor of each commit when the job got faster."""
+    mends = np.array([any(word in name.lower() for word in MAINTENANCE) for name in known.operations], bool)
+    is_one = mends[known.operation] if len(known) else np.empty(0, bool)
+    share = (is_one.sum() + 0.5) / (is_one.size + 1)
+    return np.asarray(np.where(is_one, MENDS / share, (1 - MENDS) / (1 - share)))

@@ -1,0 +1,81 @@
+"""What speaks for and against a suspect, in numbers and in words: timing, magnitude, mechanism, recurrence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limnograph.analysis.explain.attribution import Shares
+from limnograph.analysis.explain.case import FEATURES, Commits, Series
+from limnograph.analysis.explain.lag import onset_mass
+from limnograph.analysis.explain.recurrence import kinds
+from limnograph.analysis.explain.structure import KNOTS, Structure, top_features
+from limnograph.domain.explanations import Evidence, Hypothesis, Similar
+
+NAMES = {name: name.replace("_", " ") for name in FEATURES}
+
+
+def supporting(
+    suspect: Hypothesis, *, job: Series, commits: Commits, structure: Structure, shares: Shares, commit: int
+) -> None:
+    """Fill in the four scores (0 to 1) and what speaks for the suspect."""
+    lag = suspect.lag_seconds or 0.0
+    found = [Evidence("timing", "for", f"The slowdown starts {_duration(lag)} after this commit.", lag)]
+    if np.isfinite(commits.first_read_at[commit]):
+        found.append(Evidence("timing", "for", "It is known which run was the first to read this commit."))
+    for name, deviation, typical in top_features(structure, commit):
+        if deviation >= KNOTS[0]:
+            value = float(commits.features[commit, FEATURES.index(name)])
+            text = f"{NAMES[name].capitalize()}: {value:,.0f}, usually {typical:,.0f} for this table."
+            found.append(Evidence("mechanism", "for", text, value, typical))
+    if commits.schema_changed[commit]:
+        found.append(Evidence("mechanism", "for", "It changed the table's schema."))
+    if commits.spec_changed[commit]:
+        found.append(Evidence("mechanism", "for", "It changed the table's partition spec."))
+    again = float(shares.recurrence[commit])
+    if again > 2:
+        found.append(Evidence("recurrence", "for", "Commits of this kind were followed by changes before.", again))
+    suspect.evidence = found
+    suspect.scores = {
+        "timing": _timing(job, commits, commit, lag),
+        "magnitude": round(shares.real, 4),
+        "mechanism": _share(float(structure.ratio[commit])),
+        "recurrence": _share(again),
+    }
+    kind = kinds(commits)
+    alike = kind == kind[commit]
+    alike[commit] = False
+    suspect.similar = Similar(int(alike.sum()), round(float(np.maximum(again - 1, 0) > 1) * float(alike.sum())))
+
+
+def against(suspect: Hypothesis, *, commits: Commits, structure: Structure, shares: Shares, commit: int) -> None:
+    """Add what speaks against the suspect."""
+    found = suspect.evidence if suspect.evidence is not None else []
+    if structure.score[commit] < KNOTS[0] and not structure.flagged[commit]:
+        found.append(Evidence("mechanism", "against", "Its numbers are usual for this table."))
+    if not np.isfinite(commits.features[commit]).any():
+        found.append(Evidence("mechanism", "against", "Nothing is known of its files."))
+    rival = max(shares.infrastructure, shares.load)
+    if rival > 0.1:
+        name = "other jobs" if shares.infrastructure >= shares.load else "the job's load"
+        found.append(Evidence("magnitude", "against", f"At the same time {name} moved.", rival))
+    suspect.evidence = found
+
+
+def _timing(job: Series, commits: Commits, commit: int, lag: float) -> float:
+    """The lag's probability density over that of the next run."""
+    start = commits.at[commit] + lag * 1000
+    pair = np.array([start]), np.array([start - job.gap])
+    mass = onset_mass(commits.at[[commit]], commits.first_read_at[[commit]], *pair, job.gap)
+    first = commits.at[[commit]] + job.gap
+    best = onset_mass(commits.at[[commit]], np.array([np.nan]), first, first - job.gap - 1, job.gap)
+    return round(float(np.clip(mass[0, 0] / max(best[0, 0], 1e-12), 0.0, 1.0)), 4)
+
+
+def _share(ratio: float) -> float:
+    return round(ratio / (1 + ratio), 4)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

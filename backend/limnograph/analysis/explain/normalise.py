@@ -1,0 +1,93 @@
+"""The job's log duration without what is not a commit's doing: other jobs' shifts, load, daily cycle, single spikes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from limnograph.analysis.explain.case import Floats, Ints, Series
+from limnograph.analysis.explain.changes import MOST_BINS, Levels, criterion, find_levels
+from limnograph.analysis.explain.cycles import cycles
+from limnograph.analysis.explain.rivals import (
+    Rival,
+    Shift,
+    coupling,
+    daily_level,
+    levels_of,
+    load_mode,
+    responses,
+    shared_mode,
+)
+from limnograph.analysis.explain.smoothing import binned, bins, running_median, scale
+
+SPIKE_WIDTH = 5
+SPIKE = 3.0
+"""Deviations from the median of its neighbours beyond which a run is cut off (measured: law of section 7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """Log seconds with only the changes left that want an explanation, its levels, and the rivals' shifts."""
+
+    values: Floats
+    levels: Levels
+    shifts: list[Shift]
+
+
+def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept: float) -> Normalised:
+    """Take the rivals out, then the cycle, twice: the second time around the levels that the first one found."""
+    values = clip_spikes(job.log - np.median(job.log))
+    edges = bins(len(job), MOST_BINS)
+    at = binned(job.at, edges)
+    shifts: list[Shift] = []
+    mode, work = shared_mode(controls, at), load_mode(load, at)
+    if work is not None:
+        follows = coupling(binned(values, edges), work)
+        places, level = levels_of(at, work)
+        values = values - follows * np.interp(job.at, at, work - level)
+        values, found = _without(job, values, edges, places=places, level=level, kind="load")
+        shifts += found
+    if mode is not None:
+        places, level = levels_of(at, mode)
+        values, found = _without(job, values, edges, places=places, level=level, kind="infrastructure")
+        shifts += found
+    return Normalised(*_best(job, values, edges, at, kept), shifts)
+
+
+def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> tuple[Floats, Levels]:
+    """Levels alone or levels around a cycle, whichever needs less to explain the same runs (BIC)."""
+    plain = find_levels(values, kept)
+    best, least, around = (values, plain), criterion(values, plain, 0), daily_level(job.at, values)
+    for _ in range(2):
+        daily, parameters = cycles(at, binned(values - around, edges))
+        if not parameters:
+            break
+        flat = clip_spikes(values - np.interp(job.at, at, daily))
+        levels = find_levels(flat, kept)
+        around = levels.level
+        cost = criterion(flat, levels, parameters)
+        if cost < least:
+            best, least = (flat, levels), cost
+    return best
+
+
+def _without(
+    job: Series, values: Floats, edges: Ints, *, places: list[int], level: Floats, kind: Rival
+) -> tuple[Floats, list[Shift]]:
+    full = [int(edges[place]) for place in places]
+    held = np.repeat(level, np.diff(edges))
+    found = responses(job.at, values, full, held, kind)
+    out = values.copy()
+    for each in found:
+        out[each.place :] -= each.size
+    return out, found
+
+
+def clip_spikes(values: Floats) -> Floats:
+    """Values cut off at SPIKE deviations from the running median of five."""
+    middle = running_median(values, SPIKE_WIDTH)
+    off = values - middle
+    bound = SPIKE * scale(off)
+    return middle + np.clip(off, -bound, bound) if bound > 0 else values

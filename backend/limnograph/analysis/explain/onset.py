@@ -1,0 +1,138 @@
+"""Where in a stretch of runs a new level sets in, and how much more probable the data are with it than without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from limnograph.analysis.explain.case import Floats
+from limnograph.analysis.explain.noise import Noise
+
+EFFECT_SCALE = 0.3
+"""Standard deviation, in log seconds, of effects before any was seen: most are between 5 and 80 %."""
+TEMPER = 0.75
+"""Power of the likelihood: noise is never quite the AR(1) that it is taken for."""
+FREEDOM = 4.0
+T_SCALE = 0.91
+"""Student's t of the noise: four degrees of freedom, scaled to the same median absolute deviation as the normal law."""
+EDGE = 2
+"""Runs that a level has at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Onset:
+    """For each place of a stretch as first run of a new level: `support` = log Bayes factor, and the effect there."""
+
+    first: int
+    support: Floats
+    effect: Floats
+    error: Floats
+
+    @property
+    def best(self) -> int:
+        """Place of the strongest support, in the whole series."""
+        return self.first + int(self.support.argmax())
+
+    @property
+    def strength(self) -> float:
+        """Squared distance of the best effect from 0, in standard errors."""
+        at = int(self.support.argmax())
+        return float((self.effect[at] / self.error[at]) ** 2)
+
+    @property
+    def rises(self) -> bool:
+        """Whether the best effect is a slowdown."""
+        return bool(self.effect[self.support.argmax()] > 0)
+
+    @property
+    def supported(self) -> float:
+        """Log Bayes factor of the best place."""
+        return float(self.support.max())
+
+    def weight(self) -> Floats:
+        """Probability of each place, given that there is a change."""
+        odds = np.exp(self.support - self.support.max())
+        return np.asarray(odds / odds.sum())
+
+
+def doubted(onset: Onset, values: Floats, start: int, stop: int, noise: Noise) -> Onset:
+    """The same, with the support lowered to what remains of it when a few extreme runs do not count for more than that.
+
+    Squared error believes a burst: one run of ten deviations is worth fifty in log likelihood. Under Student's t it is
+    worth seven. Levels before and after are fitted again with its weights.
+    """
+    place = onset.best - start
+    return doubted_shape(onset, values[start:stop], (np.arange(stop - start) >= place).astype(np.float64), noise)
+
+
+def doubted_shape(onset: Onset, values: Floats, shape: Floats, noise: Noise) -> Onset:
+    """`doubted` for a change of any shape, that of the best place."""
+    at = int(onset.support.argmax())
+    white = noise.whiten(values)
+    constant, change = noise.whiten(np.ones(values.size)), noise.whiten(shape)
+    gain = _loss(white, constant[:, None]) - _loss(white, np.column_stack([constant, change]))
+    squared = 0.5 * float(onset.effect[at] / onset.error[at]) ** 2
+    return replace(onset, support=onset.support - TEMPER * max(0.0, squared - gain))
+
+
+def _loss(white: Floats, design: Floats) -> float:
+    """Negative log likelihood of the residuals under Student's t, its location fitted by reweighting."""
+    weights = np.ones_like(white)
+    rest = white
+    for _ in range(4):
+        weighted = design * weights[:, None]
+        rest = white - design @ np.linalg.lstsq(weighted.T @ design, weighted.T @ white, rcond=None)[0]
+        weights = (FREEDOM + 1) / (FREEDOM + (rest / T_SCALE) ** 2)
+    return 0.5 * (FREEDOM + 1) * float(np.log1p((rest / T_SCALE) ** 2 / FREEDOM).sum())
+
+
+def step_onset(values: Floats, start: int, stop: int, noise: Noise) -> Onset | None:
+    """All places of `values[start:stop]` as onset of a step: generalised least squares under AR(1), by suffix sums.
+
+    None when there are too few runs for two levels.
+    """
+    size = stop - start
+    if size < 2 * EDGE:
+        return None
+    white = noise.whiten(values[start:stop])
+    unit = (1 - noise.phi) / noise.innovation
+    first = 1 / noise.innovation
+    constant = np.full(size, unit)
+    constant[0] = np.sqrt(1 - noise.phi**2) / noise.innovation
+    places = np.arange(EDGE, size - EDGE + 1)
+    after = np.cumsum(white[::-1])[::-1] - white
+    later = size - 1 - places
+    # The step is 0 before its place, `first` at it and `unit` after it, once whitened.
+    step_step = first**2 + unit**2 * later
+    step_constant = unit * first + unit**2 * later
+    step_data = first * white[places] + unit * after[places]
+    constant_constant = float(constant @ constant)
+    constant_data = float(constant @ white)
+    information = step_step - step_constant**2 / constant_constant
+    score = step_data - step_constant * constant_data / constant_constant
+    return Onset(start + EDGE, *_support(score, information))
+
+
+def shape_onset(values: Floats, start: int, shapes: Floats, first: int, noise: Noise) -> Onset:
+    """Rows of `shapes` (effect 0 to 1 over `values[start:]`) as shapes of a change whose onsets are from `first` on."""
+    size = shapes.shape[1]
+    white = noise.whiten(values[start : start + size])
+    constant = np.full(size, (1 - noise.phi) / noise.innovation)
+    constant[0] = np.sqrt(1 - noise.phi**2) / noise.innovation
+    whitened = shapes.copy()
+    whitened[:, 1:] -= noise.phi * shapes[:, :-1]
+    whitened /= noise.innovation
+    constant_constant = float(constant @ constant)
+    step_constant = whitened @ constant
+    information = np.einsum("ij,ij->i", whitened, whitened) - step_constant**2 / constant_constant
+    score = whitened @ white - step_constant * float(constant @ white) / constant_constant
+    return Onset(first, *_support(score, np.maximum(information, 1e-9)))
+
+
+def _support(score: Floats, information: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log Bayes factor against no change of an effect drawn from Normal(0, EFFECT_SCALE), effect, standard error."""
+    gain = information * EFFECT_SCALE**2
+    squared = score**2 / information
+    support = 0.5 * squared * gain / (1 + gain) - 0.5 * np.log1p(gain)
+    return TEMPER * support, score / information, 1 / np.sqrt(information)

@@ -1,0 +1,126 @@
+"""What else could have moved the job: level shifts that other jobs saw at the same time, and shifts of its own load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from limnograph.analysis.explain.case import Floats, Series
+from limnograph.analysis.explain.changes import find_levels
+from limnograph.analysis.explain.cycles import cycles
+from limnograph.analysis.explain.smoothing import running_median
+
+SHIFT_KEPT = 16.0
+"""Squared standard errors that a shift of another series needs to count as one."""
+NEAR_RUNS = 12
+NEAR_MS = 4 * 3_600_000.0
+"""The job's own shift is read off this close to the rival's, on both sides; at least so many runs."""
+MOST_RESPONSE = 1.6
+"""Of a job to a rival's shift, in log over log: more than that is not the rival's doing."""
+COUPLED = 0.3
+"""Correlation from which the job follows its load also between shifts."""
+
+Rival = Literal["infrastructure", "load"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A rival's shift: first run at or after it, and the part of the job's own change that it explains (log)."""
+
+    kind: Rival
+    place: int
+    size: float
+    seen: float
+
+
+def shared_mode(controls: Sequence[Series], at: Floats) -> Floats | None:
+    """What other jobs have in common at these instants: median of their centred logs; None where there is none."""
+    rows = [_held(each, at) for each in controls if len(each) >= 2 * NEAR_RUNS]
+    if not rows:
+        return None
+    known = np.column_stack(rows)
+    counted = np.isfinite(known).sum(axis=1)
+    if (counted > 0).mean() < 0.5:
+        return None
+    ordered = np.sort(known, axis=1)  # NaN last
+    low = ordered[np.arange(at.size), np.maximum((counted - 1) // 2, 0)]
+    high = ordered[np.arange(at.size), np.maximum(counted // 2, 0)]
+    return _filled((low + high) / 2)
+
+
+def load_mode(load: Series | None, at: Floats) -> Floats | None:
+    """The load's centred log at these instants."""
+    if load is None or len(load) < 2 * NEAR_RUNS:
+        return None
+    found = _held(load, at)
+    return _filled(found) if np.isfinite(found).mean() >= 0.5 else None
+
+
+def _held(each: Series, at: Floats) -> Floats:
+    """A series at other instants, between its neighbours; unknown beyond its ends and in holes of it."""
+    smooth = running_median(each.log, 3) - np.median(each.log)
+    found = np.interp(at, each.at, smooth, left=np.nan, right=np.nan)
+    after = np.clip(np.searchsorted(each.at, at), 1, len(each) - 1)
+    hole = each.at[after] - each.at[after - 1] > 12 * max(each.gap, 1.0)
+    return np.where(hole & (each.at[after] != at), np.nan, found)
+
+
+def _filled(values: Floats) -> Floats:
+    known = np.flatnonzero(np.isfinite(values))
+    return np.interp(np.arange(values.size), known, values[known])
+
+
+def levels_of(at: Floats, mode: Floats) -> tuple[list[int], Floats]:
+    """Places of a rival's shifts and its level at each place, its own daily cycle taken out first."""
+    flat = mode - cycles(at, mode - daily_level(at, mode))[0]
+    found = find_levels(flat, SHIFT_KEPT)
+    return found.places, found.level
+
+
+def daily_level(at: Floats, values: Floats) -> Floats:
+    """A rough level without what happens within a day: medians of whole days, joined by lines."""
+    day = np.floor((at - at[0]) / 86_400_000.0).astype(np.int64)
+    edges = np.flatnonzero(np.diff(day, prepend=-1))
+    middles = [float(np.median(part)) for part in np.split(values, edges[1:])]
+    centres = [float(np.mean(part)) for part in np.split(at, edges[1:])]
+    return np.interp(at, centres, middles)
+
+
+def responses(at: Floats, job: Floats, places: list[int], level: Floats, kind: Rival) -> list[Shift]:
+    """How much of each of the rival's shifts the job shows at the same place; 0 where it moved the other way."""
+    found = []
+    edges = [0, *places, job.size]
+    for k, place in enumerate(places):
+        size = float(level[place] - level[place - 1])
+        width = NEAR_MS
+        before = np.arange(max(edges[k], _back(at, place, width)), place)
+        after = np.arange(place, min(edges[k + 2], _on(at, place, width)))
+        if min(before.size, after.size) < 2 or size == 0:
+            continue
+        own = float(np.median(job[after]) - np.median(job[before]))
+        share = float(np.clip(own / size, 0.0, MOST_RESPONSE))
+        found.append(Shift(kind, place, share * size, size))
+    return found
+
+
+def _back(at: Floats, place: int, width: float) -> int:
+    return min(int(np.searchsorted(at, at[place] - width)), max(place - NEAR_RUNS, 0))
+
+
+def _on(at: Floats, place: int, width: float) -> int:
+    return max(int(np.searchsorted(at, at[place] + width)), min(place + NEAR_RUNS, at.size))
+
+
+def coupling(job: Floats, load: Floats) -> float:
+    """How the job follows its load from run to run (log over log), 0 when it does not clearly."""
+    own, other = job - running_median(job, 25), load - running_median(load, 25)
+    bound = 3 * float(np.median(np.abs(own))) + 1e-12
+    own = np.clip(own, -bound, bound)
+    power = float(other @ other)
+    if power <= 1e-12:
+        return 0.0
+    correlation = float(own @ other) / np.sqrt(power * float(own @ own) + 1e-300)
+    return float(np.clip(own @ other / power, 0.0, 1.5)) if correlation > COUPLED else 0.0

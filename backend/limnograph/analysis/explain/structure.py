@@ -1,0 +1,118 @@
+"""How unusual a commit is for its own table: each number against the same operation there, then a likelihood ratio.
+
+No threshold knows the unit of a feature: what counts is how rare such a commit is among the commits of the case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from limnograph.analysis.explain.case import FEATURES, Commits, Flags, Floats, Ints
+from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA
+
+OWN_COMMITS = 6
+"""Commits of one operation that make a history of their own; with fewer the whole table's is taken."""
+KNOTS = np.array([3.0, 6.0])
+"""Deviations at which a commit is odd, and at which it is extreme (between, a share of each)."""
+LEVELS = ("usual", "odd", "extreme", "changed")
+GUILTY = np.array([0.2, 0.15, 0.45, 0.2])
+"""How often a guilty commit is usual, odd, extreme, or changes schema or spec, before any case was seen."""
+MOST_RATIO = 300.0
+_FLOOR = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Per commit: deviation of each feature (NaN unknown), score of all together, likelihood ratio of guilt.
+
+    `typical`: the feature's median in the history that the commit was compared with.
+    """
+
+    deviations: Floats
+    typical: Floats
+    score: Floats
+    ratio: Floats
+    flagged: Flags
+
+
+def structure(commits: Commits) -> Structure:
+    """Compare every commit with its table's history."""
+    logs = np.log1p(commits.features)
+    groups = commits.table * (int(commits.operation.max(initial=0)) + 1) + commits.operation
+    deviations, typical = _deviations(logs, np.unique(groups, return_inverse=True)[1], commits.table)
+    score = _score(deviations)
+    flagged = commits.schema_changed | commits.spec_changed
+    return Structure(deviations, np.expm1(typical), score, _ratio(score, flagged), flagged)
+
+
+def _deviations(logs: Floats, group: Ints, table: Ints) -> tuple[Floats, Floats]:
+    deviations, typical = np.full_like(logs, np.nan), np.full_like(logs, np.nan)
+    for column in range(logs.shape[1]):
+        values = logs[:, column]
+        everywhere = np.zeros(values.size, np.int64)
+        own, own_count = grouped_median(values, group)
+        tables, table_count = grouped_median(values, table)
+        all_, _ = grouped_median(values, everywhere)
+        middle = np.where(own_count >= OWN_COMMITS, own, np.where(table_count >= OWN_COMMITS, tables, all_))
+        off = np.abs(values - middle)
+        own, _ = grouped_median(off, group)
+        tables, _ = grouped_median(off, table)
+        all_, _ = grouped_median(off, everywhere)
+        spread = np.where(own_count >= OWN_COMMITS, own, np.where(table_count >= OWN_COMMITS, tables, all_))
+        # A count of n varies by its root: 1 file more than 2 is nothing, though the history never varied.
+        least = np.sqrt(_FLOOR**2 + 0.25 / np.exp(middle))
+        deviations[:, column] = (values - middle) / np.hypot(MAD_TO_SIGMA * spread, least)
+        typical[:, column] = middle
+    return deviations, typical
+
+
+def grouped_median(values: Floats, group: Ints) -> tuple[Floats, Ints]:
+    """Median of the known values of each value's group, and how many those are; NaN for a group without any."""
+    order = np.lexsort((values, group))  # NaN last within its group
+    size = int(group.max(initial=-1)) + 1
+    start = np.searchsorted(group[order], np.arange(size))
+    count = np.bincount(group[np.isfinite(values)], minlength=size)
+    safe = np.maximum(count, 1)
+    low = order[np.minimum(start + (safe - 1) // 2, values.size - 1)]
+    high = order[np.minimum(start + safe // 2, values.size - 1)]
+    median = np.where(count > 0, (values[low] + values[high]) / 2, np.nan)
+    return np.asarray(median[group]), np.asarray(count[group])
+
+
+def _score(deviations: Floats) -> Floats:
+    """The larger of the most deviating feature and all together, each in deviations of what is usual in the case."""
+    known = np.isfinite(deviations)
+    filled = np.where(known, deviations, 0.0)
+    count = known.sum(axis=1)
+    most = np.where(known, deviations, -np.inf).max(axis=1, initial=-np.inf)
+    most = np.where(count > 0, most, 0.0)
+    together = filled.sum(axis=1) / np.maximum(count, 1)
+    spread = MAD_TO_SIGMA * float(np.median(np.abs(together))) if together.size else 0.0
+    return np.asarray(np.maximum(most, together / max(spread, 0.5)))
+
+
+def memberships(score: Floats, flagged: Flags) -> Floats:
+    """Share of each commit in usual, odd, extreme, changed; rows add up to 1."""
+    odd = np.clip((score - (KNOTS[0] - 1)) / 2, 0, 1)
+    extreme = np.clip((score - (KNOTS[1] - 1)) / 2, 0, 1)
+    rows = np.column_stack([1 - odd, odd - extreme, extreme, np.zeros_like(score)])
+    rows[flagged] = (0, 0, 0, 1)
+    return rows
+
+
+def _ratio(score: Floats, flagged: Flags) -> Floats:
+    """P(such a commit | guilty) / P(such a commit), the second learned from the case; never falling with the score."""
+    share = memberships(score, flagged)
+    usual = (share.sum(axis=0) + 0.5) / (score.size + 1)
+    ratio = np.minimum(GUILTY / usual, MOST_RATIO)
+    ratio[1] = max(ratio[0], min(ratio[1], ratio[2]))
+    return np.asarray(share @ ratio)
+
+
+def top_features(found: Structure, commit: int, most: int = 3) -> list[tuple[str, float, float]]:
+    """Name, deviation and typical value of the features of a commit that deviate most, upwards first."""
+    row = found.deviations[commit]
+    order = [int(k) for k in np.argsort(-np.where(np.isfinite(row), row, -np.inf)) if np.isfinite(row[k])]
+    return [(FEATURES[k], float(row[k]), float(found.typical[commit, k])) for k in order[:most]]

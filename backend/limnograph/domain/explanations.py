@@ -1,0 +1,126 @@
+"""A question to explain (a job's runs, other jobs, load, commits) and its answer, as JSON lines carry them.
+
+Times are epoch milliseconds. Any number may be null: it is not known. The format is a contract (docs/explain.md).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Confidence = Literal["strong", "possible", "weak", "none"]
+ChangeKind = Literal["step", "ramp", "pulse", "drop"]
+HypothesisKind = Literal["commit", "none", "infrastructure", "load"]
+
+
+class RunSeries(msgspec.Struct, gc=False):
+    """Runs of a job in any order: `times` is when each started, `duration_seconds` how long it took."""
+
+    id: str | None = None
+    times: list[float | None] = []
+    duration_seconds: list[float | None] = []
+
+
+class LoadSeries(msgspec.Struct, gc=False):
+    """How much the job had to do, in any unit above 0."""
+
+    times: list[float | None] = []
+    values: list[float | None] = []
+
+
+class CaseCommit(msgspec.Struct, gc=False):
+    """A commit of a table that the job reads. `first_read_at`: start of the first run known to have read it."""
+
+    id: str
+    table: str | None = None
+    committed_at: float | None = None
+    operation: str | None = None
+    app_id: str | None = None
+    added_data_files: float | None = None
+    added_bytes: float | None = None
+    removed_data_files: float | None = None
+    added_delete_files: float | None = None
+    added_records: float | None = None
+    manifests: float | None = None
+    changed_partitions: float | None = None
+    schema_changed: bool | None = None
+    spec_changed: bool | None = None
+    first_read_at: float | None = None
+
+
+class Selection(msgspec.Struct, rename={"start": "from", "end": "to"}):
+    """Only changes that set in between `from` and `to` are asked about."""
+
+    start: float | None = None
+    end: float | None = None
+
+
+class Case(msgspec.Struct):
+    """One question. Commits are those of all tables the job reads."""
+
+    id: str
+    job: RunSeries
+    controls: list[RunSeries] | None = None
+    load: LoadSeries | None = None
+    commits: list[CaseCommit] | None = None
+    selection: Selection | None = None
+
+
+class Evidence(msgspec.Struct):
+    """One thing that speaks for or against a hypothesis. `value` and `typical` are in the unit that the name says."""
+
+    part: str
+    speaks: Literal["for", "against"]
+    text: str
+    value: float | None = None
+    typical: float | None = None
+
+
+class Change(msgspec.Struct):
+    """A change of the job's level. `onset` is the first run affected; `effect_ratio` level after over level before.
+
+    `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %.
+    """
+
+    onset: int
+    kind: ChangeKind
+    effect_ratio: float
+    effect_seconds: float
+    probability: float
+    onset_from: int
+    onset_to: int
+    before_seconds: float
+    after_seconds: float
+
+
+class Similar(msgspec.Struct):
+    """Past commits of the same table, operation and writer, and how many of them a change of the job followed."""
+
+    commits: int
+    followed: int
+
+
+class Hypothesis(msgspec.Struct, omit_defaults=True):
+    """One explanation of the change at index `change` of the answer; posteriors of a change add up to 1."""
+
+    kind: HypothesisKind
+    posterior: float
+    change: int | None = None
+    commit_id: str | None = None
+    table: str | None = None
+    lag_seconds: float | None = None
+    scores: dict[str, float] | None = None
+    evidence: list[Evidence] | None = None
+    similar: Similar | None = None
+
+
+class Explanation(msgspec.Struct):
+    """The answer. `hypotheses` in rank order over the whole case; `blamed` are those worth naming."""
+
+    id: str
+    changes: list[Change]
+    hypotheses: list[Hypothesis]
+    blamed: list[str]
+    verdict: str
+    confidence: Confidence
