@@ -92,7 +92,7 @@ def hot_q1_pyiceberg(clock: Clock, folder: str, table: str) -> list[int]:
 
 
 def growth_ours(clock: Clock, folder: str) -> int:
-    from limnograph.services.growth import GrowthIndex
+    from limnograph.services.growth_index import GrowthIndex
 
     store, index, found = _loaded(folder), GrowthIndex(), 0
     tables, span = store.reading.lake.listed, (meta_lake.END - SIX_HOURS, meta_lake.END)

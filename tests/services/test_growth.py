@@ -6,7 +6,9 @@ from random import Random
 import pytest
 
 from limnograph.domain.asked import FleetQuery
-from limnograph.services.growth import GrowthIndex, greatest
+from limnograph.services.growth import greatest
+from limnograph.services.growth_index import GrowthIndex
+from limnograph.services.history import History
 from limnograph.services.lake import Facts
 from serving_kit import HOUR, MINUTE, NOW, SECOND, UUID, lake, moved, parts, row
 
@@ -120,6 +122,8 @@ def test_every_share_time_and_range_gives_what_the_definition_gives(seed: int) -
         for table, told in zip(tables, grew.tolist(), strict=True):
             wanted = plain(states[table.name.table], start, end, within * SECOND)
             assert told == (wanted is not None and wanted > share), (table.name, start, end, within, share)
+            slowly = greatest(History(table), start, end, within)
+            assert index.greatest(table, (start, end), within) == slowly, (table.name, start, end, within)
 
 
 def test_the_greatest_growth_is_the_one_that_is_told() -> None:

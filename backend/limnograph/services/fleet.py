@@ -23,7 +23,7 @@ from limnograph.ports.clock import Clock
 from limnograph.services import cursors, hints, numbers, reasons
 from limnograph.services.attention import Attention
 from limnograph.services.fleet_order import Keys, matching, namespace_of
-from limnograph.services.growth import GrowthIndex, greatest
+from limnograph.services.growth_index import GrowthIndex
 from limnograph.services.history import History
 from limnograph.services.hot import UNREAD, HotStore, Reading
 from limnograph.services.hot_columns import NULL
@@ -102,8 +102,18 @@ class FleetService:
             order = board.keys.order(query, chosen)
             page = [self._row(board, int(place)) for place in order[offset : offset + query.limit]]
         if query.grew is not None:
-            page = [_with_growth(row, lake, query, end) for row in page]
+            page = [self._with_growth(row, lake, query, end) for row in page]
         return page, len(order), board
+
+    def _with_growth(self, row: TableRow, lake: Lake, query: FleetQuery, end: int) -> TableRow:
+        span = query.start * MICROS_PER_MS, end * MICROS_PER_MS
+        found = self._growth.greatest(lake.tables[row.table_uuid or ""], span, query.within_s)
+        if found is None:
+            return row
+        growth = Growth(
+            files_before=found.before, files_after=found.after, share=found.share, at=found.at // MICROS_PER_MS
+        )
+        return msgspec.structs.replace(row, growth=growth)
 
     def _grown(self, board: _Board, query: FleetQuery, end: int) -> NDArray[np.bool_]:
         """Which places are tables whose files grew as asked."""
@@ -204,15 +214,6 @@ def _and_nothing(standing: Standing, more: int, order: NDArray[np.intp]) -> Stan
 
 def _ends(standing: Standing) -> list[tuple[NDArray[np.generic], float]]:
     return [(standing.moved, NULL), (standing.ordinal, 0), (standing.next_move, NULL), (standing.usual, np.nan)]
-
-
-def _with_growth(row: TableRow, lake: Lake, query: FleetQuery, end: int) -> TableRow:
-    table = lake.tables[row.table_uuid or ""]
-    found = greatest(History(table), query.start * MICROS_PER_MS, end * MICROS_PER_MS, query.within_s)
-    if found is None:
-        return row
-    growth = Growth(files_before=found.before, files_after=found.after, share=found.share, at=found.at // MICROS_PER_MS)
-    return msgspec.structs.replace(row, growth=growth)
 
 
 def _damaged(name: TableName, change: ChangeFact) -> TableRow:

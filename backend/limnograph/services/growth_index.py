@@ -1,0 +1,181 @@
+"""Growth of all tables at once: the greatest one per quarter of an hour and table, worked out when a commit comes in.
+
+A question about the last days of all tables is one look at a matrix; single tables are looked at only where the range
+cuts a quarter of an hour that could tip the scales.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from limnograph.domain.asked import DEFAULT_WITHIN_S
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.services.growth import Rise, Rises, greatest, rise_at, rises
+from limnograph.services.history import History
+from limnograph.services.hot_columns import Ints
+from limnograph.services.hot_table import HotTable
+
+DEFAULT_WITHIN = DEFAULT_WITHIN_S
+"""Seconds for which every commit's growth is worked out when the commit comes in."""
+_BUCKET = 900 * MICROS_PER_SECOND
+_BUCKETS = 256
+"""The matrix reaches back 64 hours in quarters of an hour: 7 KB a table."""
+
+
+class _Peaks:
+    """Of every quarter of an hour (a row) and table (a column) the greatest share, and the move that made it."""
+
+    def __init__(self, slots: int = 0) -> None:
+        self.shares = np.zeros((_BUCKETS, slots))
+        self.before, self.after = np.zeros((2, _BUCKETS, slots), np.int64)
+        self.offsets = np.zeros((_BUCKETS, slots), np.int32)
+
+    def grow(self, more: int) -> None:
+        """Room for more tables."""
+        for name, part in vars(self).items():
+            setattr(self, name, np.pad(part, ((0, 0), (0, more))))
+
+    def put(self, slot: int, found: Rises, held: NDArray[np.bool_]) -> None:
+        """The moves of one table, in place of those that it had."""
+        self.shares[:, slot] = 0.0
+        # Of the moves of one quarter the last one that is written stays: the greatest, and of equal ones the first.
+        order = np.flatnonzero(held)[np.lexsort((-found.times[held], found.shares[held]))]
+        rows, offsets = np.divmod(found.times[order], _BUCKET)
+        rows %= _BUCKETS
+        self.shares[rows, slot] = found.shares[order]
+        self.before[rows, slot], self.after[rows, slot] = found.before[order], found.after[order]
+        self.offsets[rows, slot] = offsets
+
+    def at(self, bucket: int, slot: int) -> Rise:
+        """The greatest growth of one."""
+        row = bucket % _BUCKETS
+        at = bucket * _BUCKET + int(self.offsets[row, slot])
+        return rise_at(int(self.before[row, slot]), int(self.after[row, slot]), float(self.shares[row, slot]), at)
+
+
+class _Quarters(NamedTuple):
+    """Quarters of an hour of a range that the matrix has: those that count whole, and those that the range may cut."""
+
+    whole: list[int]
+    cut: list[int]
+
+
+class GrowthIndex:
+    """Thread-safe. Greatest growth within DEFAULT_WITHIN of every table, renewed when it changes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._slots: dict[str, int] = {}
+        self._versions = np.zeros(0, np.int64)
+        self._ahead = np.zeros(0, np.bool_)
+        self._peaks = _Peaks()
+        self._top = 0
+        self._last: tuple[Sequence[HotTable], Ints] = ((), np.zeros(0, np.int64))
+
+    def update(self, tables: Sequence[HotTable], now: int) -> Ints:
+        """Take in what changed until `now` (microseconds); slots of the tables. O(tables) when any changed, and O(rows)
+        of those that did.
+        """
+        with self._lock:
+            self._turn(now // _BUCKET)
+            if tables is self._last[0]:
+                return self._last[1]
+            slots = np.array([self._slots.setdefault(t.uuid, len(self._slots)) for t in tables], np.int64)
+            more = len(self._slots) - len(self._versions)
+            if more > 0:
+                more = max(more, len(self._versions) // 4)
+                self._versions, self._ahead = np.pad(self._versions, (0, more)), np.pad(self._ahead, (0, more))
+                self._peaks.grow(more)
+            versions = np.array([table.version for table in tables], np.int64)
+            for place in np.flatnonzero(self._versions[slots] != versions).tolist():
+                self._renew(int(slots[place]), tables[place])
+            self._last = tables, slots
+            return slots
+
+    def _turn(self, top: int) -> None:
+        """Make room for the quarters of an hour until now; those of more than 64 hours ago are forgotten."""
+        if top > self._top:
+            fresh = np.arange(max(self._top + 1, top - _BUCKETS + 1), top + 1) % _BUCKETS
+            self._peaks.shares[fresh] = 0.0
+            self._top = top
+
+    def _renew(self, slot: int, table: HotTable) -> None:
+        history = History(table)
+        times = history.moves
+        self._ahead[slot] = False
+        files = history.main_numbers("total_data_files")
+        end = int(times[-1]) + 1 if len(times) else 0
+        found = rises(times, files, int(times[0]) if end else 0, end, DEFAULT_WITHIN * MICROS_PER_SECOND)
+        buckets = found.times // _BUCKET
+        grew = found.shares > 0
+        self._ahead[slot] = bool((grew & (buckets > self._top)).any())
+        self._peaks.put(slot, found, grew & (buckets > self._top - _BUCKETS) & (buckets <= self._top))
+        self._versions[slot] = table.version
+
+    def grown(
+        self, tables: Sequence[HotTable], span: tuple[int, int], share: float, within_s: int, now: int
+    ) -> NDArray[np.bool_]:
+        """Which tables grew by more than `share` within some seconds in the range (microseconds). Up to DEFAULT_WITHIN
+        seconds the matrix tells which tables have to be looked at; beyond, all are.
+        """
+        doubtful = np.ones(len(tables), np.bool_)
+        grown = np.zeros(len(tables), np.bool_)
+        if within_s <= DEFAULT_WITHIN:
+            grown, doubtful = self._told(tables, span, share, now, exact=within_s == DEFAULT_WITHIN)
+        for place in np.flatnonzero(doubtful).tolist():
+            found = greatest(History(tables[place]), *span, within_s)
+            grown[place] = found is not None and (found.share is None or found.share > share)
+        return grown
+
+    def _told(
+        self, tables: Sequence[HotTable], span: tuple[int, int], share: float, now: int, *, exact: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tables that surely grew, and those that may have. A range that begins before the matrix asks for all."""
+        slots, (start, end) = self.update(tables, now), span
+        nothing, everything = np.zeros(len(tables), np.bool_), np.ones(len(tables), np.bool_)
+        with self._lock:
+            quarters = self._quarters(start, end)
+            if quarters is None:
+                return nothing, everything
+            sure, edges = (self._greatest(asked)[slots] > share for asked in quarters)
+            ahead = self._ahead[slots]
+        if not exact:
+            return nothing, sure | edges | ahead
+        return sure, (edges | ahead) & ~sure
+
+    def _quarters(self, start: int, end: int) -> _Quarters | None:
+        """None where the range begins before the matrix. In whole quarters that begin late enough no earlier state was
+        cut off by the range's start.
+        """
+        first, last = start // _BUCKET, (end - 1) // _BUCKET
+        if first <= self._top - _BUCKETS:
+            return None
+        whole = range(-(-(start + DEFAULT_WITHIN * MICROS_PER_SECOND) // _BUCKET), end // _BUCKET)
+        asked = range(first, min(last, self._top) + 1)
+        return _Quarters([b for b in asked if b in whole], [b for b in asked if b not in whole])
+
+    def greatest(self, table: HotTable, span: tuple[int, int], within_s: int) -> Rise | None:
+        """Greatest growth of a table in a range (microseconds), as `growth.greatest` tells it; from the matrix where no
+        quarter that the range cuts can hold a greater one.
+        """
+        if within_s == DEFAULT_WITHIN:
+            with self._lock:
+                slot, quarters = self._slots.get(table.uuid), self._quarters(*span)
+                if slot is not None and quarters and self._versions[slot] == table.version and not self._ahead[slot]:
+                    whole, cut = (self._peaks.shares[np.array(q, np.int64) % _BUCKETS, slot] for q in quarters)
+                    most = whole.max(initial=0.0)
+                    if (cut[cut > 0] < most).all():
+                        return self._peaks.at(quarters.whole[int(whole.argmax())], slot) if most else None
+        return greatest(History(table), *span, within_s)
+
+    def _greatest(self, buckets: Sequence[int]) -> NDArray[np.float64]:
+        """Greatest share of every slot in some quarters of an hour."""
+        found = np.zeros(self._peaks.shares.shape[1])
+        for bucket in buckets:
+            np.maximum(found, self._peaks.shares[bucket % _BUCKETS], out=found)
+        return found
