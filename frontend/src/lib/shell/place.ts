@@ -33,7 +33,12 @@ export function placeOf(routeId: string | null, params: Params): Place {
 }
 
 function topPlace(routeId: string | null): Place {
-  const titles: Record<string, string> = { '/': 'Fleet', '/commits': 'Commits', '/status': 'Status' };
+  const titles: Record<string, string> = {
+    '/': 'Fleet',
+    '/commits': 'Commits',
+    '/status': 'Status',
+    '/settings': 'Settings',
+  };
   const title = titles[routeId ?? ''] ?? 'No such page';
   const tabs = Object.entries(titles).map(([href, text]) => ({ text, href, current: href === routeId }));
   return { title, crumbs: [{ text: title }], tabs };

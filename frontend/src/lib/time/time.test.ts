@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { absolute, parseBound, parseInstant, resolveRange } from './range.ts';
 import { MAX_POINTS, STEPS, chooseStep, snapSpan, snapTo } from './step.ts';
 import { historyMove, readUrl, writeUrl, type TimelineUrl } from './url.ts';
+import { setUsualRange } from './usual.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6, 0, 30);
 const at = (text: string) => Date.parse(`2026-11-${text}Z`);
@@ -96,6 +97,14 @@ describe('url', () => {
     const text = writeUrl(full, new URLSearchParams());
     expect(readUrl(new URLSearchParams(text), NOW)).toEqual({ state: full, unread: [] });
     expect(text).toContain('c=5184430069070270604');
+  });
+  test('a range that the reader prefers stays out of the address, and the usual one no longer does', () => {
+    setUsualRange({ from: 'now-6h', to: 'now' });
+    const preferred = { ...plain, range: { from: 'now-6h', to: 'now' } };
+    expect(readUrl(new URLSearchParams(), NOW).state).toEqual(preferred);
+    expect(writeUrl(preferred, new URLSearchParams())).toBe('');
+    expect(writeUrl(plain, new URLSearchParams())).toBe('?from=now-24h');
+    setUsualRange(plain.range);
   });
   test('parameters of others stay', () => {
     expect(writeUrl(plain, new URLSearchParams('tz=browser&at=1795230252000'))).toBe('?tz=browser');

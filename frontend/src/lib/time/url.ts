@@ -1,7 +1,8 @@
 // What the table page keeps in its URL, read and written. Defaults are omitted, parameters of others preserved,
 // an unreadable value is reported and replaced by its default: never a blank page.
 import { readPeriod, writePeriod } from './period.ts';
-import { DEFAULT_RANGE, parseInstant, resolveRange, type RangeText } from './range.ts';
+import { parseInstant, resolveRange, type RangeText } from './range.ts';
+import { usualRange } from './usual.ts';
 
 export interface TimelineUrl {
   readonly range: RangeText;
@@ -54,10 +55,11 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
 function readRange(query: URLSearchParams, now: number, unread: string[]): RangeText {
   const centred = aroundTime(query);
   if (centred) return centred;
-  const text = { from: query.get('from') || DEFAULT_RANGE.from, to: query.get('to') || DEFAULT_RANGE.to };
+  const usual = usualRange();
+  const text = { from: query.get('from') || usual.from, to: query.get('to') || usual.to };
   if (resolveRange(text, now)) return text;
   unread.push(query.get('from') ? 'from' : 'to');
-  return DEFAULT_RANGE;
+  return usual;
 }
 
 /** Grafana's `time` + `time.window` (both ms): a window around an instant. */
@@ -80,9 +82,9 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
   for (const name of ['time', 'time.window']) next.delete(name);
   const put = (name: string, value: string | null) =>
     value === null ? next.delete(name) : next.set(name, value);
-  const usual = state.range.from === DEFAULT_RANGE.from && state.range.to === DEFAULT_RANGE.to;
-  put('from', usual ? null : state.range.from);
-  put('to', usual || state.range.to === DEFAULT_RANGE.to ? null : state.range.to);
+  const usual = usualRange();
+  put('from', state.range.from === usual.from && state.range.to === usual.to ? null : state.range.from);
+  put('to', state.range.to === usual.to ? null : state.range.to);
   put('at', ms(state.at));
   put('a', ms(state.pin));
   put('sel', state.sel && `${ms(state.sel[0])}..${ms(state.sel[1])}`);

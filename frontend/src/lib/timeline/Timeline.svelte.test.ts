@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
+import { preferences } from '#lib/state/preferences.svelte.ts';
 import { axeFindings } from '../../test/axe.ts';
 import { BURST, BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
 import type { Answer, Lane } from './lane.ts';
@@ -342,4 +343,15 @@ test('the period before is dashed in its lane, differences are against it, and C
   (slider.element() as HTMLElement).focus();
   await userEvent.keyboard('c');
   expect(told.compared).toBe(1);
+});
+
+test('with keys of one letter switched off only the arrows and their like work', async () => {
+  preferences.choose({ shortcuts: false });
+  const { told, cursor, slider } = await show();
+  (slider.element() as HTMLElement).focus();
+  await userEvent.keyboard('w[[a');
+  expect([told.ranges, cursor.at]).toEqual([[], null]);
+  await userEvent.keyboard('{ArrowLeft}');
+  expect(cursor.at).not.toBeNull();
+  preferences.choose({ shortcuts: true });
 });
