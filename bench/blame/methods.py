@@ -15,6 +15,7 @@ import msgspec
 
 from blame.cases import Answer, Labelled
 from blame.score import Judged, judge
+from limnograph.domain.explanations import Case
 
 Method = Callable[[Labelled], Answer]
 
@@ -30,14 +31,18 @@ def ours(labelled: Labelled) -> Answer:
     """The product, which sees the case alone."""
     from limnograph.analysis.explain import explain
 
-    return _plain(explain(labelled.case))
+    return _plain(explain(_question(labelled)))
 
 
 def oracle(labelled: Labelled) -> Answer:
     """The product's own attribution, told the true onsets of the job's changes (none for an innocent case)."""
     from limnograph.analysis.explain import explain
 
-    return _plain(explain(labelled.case, onsets=[effect.onset for effect in labelled.truth.effects]))
+    return _plain(explain(_question(labelled), onsets=[effect.onset for effect in labelled.truth.effects]))
+
+
+def _question(labelled: Labelled) -> Case:
+    return msgspec.convert(labelled.case, Case)
 
 
 def _plain(answer: object) -> Answer:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from limnograph.analysis.explain.attribution import Asked, attribute
 from limnograph.analysis.explain.case import Commits, Floats, Series, commits, series
+from limnograph.analysis.explain.given import given_moves
 from limnograph.analysis.explain.normalise import Normalised, normalise
 from limnograph.analysis.explain.onset import step_onset
 from limnograph.analysis.explain.ramp import Move, moves
@@ -26,8 +29,10 @@ MENDS = 0.75
 """How often a faster job is the doing of maintenance, when a commit's it is."""
 
 
-def explain(case: Case) -> Explanation:
+def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
     """Explain a case. Too few runs are said, not guessed at.
+
+    `onsets` (epoch milliseconds): the job's changes are these and no others; None: find them.
 
     Raises InvalidInput naming the field where times and values of a series do not pair.
     """
@@ -41,7 +46,7 @@ def explain(case: Case) -> Explanation:
     if len(job) < LEAST_RUNS:
         return too_little(case.id, len(job), LEAST_RUNS)
     normal = normalise(job, controls, load, KEPT)
-    found = moves(job, normal.values, normal.levels) or _faintest(normal)
+    found = _moves(job, normal) if onsets is None else given_moves(job, normal, onsets)
     unusual = structure(known)
     mending = _mending(known)
     asked: list[Asked] = []
@@ -52,6 +57,10 @@ def explain(case: Case) -> Explanation:
     shares = attribute(job, known, asked, normal.shifts)
     ends_of = [each.ends for each in asked]
     return tell(case.id, Told(job, known, normal, unusual, found, ends_of, shares), case.selection)
+
+
+def _moves(job: Series, normal: Normalised) -> list[Move]:
+    return moves(job, normal.values, normal.levels) or _faintest(normal)
 
 
 def _faintest(normal: Normalised) -> list[Move]:

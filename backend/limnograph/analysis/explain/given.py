@@ -1,0 +1,37 @@
+"""Changes whose onsets are known beforehand, as the benchmark's oracle knows them: only who did it is left to find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from limnograph.analysis.explain.case import Series
+from limnograph.analysis.explain.normalise import Normalised
+from limnograph.analysis.explain.onset import EDGE, Onset, step_onset
+from limnograph.analysis.explain.ramp import Move
+
+CERTAIN = 40.0
+"""Log Bayes factor of a change that is known to be one."""
+
+
+def given_moves(job: Series, normal: Normalised, onsets: Sequence[float]) -> list[Move]:
+    """One change at the first run from each onset (epoch milliseconds) on; none for an empty list.
+
+    Sizes are measured up to the next change, known or found: the end of a pulse is found as ever.
+    """
+    size = len(job)
+    last = size - EDGE
+    known = sorted({int(np.clip(each, EDGE, last)) for each in np.searchsorted(job.at, np.asarray(onsets, np.float64))})
+    other = [each for each in normal.levels.places if all(abs(each - place) > 2 * EDGE for place in known)]
+    edges = [0, *sorted({*known, *other}), size]
+    found = []
+    for place in known:
+        at = edges.index(place)
+        start, stop = max(0, min(edges[at - 1], place - EDGE)), min(size, max(edges[at + 1], place + EDGE))
+        onset = step_onset(normal.values, start, stop, normal.levels.noise)
+        if onset is not None:
+            row = slice(place - onset.first, place - onset.first + 1)
+            support = np.maximum(onset.support[row], CERTAIN)
+            found.append(Move(Onset(place, support, onset.effect[row], onset.error[row]), 0, stop))
+    return found
