@@ -70,7 +70,9 @@ def test_what_the_load_explains_is_load() -> None:
 def test_a_faster_job_is_credited_to_the_compaction() -> None:
     mended = commit("compaction", 1496, operation="replace", removed_data_files=4_000, added_data_files=40)
     found = answered(case(slowed(runs(), 300, 0.6), [*ordinary(), mended]))
-    assert found.blamed == ["compaction"]
+    assert found.hypotheses[0].commit_id == "compaction"
+    assert found.hypotheses[0].posterior > 0.5
+    assert found.blamed == []  # nobody is to blame for a faster job
     assert found.changes[0].kind == "drop"
     assert found.changes[0].effect_seconds < 0
 

@@ -76,12 +76,18 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
             rest = Hypothesis("none", 1 - ABSORBED_POSTERIOR, len(changes) - 1)
             hypotheses += [Hypothesis(shift.kind, ABSORBED_POSTERIOR, len(changes) - 1), rest]
     hypotheses.sort(key=lambda each: -each.posterior)
-    if not any(each.change is not None for each in hypotheses):
-        hypotheses = hypotheses or [Hypothesis("none", 1.0)]
-    suspects = [each for each in hypotheses if each.kind == "commit" and each.posterior >= TAU]
+    hypotheses = hypotheses or [Hypothesis("none", 1.0)]
+    suspects = [each for each in hypotheses if _is_blamed(changes, each)]
     blamed = list(dict.fromkeys(each.commit_id for each in suspects if each.commit_id is not None))
     verdict, confidence = _verdict(changes, hypotheses)
     return Explanation(case, changes, hypotheses, blamed, verdict, confidence)
+
+
+def _is_blamed(changes: list[Change], suspect: Hypothesis) -> bool:
+    """Maintenance that made the job faster is credited by its rank and by the verdict; that is no blame."""
+    if suspect.kind != "commit" or suspect.change is None or suspect.posterior < TAU:
+        return False
+    return changes[suspect.change].effect_ratio > 1
 
 
 def _asked(job: Series, place: int, selection: Selection | None) -> bool:
