@@ -114,3 +114,21 @@ def test_a_table_that_changed_without_a_new_commit_changes_nothing_in_the_order(
     before = paged(made, query)
     made.store.apply(Facts([], [moved(5, NOW - MINUTE, table_uuid="other", table="other")]))
     assert [one.snapshot_id for one in paged(made, query)] == [one.snapshot_id for one in before] == ["1"]
+
+
+def test_a_schema_that_was_corrected_is_corrected_also_for_commits_that_stand_far_before_it() -> None:
+    """A clock that goes back: the parent of an old commit is committed later, and its schema was told wrongly first."""
+    rows = [
+        row(i, NOW - (400 - i) * SECOND, 10, schema_id=0, parent_id=999 if i == 3 else i - 1) for i in range(1, 257)
+    ]
+    others = [row(1_000 + i, NOW - 2 * HOUR, 10, table_uuid=f"uuid-{i}", table=f"t{i}") for i in range(9)]
+    made = parts(lake([*rows, *others]))
+    query = CommitsQuery(start=(NOW - HOUR) // 1000, end=NOW // 1000 + 1, schema_changed=False, limit=500)
+    seen = []
+    for schema_id in (0, 1, 0, 2):
+        made.store.apply(Facts([row(999, NOW, 10, schema_id=schema_id)], []))
+        found = [int(one.snapshot_id) for one in paged(made, query)]
+        listed = made.store.reading.lake.listed
+        assert found == [one.position[1] for one in newest_first(listed, query, None)]
+        seen.append(3 in found)
+    assert seen == [True, False, True, False]

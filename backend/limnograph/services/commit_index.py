@@ -148,11 +148,15 @@ def _matching(chunk: _Chunk, first: int, wanted: Wanted) -> NDArray[np.bool_]:
 
 
 def _since(old: Rows, table: HotTable) -> int:
-    """The first instant at which its rows may be others than they were: blocks that both share are the same rows."""
+    """The first instant at which its rows may be others than they were: blocks that both share are the same rows.
+
+    Whether a commit changed the schema depends on its parent, wherever that stands: all are looked at where there was,
+    or is, more than one schema.
+    """
     new, same = table.rows, 0
     while same < min(len(old.blocks), len(new.blocks)) and old.blocks[same] is new.blocks[same]:
         same += 1
-    if same == 0 or len(np.unique(new.column("schema_id"))) > 1:
+    if same == 0 or any(len(np.unique(rows.column("schema_id"))) > 1 for rows in (old, new)):
         return _LONG_AGO
     begins = [int(rows.blocks[same].column(AT)[0]) for rows in (old, new) if len(rows.blocks) > same]
     return min(begins, default=2**63 - 1)
