@@ -44,6 +44,9 @@ def test_a_column_comes_back_as_it_was_at_every_width(values: list[int]) -> None
     assert block.column(1).tolist() == values[::-1]
     assert block.numbers().tolist() == [values, values[::-1]]
     assert block.numbers([len(values) - 1])[:, 0].tolist() == [values[-1], values[0]]
+    assert [block.cells(i, (1, 0)) for i in range(len(values))] == [
+        [b, a] for a, b in zip(values, values[::-1], strict=True)
+    ]
 
 
 def test_times_in_whole_milliseconds_take_four_bytes_and_others_are_not_rounded() -> None:
@@ -51,6 +54,7 @@ def test_times_in_whole_milliseconds_take_four_bytes_and_others_are_not_rounded(
     for times, width in ((whole, 4), ([*whole[:-1], whole[-1] + 1], 8)):
         block = pack(np.array([times], np.int64), times=(0,))
         assert block.column(0).tolist() == times
+        assert [block.cells(i, (0,)) for i in range(24)] == [[at] for at in times]
         assert len(block.data) == 24 * width
 
 

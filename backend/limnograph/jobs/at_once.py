@@ -45,7 +45,7 @@ class AtOnce:
         if lifespan.interrupt:
             raise FatalError("ASGI lifespan startup")
         called = _tasks._future_watcher_wrapper(_asgi._callback_wrapper(app, scope_options, lifespan.state))
-        scheduler = _Scheduler(loop, called, None, None, None)
+        scheduler: Any = _Scheduler(loop, called, None, None, None)
         scheduler._schedule_fn = self._first(_tasks._cbsched_aioschedule(loop, scheduler._ctx, called))
         ended = loop.create_future()
         stopping.add_cb(lambda: loop.call_soon_threadsafe(ended.set_result, None))

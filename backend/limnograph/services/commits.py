@@ -35,10 +35,14 @@ _PARENT, _SCHEMA, _ADDED, _OPERATION = (
 )
 
 
-class Read(NamedTuple):
-    """A row as it was read: its numbers and words, and whether its schema is another than its parent's."""
+_READ = tuple(INDEX[name] for name in (*_SHOWN, "schema_id"))
+_BEFORE = (ID, _SCHEMA)
 
-    numbers: list[int]
+
+class Read(NamedTuple):
+    """A row as it was read: numbers by column, words, and whether its schema is another than its parent's."""
+
+    numbers: dict[int, int]
     words: list[str]
     schema_changed: bool
 
@@ -187,14 +191,16 @@ def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | No
 
 
 def _read(history: History, place: int) -> Read:
-    first = max(0, place - 1)
-    sheet = history.table.rows.chosen(range(first, place + 1))
-    own, before = sheet.numbers[:, -1].tolist(), sheet.numbers[:, 0].tolist()
-    if place > first and before[ID] == own[_PARENT]:
-        changed = NULL not in (own[_SCHEMA], before[_SCHEMA]) and own[_SCHEMA] != before[_SCHEMA]
-    else:
-        changed = bool(history.schemas_changed(place, place + 1)[0])
-    return Read(own, sheet.words, changed)
+    rows = history.table.rows
+    block, row = rows.holding(place)
+    own = dict(zip(_READ, block.cells(row, _READ), strict=True))
+    words = block.texts()
+    if place:
+        block, row = (block, row - 1) if row else rows.holding(place - 1)
+        before, schema = block.cells(row, _BEFORE)
+        if before == own[_PARENT]:
+            return Read(own, words, NULL not in (own[_SCHEMA], schema) and own[_SCHEMA] != schema)
+    return Read(own, words, bool(history.schemas_changed(place, place + 1)[0]))
 
 
 def _shown(found: Found) -> CommitRow:

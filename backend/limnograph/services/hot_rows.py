@@ -135,6 +135,14 @@ class Rows(NamedTuple):
             start += block.height
         return hot_columns.joined(parts) if parts else self.sheet(0, 0)
 
+    def holding(self, place: int) -> tuple[Block, int]:
+        """The block that has the row at a place, and where in it."""
+        for block in self.blocks:
+            if place < block.height:
+                return block, place
+            place -= block.height
+        raise IndexError(place)
+
     def put(
         self, sheet: Sheet, *, wins: bool, filled: frozenset[int] = frozenset(), own: frozenset[int] = frozenset()
     ) -> Put:

@@ -71,6 +71,18 @@ class Block(NamedTuple):
             found[columns] = distance
         return found
 
+    def cells(self, row: int, columns: tuple[int, ...]) -> list[int]:
+        """Numbers of some columns of one row: quicker than array steps where single rows of many blocks are shown."""
+        bytes_of, height, found = self.data.data, self.height, []
+        for index, width, scale, first in _cells(self.codes, columns):
+            base = self.bases.item(index)
+            if width:
+                at = first * height + width * row
+                stored = int.from_bytes(bytes_of[at : at + width], sys.byteorder, signed=width == 8)
+                base = stored if width == 8 else NULL if stored == _GAP[width] else base + stored * scale
+            found.append(base)
+        return found
+
     def texts(self) -> list[str]:
         """Words that the text columns are indexes of."""
         return self.words.split(_SEPARATOR)
@@ -114,6 +126,17 @@ def _offset(codes: bytes, index: int) -> int:
         if len(place):
             return first + width * int(place[0])
     raise IndexError(index)
+
+
+@lru_cache(maxsize=65_536)
+def _cells(codes: bytes, columns: tuple[int, ...]) -> tuple[tuple[int, int, int, int], ...]:
+    """Of some columns index, width (0: all rows have the base), scale and bytes a row before it."""
+    found = []
+    for index in columns:
+        code = codes[index]
+        width = 4 if code == _SCALED else code
+        found.append((index, width, _MILLIS if code == _SCALED else 1, _offset(codes, index) if code else 0))
+    return tuple(found)
 
 
 def pack(numbers: Ints, words: list[str] = [], texts: tuple[int, ...] = (), times: tuple[int, ...] = ()) -> Block:  # noqa: B006
