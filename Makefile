@@ -10,6 +10,7 @@ export PYTHONUNBUFFERED := 1
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 E2E_ARGS ?=
+BLAME_ARGS ?=
 
 # Tests whose size follows LIMNOGRAPH_STEPS, and those that are too long for every day.
 NIGHTLY_TESTS = $(shell grep -rlE 'LIMNOGRAPH_STEPS|mark\.nightly' tests --include='test_*.py')
@@ -50,6 +51,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	python -m limnograph.domain.metrics_reference | diff - docs/metrics.md
 	python -m limnograph.settings.reference | diff - docs/settings.md
 	python -m limnograph.api.reference | diff - docs/api.md
+	PYTHONPATH=bench python -m blame.report | diff - docs/explain-benchmark.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
@@ -68,6 +70,10 @@ bench: setup ## Measure what we promise against peers at full size, into bench/r
 .PHONY: bench-ci
 bench-ci: setup ## The same in minutes: slow peers at a tenth of the size; fails below half of a goal
 	PYTHONPATH=bench:tests python bench/run.py --ci
+
+.PHONY: bench-blame
+bench-blame: setup ## Which commit was it: our answers, an oracle's and four plain methods' on made and executed cases (BLAME_ARGS)
+	PYTHONPATH=bench:tests python -W ignore -m blame.measure $(BLAME_ARGS)
 
 .PHONY: nightly
 nightly: setup ## 200 crashes, four pipelines at once, idle streams, and models at their larger sizes (LIMNOGRAPH_STEPS, default 20000)
