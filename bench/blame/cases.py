@@ -19,7 +19,10 @@ EPOCH = 1_790_553_600_000
 
 
 class Effect(msgspec.Struct):
-    """One true change of the job: the commits that cause it, its first slow run, and level after over level before."""
+    """One true change of the job: the commits that cause it, its first run, and level after over level before.
+
+    `kind`: step, ramp, pulse, decay; or drop, when the job got faster.
+    """
 
     commit_ids: list[str]
     onset: int
@@ -38,12 +41,12 @@ class Truth(msgspec.Struct):
     @property
     def guilty(self) -> set[str]:
         """Ids of the commits that slowed the job; empty for an innocent case, also one that maintenance made faster."""
-        return {commit for effect in self.effects if effect.effect_ratio > 1 for commit in effect.commit_ids}
+        return {commit for effect in self.effects if effect.kind != "drop" for commit in effect.commit_ids}
 
     @property
     def credited(self) -> set[str]:
         """Ids of the commits that made the job faster: naming them is right, blaming them is not."""
-        return {commit for effect in self.effects if effect.effect_ratio <= 1 for commit in effect.commit_ids}
+        return {commit for effect in self.effects if effect.kind == "drop" for commit in effect.commit_ids}
 
 
 class Labelled(msgspec.Struct):

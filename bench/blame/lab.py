@@ -11,7 +11,7 @@ import argparse
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,11 +142,13 @@ class _Executed:
         return Labelled(case, Truth(name, self.kind, "commit" if law.blame else "none", effects))
 
 
-def experiments(seed: int, seconds: float, *, each: int, scale: float = 1.0) -> Iterator[dict[str, Labelled]]:
-    """Up to `each` experiments of every kind in turn, as long as `seconds` are not over."""
+def experiments(
+    seed: int, seconds: float, *, each: int, scale: float = 1.0, kinds: Sequence[str] = tuple(KINDS)
+) -> Iterator[dict[str, Labelled]]:
+    """Up to `each` experiments of these kinds in turn, as long as `seconds` are not over."""
     until = time.monotonic() + seconds
     for turn in range(each):
-        for kind in KINDS:
+        for kind in kinds:
             if time.monotonic() > until:
                 return
             folder = Path(tempfile.mkdtemp(prefix="limnograph-lab-"))
@@ -163,10 +165,13 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=3, help="experiments of a kind, time permitting")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--kind", action="append", choices=KINDS, help="these alone")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     done = []
-    for one in experiments(asked.seed, asked.seconds, each=asked.each, scale=asked.scale):
+    for one in experiments(
+        asked.seed, asked.seconds, each=asked.each, scale=asked.scale, kinds=asked.kind or tuple(KINDS)
+    ):
         done.append(one)
         truth = one["cpu"].truth
         ratio = f"{truth.effects[0].effect_ratio:.2f}" if truth.effects else "-"
