@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { densityOf, heightOf, outstanding, reachOf, snapOf } from './minimap.ts';
+import { commitsOf } from './lane.ts';
+import { story } from './fixtures/story.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2026, 10, 21, 6);
+const window = (from: number, to: number) => ({ from: NOW - from, to: NOW - to, step: 30 });
+const days = (span: ReturnType<typeof window>, first: number, whole = false) => {
+  const { from, to } = reachOf(span, NOW - first, NOW, whole);
+  return (to - from) / DAY;
+};
+
+test('the map reaches back far enough to hold the window twice, and no farther', () => {
+  expect(days(window(6 * HOUR, 0), 90 * DAY)).toBe(1);
+  expect(days(window(24 * HOUR, 0), 90 * DAY)).toBe(7);
+  expect(days(window(5 * DAY, 4 * DAY), 90 * DAY)).toBe(7);
+  expect(days(window(60 * DAY, 59 * DAY), 90 * DAY)).toBe(90);
+});
+test('all that is known is shown when it is asked for, or when it is little', () => {
+  expect(days(window(6 * HOUR, 0), 90 * DAY, true)).toBe(90);
+  expect(days(window(24 * HOUR, 0), 2 * DAY)).toBe(2);
+  expect(days(window(6 * HOUR, 0), HOUR)).toBe(1);
+});
+test('on a day of 600 pixels a click falls on whole two minutes', () => {
+  expect(snapOf(reachOf(window(6 * HOUR, 0), NOW - 90 * DAY, NOW, false), 600)).toBe(120);
+});
+test('every commit counts in exactly one bar', () => {
+  const events = commitsOf(story());
+  const reach = { from: Math.min(...events.map(({ t }) => t)), to: NOW, whole: true };
+  const inside = events.filter(({ t }) => t < NOW).reduce((sum, { commits }) => sum + commits, 0);
+  const bars = densityOf(events, reach, 600, 3);
+  expect(bars.reduce((sum, bar) => sum + bar.commits, 0)).toBe(inside);
+  expect(bars.every((bar, i) => i === 0 || bar.x > (bars[i - 1]?.x ?? 0))).toBe(true);
+});
+test('a backfill stands out, and an ordinary day does not', () => {
+  const bars = [3, 4, 5, 4, 50_000].map((files, i) => ({ x: i * 3, commits: 1, files }));
+  expect(bars.filter((bar) => bar.files >= outstanding(bars)).map((bar) => bar.files)).toEqual([50_000]);
+});
+test('one commit can be seen beside a thousand', () => {
+  expect(heightOf(1, 1000)).toBe(0.25);
+  expect(heightOf(1000, 1000)).toBe(1);
+  expect(heightOf(1, 1)).toBe(1);
+});

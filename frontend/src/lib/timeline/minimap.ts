@@ -1,0 +1,71 @@
+// The overview above the lanes: how far it reaches, how dense commits are in it, what its clicks snap to. Pure.
+import { STEPS, type Span } from '#lib/time/step.ts';
+import type { CommitEvent } from './lane.ts';
+import { weightOf } from './path.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const REACHES: readonly number[] = [DAY, 7 * DAY, 30 * DAY];
+/** The window fills half of the map at most, so that there is somewhere to go. */
+const ROOM = 2;
+
+export interface Reach {
+  readonly from: number;
+  readonly to: number;
+  /** All that is known. */
+  readonly whole: boolean;
+}
+
+/** The shortest of a day, a week, 30 days and everything that ends now, holds the window and leaves it room. */
+export function reachOf(span: Span, first: number, now: number, whole: boolean): Reach {
+  const to = Math.max(now, span.to);
+  const all = Math.min(first, span.from);
+  const fits = REACHES.find(
+    (each) => to - each <= span.from && each >= ROOM * (span.to - span.from) && to - each > all,
+  );
+  if (!whole && fits !== undefined) return { from: to - fits, to, whole: false };
+  return { from: Math.min(all, to - DAY), to, whole: true };
+}
+
+/** Seconds that a click snaps to: the widest step under a pixel and a half. */
+export function snapOf({ from, to }: Reach, width: number): number {
+  const limit = ((to - from) / Math.max(1, width)) * 1.5;
+  return STEPS.findLast((step) => step * 1000 <= limit) ?? 1;
+}
+
+export interface Bar {
+  /** Pixels from the left. */
+  readonly x: number;
+  readonly commits: number;
+  /** Files that the largest of its commits changed. */
+  readonly files: number;
+}
+
+/** Commits by bars of `barPx` pixels; bars without any are left out. */
+export function densityOf(
+  events: readonly CommitEvent[],
+  { from, to }: Reach,
+  width: number,
+  barPx: number,
+): Bar[] {
+  const perBar = ((to - from) / width) * barPx;
+  const bars = new Map<number, Bar>();
+  for (const event of events) {
+    if (event.t < from || event.t >= to) continue;
+    const at = Math.floor((event.t - from) / perBar);
+    const before = bars.get(at) ?? { x: at * barPx, commits: 0, files: 0 };
+    const files = Math.max(before.files, weightOf(event));
+    bars.set(at, { ...before, commits: before.commits + event.commits, files });
+  }
+  return [...bars.values()].sort((a, b) => a.x - b.x);
+}
+
+/** A bar's share of the height: by logarithm, since one backfill must not hide a month. */
+export const heightOf = (commits: number, most: number): number =>
+  most <= 1 ? (commits ? 1 : 0) : 0.25 + (0.75 * Math.log(commits)) / Math.log(most);
+
+/** From here on a bar stands out: more than ten times what the middle commit changed, and a hundred at least. */
+export function outstanding(bars: readonly Bar[]): number {
+  const files = bars.map((bar) => bar.files).sort((a, b) => a - b);
+  return Math.max(100, 10 * (files[Math.floor(files.length / 2)] ?? 0));
+}
