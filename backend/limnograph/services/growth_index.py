@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,8 @@ class GrowthIndex:
             if quarters is None:
                 return nothing, everything
             sure, edges = (self._greatest(asked)[slots] > share for asked in quarters)
+            for bucket in quarters.cut:
+                sure |= (self._peaks.shares[bucket % _BUCKETS, slots] > share) & self._inside(bucket, slots, span)
             ahead = self._ahead[slots]
         if not exact:
             return nothing, sure | edges | ahead
@@ -159,6 +161,11 @@ class GrowthIndex:
         asked = range(first, min(last, self._top) + 1)
         return _Quarters([b for b in asked if b in whole], [b for b in asked if b not in whole])
 
+    def _inside(self, bucket: int, slots: Any, span: tuple[int, int]) -> Any:
+        """Where the greatest growth of a quarter of an hour is one of the range too, with all that came before it."""
+        at = bucket * _BUCKET + self._peaks.offsets[bucket % _BUCKETS, slots].astype(np.int64)
+        return (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
+
     def greatest(self, table: HotTable, span: tuple[int, int], within_s: int) -> Rise | None:
         """Greatest growth of a table in a range (microseconds), as `growth.greatest` tells it; from the matrix where no
         quarter that the range cuts can hold a greater one.
@@ -167,10 +174,14 @@ class GrowthIndex:
             with self._lock:
                 slot, quarters = self._slots.get(table.uuid), self._quarters(*span)
                 if slot is not None and quarters and self._versions[slot] == table.version and not self._ahead[slot]:
-                    whole, cut = (self._peaks.shares[np.array(q, np.int64) % _BUCKETS, slot] for q in quarters)
-                    most = whole.max(initial=0.0)
-                    if (cut[cut > 0] < most).all():
-                        return self._peaks.at(quarters.whole[int(whole.argmax())], slot) if most else None
+                    kept = [bucket for bucket in quarters.cut if self._inside(bucket, slot, span)]
+                    buckets = sorted([*quarters.whole, *kept])
+                    shares = self._peaks.shares[:, slot]
+                    found = shares[np.array(buckets, np.int64) % _BUCKETS]
+                    most = found.max(initial=0.0)
+                    lost = (shares[bucket % _BUCKETS] for bucket in quarters.cut if bucket not in kept)
+                    if all(share < most or not share for share in lost):
+                        return self._peaks.at(buckets[int(found.argmax())], slot) if most else None
         return greatest(History(table), *span, within_s)
 
     def _greatest(self, buckets: Sequence[int]) -> NDArray[np.float64]:
