@@ -12,6 +12,8 @@ from blame.cases import write
 from blame.methods import by_command, ours, run
 from blame.score import Scores, judge, per_scenario
 
+pytestmark = pytest.mark.xdist_group("blame-floors")
+
 
 @pytest.fixture(scope="module")
 def public() -> dict[str, Scores]:

@@ -7,6 +7,8 @@ import pytest
 from blame.cases import MINUTE, Labelled
 from blame.heldout import SCENARIOS, case, cases
 
+pytestmark = pytest.mark.xdist_group("blame-heldout")
+
 
 @pytest.fixture(scope="module")
 def drawn() -> list[Labelled]:
