@@ -34,8 +34,9 @@ test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 m
 	$(MAKE) e2e
 
 .PHONY: test-stack
-test-stack: setup stack ## Against real neighbours: Spark cluster, REST catalog, S3 endpoint (at most 25 minutes)
-	@failed=; for file in tests/stack/test_*.py; do pytest $$file $(PYTEST_ARGS) || failed="$$failed $$file"; done; \
+test-stack: setup stack e2e/node_modules/.stamp ## Against real neighbours: Spark cluster, REST catalog, S3 endpoint, browser on the demo (at most 25 minutes)
+	@failed=; $(MAKE) e2e-stack || failed=" e2e/stack"; \
+	  for file in tests/stack/test_*.py; do pytest $$file $(PYTEST_ARGS) || failed="$$failed $$file"; done; \
 	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; } # each file has a JVM of its own, with its own jars
 
 ##@ Stages of CI
@@ -56,8 +57,16 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
 .PHONY: e2e
-e2e: setup e2e/node_modules/.stamp ## Playwright in the system's Chromium, against the demo (CHROMIUM_PATH to choose another)
-	cd e2e && npx playwright test $(E2E_ARGS)
+e2e: setup e2e/node_modules/.stamp ## The dashboard on recorded answers, in the system's Chromium (CHROMIUM_PATH to choose another)
+	cd e2e && npx playwright test -c ui.config.ts $(E2E_ARGS)
+
+.PHONY: e2e-stack
+e2e-stack: setup e2e/node_modules/.stamp ## The dashboard on the real demo, which is built when needed (a part of test-stack)
+	cd e2e && npx playwright test -c stack.config.ts $(E2E_ARGS)
+
+.PHONY: e2e-record
+e2e-record: setup e2e/node_modules/.stamp ## Record the answers that `make e2e` replays, from a demo of today (make demo DEMO_ARGS=--fresh)
+	cd e2e && node record.ts
 
 .PHONY: demo-check
 demo-check: setup ## Build the demo when needed and prove the whole chain, with a JSON summary

@@ -44,6 +44,25 @@ export class TimelinePage {
     return [Number(ends[0]), Number(ends[1])];
   }
 
+  /** What stands beside a lane: its value at the cursor. */
+  gutter(title: string): Locator {
+    return this.panel
+      .locator('.row', { has: this.page.getByRole('heading', { name: title, level: 3 }) })
+      .locator('.gutter');
+  }
+
+  /** Presses a key until the cursor would pass an instant. */
+  async steps(key: string, until: number): Promise<void> {
+    for (let before = -1; ;) {
+      const now = Number(await this.slider.getAttribute('aria-valuenow'));
+      const width = before < 0 ? 0 : now - before;
+      if (now + width > until || now === until) return;
+      before = now;
+      await this.page.keyboard.press(key);
+      await expect(this.slider).not.toHaveAttribute('aria-valuenow', String(now));
+    }
+  }
+
   private async box(title: string): Promise<{ x: number; y: number; width: number; height: number }> {
     const drawing = this.drawing(title);
     await drawing.scrollIntoViewIfNeeded();

@@ -1,5 +1,5 @@
 // What happens in the lake is on the page without anybody asking: the demo's live job commits every few seconds.
-import { expect, test } from '../fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
 const LIVE_TABLE = '/t/lake/sales/orders';

@@ -1,7 +1,7 @@
 // Every page, light and dark: axe finds nothing and leaves nothing undecided, nothing scrolls sideways, no CSP report.
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, tablePath, test } from '../fixtures.ts';
+import { expect, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
 async function axe(page: Page): Promise<void> {

@@ -1,5 +1,5 @@
 // A source that fails is a lane that says so; what is not set up is a line that says what to add.
-import { expect, gate, serve, tablePath, test } from '../fixtures.ts';
+import { expect, gate, serve, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
 const prometheusUrl = (toml: string): string => /\[prometheus\.main\]\s*url = "(.*?)"/.exec(toml)?.[1] ?? '';

@@ -1,5 +1,5 @@
 // From the fleet to the commit that added 50,000 files, with the mouse and with the keyboard.
-import { expect, tablePath, test } from '../fixtures.ts';
+import { expect, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
 test('fleet to table: the story stands there with its number and leads to its timeline', async ({

@@ -1,6 +1,6 @@
 // A link from an alert survives the login, whether the page or only its data are refused.
 import { execFileSync } from 'node:child_process';
-import { expect, limnograph, serve, tablePath, test } from '../fixtures.ts';
+import { expect, limnograph, serve, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
 test('an alert link survives the login, and so does a page whose session ends', async ({

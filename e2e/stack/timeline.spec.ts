@@ -1,6 +1,6 @@
 // One time axis: the crosshair, the selection, the range in the URL, the same numbers as a table.
 import { readFileSync } from 'node:fs';
-import { expect, tablePath, test } from '../fixtures.ts';
+import { expect, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
 const HOUR = 3_600_000;

@@ -1,0 +1,84 @@
+// Names come from whoever may create a table: they are text in every view, tooltip, axis, title and export.
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { TimelinePage } from '../timeline.ts';
+import { changed, expect, test } from './fixtures.ts';
+import { VIEWS } from './pages.ts';
+import { TABLE, NIGHT } from './moment.ts';
+
+const MARKUP = '<img src=x onerror=owned=1>';
+const BIDI = '\u202Egnp.\u2066exe\u200F';
+const FORMULA = '=HYPERLINK("http://evil.example","x")';
+const HOSTILE = `${MARKUP}${BIDI}`;
+/** Texts that the lake's writers choose. */
+const NAMED = new Set([
+  'table',
+  'namespace',
+  'name',
+  'label',
+  'app_id',
+  'app_name',
+  'user',
+  'engine',
+  'operation',
+  'detail',
+  'partition',
+  'job_name',
+  'location',
+]);
+
+function spoil(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(spoil);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      NAMED.has(name) && typeof each === 'string' ? `${HOSTILE}${each}` : spoil(each),
+    ]),
+  );
+}
+
+async function spoiled(page: Page): Promise<void> {
+  await changed<Record<string, unknown>>(page, /\/api\/v1\/(?!stream)/, (body) => {
+    Object.assign(body, spoil(body));
+  });
+}
+
+const owned = (page: Page) => page.evaluate(() => 'owned' in globalThis);
+
+for (const view of VIEWS)
+  test(`${view.name}: hostile names stay text`, async ({ page }) => {
+    await spoiled(page);
+    await page.goto(view.path);
+    await view.drawn(page);
+    expect(await page.locator('main img[src], main script').count()).toBe(0);
+    if (view.named) await expect(page.getByRole('main')).toContainText('onerror');
+    expect(await owned(page)).toBe(false);
+  });
+
+test('a table that is called markup: title, breadcrumb, cursor, file name and exports', async ({
+  page,
+  stub,
+}) => {
+  await changed<Record<string, unknown>>(page, /\/timeline\?/, (body) => {
+    Object.assign(body, spoil(body));
+    (body['lanes'] as { unit?: string }[])[1]!.unit = FORMULA;
+  });
+  const encoded = encodeURIComponent(MARKUP);
+  stub.rename(encoded, 'customer_events');
+  await page.goto(`/t/lake/sales/${encoded}?${NIGHT}`);
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  await expect(page).toHaveTitle(/<img src=x/);
+  await expect(page.getByRole('navigation', { name: 'Breadcrumb' })).toContainText(MARKUP);
+  await timeline.hover('Commits', 0.5);
+  await page.getByRole('button', { name: 'View as table' }).click();
+  await page.getByRole('button', { name: 'Share' }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).not.toMatch(/[<>/]/);
+  const csv = readFileSync(await file.path(), 'utf8');
+  for (const line of csv.split('\r\n')) expect(line).not.toMatch(/(^|,)"?[=+@]/);
+  expect(await owned(page)).toBe(false);
+});

@@ -1,0 +1,45 @@
+// Every page of the dashboard, by what stands on it once it is drawn.
+import { expect, type Page } from '@playwright/test';
+import { TimelinePage } from '../timeline.ts';
+import { BURST_ID, NIGHT, TABLE } from './moment.ts';
+
+export interface View {
+  readonly name: string;
+  readonly path: string;
+  readonly drawn: (page: Page) => Promise<void>;
+  /** Shows names that people of the lake chose. */
+  readonly named: boolean;
+}
+
+const rows = (least: number) => (page: Page) => expect(page.getByRole('row').nth(least)).toBeVisible();
+
+export const VIEWS: readonly View[] = [
+  { name: 'fleet', path: '/', drawn: rows(3), named: true },
+  { name: 'table', path: `${TABLE}?${NIGHT}`, drawn: (page) => new TimelinePage(page).drawn(), named: true },
+  {
+    name: 'commit',
+    path: `${TABLE}/commits/${BURST_ID}`,
+    drawn: (page) => expect(page.getByText('51,202').first()).toBeVisible(),
+    named: true,
+  },
+  { name: 'commits of a table', path: `${TABLE}/commits`, drawn: rows(3), named: true },
+  { name: 'commits', path: '/commits', drawn: rows(3), named: true },
+  {
+    name: 'status',
+    path: '/status',
+    drawn: (page) =>
+      expect(
+        page
+          .getByRole('main')
+          .getByText(/pipeline/i)
+          .first(),
+      ).toBeVisible(),
+    named: false,
+  },
+  {
+    name: 'settings',
+    path: '/settings',
+    drawn: (page) => expect(page.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible(),
+    named: false,
+  },
+];

@@ -1,0 +1,66 @@
+// Between the demo's day and the frozen one: a question is moved to the demo's clock, its answer back, so that all that is
+// recorded plays on 21 November 2026. Nothing of the machine that recorded stays: paths, ports, what came after the clock.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../browser.ts';
+import { BURST_AT, BURST_ID, NOW } from './moment.ts';
+import { questionOf, type Recorded } from './recordings.ts';
+
+const DAY = 86_400_000;
+const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
+const EPOCH_MS = [1_500_000_000_000, 2_500_000_000_000] as const;
+/** A server that has just read: how long ago everything later than the frozen clock seems to be. */
+const JUST_NOW = 4_000;
+
+interface Burst {
+  readonly at: number;
+  readonly snapshot_id: string;
+}
+
+export class Past {
+  readonly #burst: Burst;
+  /** Whole days: a step of the clock stays a step. */
+  readonly #shift: number;
+
+  constructor() {
+    const story = JSON.parse(readFileSync(join(folder, 'story.json'), 'utf8')) as { burst: Burst };
+    this.#burst = story.burst;
+    this.#shift = Math.round((story.burst.at - BURST_AT) / DAY) * DAY;
+    if (story.burst.at - this.#shift !== BURST_AT) throw new Error('the story is not at 03:04:12 any more');
+  }
+
+  /** Asks the real server what the page asked the stub. */
+  async ask(server: string, url: URL): Promise<Recorded> {
+    const real = new URL(url.pathname.replaceAll(BURST_ID, this.#burst.snapshot_id) + url.search, server);
+    for (const [name, value] of url.searchParams)
+      if (/^\d{13}$/.test(value)) real.searchParams.set(name, String(Number(value) + this.#shift));
+    const answer = await fetch(real);
+    const text = (await answer.text())
+      .replaceAll(this.#burst.snapshot_id, BURST_ID)
+      .replaceAll(folder, '/srv/lake')
+      .replaceAll(/127\.0\.0\.1:\d+/g, 'metrics.example:9090');
+    return { asked: questionOf(url), status: answer.status, body: this.#moved(JSON.parse(text)) };
+  }
+
+  #moved(value: unknown, name = ''): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.#moved(each, name));
+    if (value !== null && typeof value === 'object')
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#moved(each, key)]));
+    if (typeof value === 'string')
+      return value.replaceAll(/\b20\d\d-\d\d-\d\d\b/g, (day) =>
+        new Date(Date.parse(day) - this.#shift).toISOString().slice(0, 10),
+      );
+    if (typeof value !== 'number') return value;
+    if (/(^|_)(age|lag)_s$/.test(name)) return this.#age(value);
+    if (!Number.isInteger(value)) return Number(value.toPrecision(6)); // small files
+    if (value < EPOCH_MS[0] || value > EPOCH_MS[1]) return value;
+    const moved = value - this.#shift;
+    return moved > NOW ? NOW - JUST_NOW : moved;
+  }
+
+  /** Seconds since something; what is newer than the frozen clock has just happened. */
+  #age(seconds: number): number {
+    const since = (Date.now() - this.#shift - NOW) / 1000;
+    return seconds > since ? Math.round(seconds - since) : JUST_NOW / 1000;
+  }
+}

@@ -1,0 +1,149 @@
+// A server of the built dashboard whose API answers from recordings. A test holds answers back, speaks on the stream, and
+// sees what was asked. With LIMNOGRAPH_RECORD=URL it asks that server what is not recorded yet, and keeps the answer.
+import { readFileSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import { DASHBOARD, HEADERS } from './headers.ts';
+import { Past } from './past.ts';
+import { questionOf, readAll, write, type Recorded } from './recordings.ts';
+
+const MIME: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+  '.html': 'text/html; charset=utf-8',
+};
+const source = process.env['LIMNOGRAPH_RECORD'];
+const recordings = readAll();
+
+export class Stub {
+  /** What pages asked the API, in order; the stream is not a question. */
+  readonly asked: string[] = [];
+  /** Documents and files of the build that were sent. */
+  readonly sent: string[] = [];
+  /** What happened, in order: a question, its answer. */
+  readonly log: string[] = [];
+  /** Questions without a recording: the test that asked them fails. */
+  readonly unknown: string[] = [];
+  url = '';
+  /** Streams that were opened, and those that were refused, so far. */
+  streams = 0;
+  refused = 0;
+
+  readonly #server: Server;
+  readonly #headers: Record<string, string>;
+  readonly #listeners = new Set<ServerResponse>();
+  #past: Past | undefined;
+  #gate: Promise<void> | undefined;
+  #refuses = false;
+  #renamed: [string, string] = ['', ''];
+
+  constructor() {
+    this.#headers = JSON.parse(process.env[HEADERS] ?? '{}') as Record<string, string>;
+    this.#server = createServer((request, response) => {
+      this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+    });
+  }
+
+  async open(): Promise<this> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((done) => this.#server.close(done));
+  }
+
+  /** Answers of the API wait until the returned function is called. */
+  hold(): () => void {
+    let release = () => {};
+    this.#gate = new Promise((done) => (release = done));
+    return () => {
+      this.#gate = undefined;
+      release();
+    };
+  }
+
+  /** Says something on the stream of every page. */
+  tell(event: 'commit' | 'table' | 'sources', data: unknown, id: string): void {
+    for (const response of this.#listeners)
+      response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  /** Cuts the streams; with `refuse` no new one is opened until `accept`. */
+  cut({ refuse }: { refuse: boolean }): void {
+    this.#refuses = refuse;
+    for (const response of this.#listeners) response.destroy();
+    this.#listeners.clear();
+  }
+
+  accept(): void {
+    this.#refuses = false;
+  }
+
+  /** What pages call `shown` in their questions was recorded as `recorded`. */
+  rename(shown: string, recorded: string): void {
+    this.#renamed = [shown, recorded];
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL((request.url ?? '/').replace(...this.#renamed), this.url);
+    for (const [name, value] of Object.entries(this.#headers)) response.setHeader(name, value);
+    if (url.pathname === '/api/v1/stream') return this.#stream(response);
+    if (url.pathname.startsWith('/api/')) return this.#api(url, response);
+    this.#file(url.pathname, response);
+  }
+
+  async #api(url: URL, response: ServerResponse): Promise<void> {
+    const question = questionOf(url);
+    this.asked.push(question);
+    this.log.push(`asked ${url.pathname}`);
+    const recorded = recordings.get(question) ?? (source && (await this.#record(url)));
+    await this.#gate;
+    this.log.push(`answered ${url.pathname}`);
+    if (recorded) return this.#send(response, recorded.status, recorded.body);
+    this.unknown.push(question);
+    this.#send(response, 501, { type: 'not-recorded', title: 'Not recorded', status: 501, detail: question });
+  }
+
+  async #record(url: URL): Promise<Recorded> {
+    this.#past ??= new Past();
+    const recorded = await this.#past.ask(source!, url);
+    recordings.set(recorded.asked, recorded);
+    write(recorded);
+    return recorded;
+  }
+
+  #send(response: ServerResponse, status: number, body: unknown): void {
+    response.statusCode = status;
+    response.setHeader('content-type', status < 400 ? 'application/json' : 'application/problem+json');
+    response.end(JSON.stringify(body));
+  }
+
+  #stream(response: ServerResponse): void {
+    if (this.#refuses) {
+      this.refused += 1;
+      return void response.writeHead(503).end();
+    }
+    this.streams += 1;
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write('retry: 2000\n\n');
+    this.#listeners.add(response);
+    response.on('close', () => this.#listeners.delete(response));
+  }
+
+  #file(path: string, response: ServerResponse): void {
+    this.sent.push(path);
+    const file = join(DASHBOARD, normalize(path));
+    const found = path !== '/' && statSync(file, { throwIfNoEntry: false })?.isFile();
+    if (!found && path.startsWith('/_app/')) return void response.writeHead(404).end();
+    const immutable = path.startsWith('/_app/immutable/');
+    response.setHeader('cache-control', immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
+    response.setHeader('content-type', MIME[found ? extname(path) : '.html'] ?? 'application/octet-stream');
+    response.end(readFileSync(found ? file : join(DASHBOARD, '200.html')));
+  }
+}

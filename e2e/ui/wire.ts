@@ -1,0 +1,42 @@
+// The parts of the answers that scenarios change; `tests/api/test_recorded_answers.py` holds the recordings to the document.
+export interface Commit {
+  snapshot_id: string;
+  t: number;
+  operation: string | null;
+  added_data_files: number | null;
+  app_id: string | null;
+}
+export interface Lane {
+  id: string;
+  source: string;
+  label?: string | null;
+  status: string;
+  problem?: { type: string; title: string; detail: string } | null;
+  query?: { promql?: string; sql?: string } | null;
+  events?: Commit[];
+  bars?: { start: number; end: number | null; label: string; detail: string | null }[];
+}
+export interface Timeline {
+  range: { from: number; to: number; step: number };
+  watermark: number | null;
+  t: number[];
+  lanes: Lane[];
+  detail: Detail | null;
+}
+export interface Detail {
+  catalog: string;
+  namespace: string;
+  table: string;
+  reason: Reason;
+  fields: { name: string }[];
+  jobs: { name: string }[];
+}
+export interface Reason {
+  code: string;
+  severity: string;
+  sentence: string;
+  magnitude: number;
+}
+export interface Fleet {
+  rows: { catalog: string; namespace: string; table: string; reason: Reason }[];
+}

@@ -1,0 +1,52 @@
+"""The answers that the browser tests replay are what the API says an answer is: recordings cannot rot."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import jsonschema
+import pytest
+
+from limnograph.api.openapi import document
+
+RECORDED = sorted((Path(__file__).parents[2] / "e2e/ui/recorded").glob("*.json"))
+DOCUMENT = document()
+ROUTES = [
+    (re.compile(re.sub(r"\{[^/]+\}", "[^/]+", path)), operations["get"])
+    for path, operations in sorted(DOCUMENT["paths"].items(), key=lambda item: item[0].count("{"))
+    if "get" in operations
+]
+
+
+def asked(recorded):
+    path = urlsplit(recorded["asked"]).path
+    return next(operation for pattern, operation in ROUTES if pattern.fullmatch(path))
+
+
+def test_there_are_recordings() -> None:
+    assert len(RECORDED) >= 10
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+def test_a_recorded_answer_conforms_to_the_document(file) -> None:
+    recorded = json.loads(file.read_text())
+    contents = asked(recorded)["responses"][str(recorded["status"])]["content"]
+    (media,) = contents.values()
+    schema = {**media["schema"], "components": DOCUMENT["components"]}
+    jsonschema.Draft202012Validator(schema).validate(recorded["body"])
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+def test_a_recorded_question_has_only_parameters_that_exist(file) -> None:
+    recorded = json.loads(file.read_text())
+    known = {parameter["name"] for parameter in asked(recorded).get("parameters", ())}
+    assert {name for name, _ in parse_qsl(urlsplit(recorded["asked"]).query)} <= known
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+def test_a_recording_names_no_place_of_the_machine_that_made_it(file) -> None:
+    text = file.read_text()
+    assert ".demo" not in text
+    assert "127.0.0.1" not in text
+    assert "/home/" not in text
