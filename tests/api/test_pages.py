@@ -25,7 +25,7 @@ from limnograph.api.exchange import SecurityHeaders
 from limnograph.api.front import Front
 from limnograph.api.gate import Gate
 from limnograph.api.page_keys import PageKeys, parameters
-from limnograph.api.pages import FRESH_S, REVALIDATE_S, STALE_S, Pages
+from limnograph.api.pages import FRESH_S, REVALIDATE_S, STALE_S, PageCounts, Pages
 from limnograph.domain.errors import SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.domain.series import Series
@@ -541,6 +541,34 @@ def test_a_source_that_fails_or_answers_again_is_told_by_the_next_answer() -> No
 
     whole, failed = (["ok", "ok"], None), (["error", "ok"], "main: connection refused")
     assert asyncio.run(scenario()) == [whole, whole, failed, whole, whole, whole]
+
+
+def test_a_page_that_is_only_stale_is_kept_and_ends_when_its_source_answers_again() -> None:
+    engine = lake([row(1, NOW - HOUR, 5)], [moved(1, NOW - HOUR)])
+    made, counts = parts(engine), PageCounts()
+    page = f"{TABLE}/timeline?lanes=data_files&from={NOW // 1000 - 7_200_000}&to={NOW // 1000}"
+
+    async def scenario() -> list[tuple[str, bool, int]]:
+        async with client(made, counts=counts) as http:
+
+            async def seen() -> tuple[str, bool, int]:
+                lane = (await http.get(page)).json()["lanes"][0]
+                return lane["status"], lane["problem"] is not None, counts.computed
+
+            found = [await seen()]
+            for failure in ("refused", "refused", "reset", None):
+                engine.failure = failure and SourceUnavailable("meta", failure)
+                made.store.refresh()
+                found += [await seen(), await seen()]
+            return found
+
+    stale = "stale", True
+    assert asyncio.run(scenario()) == [
+        ("ok", False, 1),
+        *[(*stale, 2)] * 4,
+        *[(*stale, 3)] * 2,
+        *[("ok", False, 4)] * 2,
+    ]
 
 
 def test_a_commit_a_run_and_a_failing_source_end_the_pages_that_show_them() -> None:

@@ -166,6 +166,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> bool:
-        """Whether a source did not give what a lane was to show."""
+        """Whether a source did not give what a lane was to show. A lane that is only stale shows all that is known, and
+        says how old it is.
+        """
         lanes = [*self.lanes, *(self.cmp.lanes if self.cmp else ())]
-        return any(lane.status == "error" or lane.problem is not None for lane in lanes)
+        return any(lane.status == "error" or (lane.problem and lane.status != "stale") for lane in lanes)

@@ -47,11 +47,12 @@ class LakeVersions:
         told = (self._runs.version(table), self._silent())
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)
-        if seen and seen.parts[0] is part and seen.parts[1] is reading.error and seen.parts[2] == told:
+        failure = reading.error and (type(reading.error), str(reading.error))  # each try tells it by another object
+        if seen and seen.parts[0] is part and seen.parts[1] == failure and seen.parts[2] == told:
             return seen.number
         with self._lock:
             number = next(self._numbers)
-            self._seen[table] = _Seen((part, reading.error, told), number)
+            self._seen[table] = _Seen((part, failure, told), number)
         return number
 
     def _silent(self) -> list[str]:
