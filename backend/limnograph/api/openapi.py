@@ -16,9 +16,9 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import events, parameters, sessions, stream, structure, system, tables, views
+from limnograph.api import events, explain, parameters, sessions, stream, structure, system, tables, views
 from limnograph.api import openapi_details as details
-from limnograph.domain import answers, client_reports, notifications, openlineage, timeline
+from limnograph.domain import answers, client_reports, explanations, notifications, openlineage, timeline
 from limnograph.domain import structure as structures
 from limnograph.domain.stream import STREAM_EVENTS
 from limnograph.services.backend import Backend
@@ -32,9 +32,12 @@ _WIRE = (
     structures.PartitionsPage,
     structures.SchemaPage,
     structures.RefsPage,
+    explanations.ExplainPage,
+    explanations.Label,
     answers.Status,
     views.Problem,
     views.RunIn,
+    views.LabelIn,
     views.Accepted,
     views.HealthView,
     views.SessionIn,
@@ -63,6 +66,7 @@ def routes() -> list[Any]:
     inside: list[Any] = [
         *tables.HANDLERS,
         *structure.HANDLERS,
+        *explain.HANDLERS,
         *system.API_HANDLERS,
         *events.API_HANDLERS,
         *sessions.API_HANDLERS,
@@ -120,7 +124,7 @@ def _required(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = {"LaneQuery", "RunIn", "RunTableIn", "SessionIn"}
+_OPTIONAL = {"Hypothesis", "LabelIn", "LaneQuery", "RunIn", "RunTableIn", "SessionIn"}
 _TAKEN = {
     name
     for module in (openlineage, client_reports, notifications)

@@ -8,10 +8,12 @@ import msgspec
 
 from limnograph.domain.access import AccessScope
 from limnograph.domain.answers import View
+from limnograph.domain.explanations import LabelKind
 from limnograph.domain.time import LATEST_MS
 
 Instant = Annotated[int, msgspec.Meta(ge=0, le=LATEST_MS)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
+Comment = Annotated[str, msgspec.Meta(max_length=4_096)]
 SnapshotId = Annotated[str, msgspec.Meta(pattern="^-?[0-9]{1,19}$")]
 
 ProblemType = Literal[
@@ -63,6 +65,17 @@ class RunIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ended_at: Instant | None = None
     application_id: str | None = None
     tables: tuple[RunTableIn, ...] = ()
+
+
+class LabelIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Body of `POST …/labels`: what a person says about a suspect. The range is the one explained, epoch ms."""
+
+    kind: LabelKind
+    snapshot_id: SnapshotId
+    start: Instant = msgspec.field(name="from")
+    end: Instant = msgspec.field(name="to")
+    job_name: Name | None = None
+    comment: Comment | None = None
 
 
 class Accepted(View, frozen=True, kw_only=True):

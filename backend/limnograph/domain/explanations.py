@@ -9,8 +9,13 @@ from typing import Literal
 
 import msgspec
 
+from limnograph.domain.answers import CommitRow
+
 Confidence = Literal["strong", "possible", "weak", "none"]
 ChangeKind = Literal["step", "ramp", "pulse", "drop"]
+Grade = Literal["exact", "declared", "temporal"]
+"""What links a commit to the job: which run read it first is known; the job is known to read the table; time alone."""
+LabelKind = Literal["confirmed", "rejected", "expected"]
 HypothesisKind = Literal["commit", "none", "infrastructure", "load"]
 
 
@@ -77,7 +82,7 @@ class Evidence(msgspec.Struct):
     typical: float | None = None
 
 
-class Change(msgspec.Struct):
+class LevelChange(msgspec.Struct):
     """A change of the job's level. `onset` is the first run affected; `effect_ratio` level after over level before.
 
     `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %.
@@ -113,14 +118,45 @@ class Hypothesis(msgspec.Struct, omit_defaults=True):
     scores: dict[str, float] | None = None
     evidence: list[Evidence] | None = None
     similar: Similar | None = None
+    grade: Grade | None = None
 
 
 class Explanation(msgspec.Struct):
     """The answer. `hypotheses` in rank order over the whole case; `blamed` are those worth naming."""
 
     id: str
-    changes: list[Change]
+    changes: list[LevelChange]
     hypotheses: list[Hypothesis]
     blamed: list[str]
     verdict: str
     confidence: Confidence
+
+
+class Label(msgspec.Struct):
+    """What a person said about a commit as explanation of a job's change. Instants epoch ms."""
+
+    kind: LabelKind
+    snapshot_id: str
+    t: int
+    job_name: str | None = None
+    author: str | None = None
+    comment: str | None = None
+
+
+class ExplainPage(msgspec.Struct):
+    """The answer for one job of a table in a range, from runs since `baseline`. Instants epoch ms.
+
+    `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
+    """
+
+    job: str | None
+    start: int = msgspec.field(name="from")
+    end: int = msgspec.field(name="to")
+    baseline: int
+    runs: int
+    controls: int
+    tables: list[str]
+    explanation: Explanation
+    suspects: list[CommitRow]
+    labels: list[Label]
+    notes: list[str]

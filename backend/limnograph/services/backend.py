@@ -8,11 +8,13 @@ from typing import NamedTuple, Protocol
 from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesPage
 from limnograph.domain.asked import CommitsQuery, FleetQuery, PartitionsQuery
 from limnograph.domain.events import RunFact
+from limnograph.domain.explanations import ExplainPage, Label
 from limnograph.domain.ids import TableName
 from limnograph.domain.structure import PartitionsPage, RefsPage, SchemaPage
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
+from limnograph.services.labels import Said
 from limnograph.services.live import Live
 from limnograph.services.told import Taken
 from limnograph.services.versions import Versions
@@ -80,6 +82,18 @@ class RefViews(Protocol):
         ...
 
 
+class Explanations(Protocol):
+    """Why a job of a table changed, and what people say about it."""
+
+    async def page(self, name: TableName, start: int, end: int, job: str | None) -> ExplainPage:
+        """`start`, `end` epoch ms. Raises NotFound, SourceError."""
+        ...
+
+    async def say(self, name: TableName, said: Said, author: str) -> Label:
+        """Durable when it returns. Raises NotFound, SourceError."""
+        ...
+
+
 class RunInbox(Protocol):
     """Where job runs are accepted."""
 
@@ -138,6 +152,7 @@ class Backend(NamedTuple):
     partitions: PartitionViews
     schemas: SchemaViews
     refs: RefViews
+    explanations: Explanations
     runs: RunInbox
     events: EventInbox
     status: StatusPages

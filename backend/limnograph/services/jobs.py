@@ -77,6 +77,11 @@ class Jobs:
                 found[job.name, job.role] = job
         return sorted(found.values(), key=lambda job: (job.role, -(job.runs_24h or 0), job.name))
 
+    def reads(self, job: str, name: TableName) -> bool:
+        """Whether the settings say that a job reads a table."""
+        configured = self._configured.get(job)
+        return configured is not None and configured.role_in(name) == "reads"
+
     def _from_settings(self, name: TableName) -> list[LinkedJob]:
         roles = ((job.name, job.role_in(name)) for job in self._configured.values())
         return [LinkedJob(name=job, role=role, source="settings", runs_24h=None) for job, role in roles if role]

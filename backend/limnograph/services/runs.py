@@ -132,6 +132,12 @@ class Runs:
                         self._of_app[run.application_id] = run.run_id
                     self._shown[None] += 1
 
+    def between(self, start: int, end: int) -> list[RunFact]:
+        """Runs in memory that overlap `[start, end)` (epoch microseconds), of all jobs and tables."""
+        with self._lock:
+            runs = list(self._runs.values())
+        return [run for run in runs if (run.started_at or 0) < end and last_sign(run) >= start]
+
     def version(self, name: TableName | None) -> int:
         """How many transitions were shown so far: of runs that touch a table, or of all."""
         return self._shown[name]

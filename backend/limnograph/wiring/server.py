@@ -33,11 +33,13 @@ from limnograph.services.cold import WITHIN_S, ColdEngine, ColdReads
 from limnograph.services.cold_tiers import TierReader
 from limnograph.services.commit import CommitDetails
 from limnograph.services.commits import CommitLists
+from limnograph.services.explain import ExplainPages
 from limnograph.services.fleet import FleetService
 from limnograph.services.gauges import TableGauges
 from limnograph.services.hot import HotStore
 from limnograph.services.inflow import Inflow
 from limnograph.services.jobs import ConfiguredJob, Jobs
+from limnograph.services.labels import Labels
 from limnograph.services.lake import Facts
 from limnograph.services.live import Caps, Live
 from limnograph.services.live_lake import LiveLake
@@ -136,6 +138,7 @@ class Parts:
             partitions=PartitionPages(self.store, old, clock),
             schemas=SchemaPages(self.store, old, clock),
             refs=RefPages(self.store, old, clock),
+            explanations=ExplainPages(self.store, jobs, clock, Labels(inbox, old, clock)),
             runs=self.runs,
             versions=LakeVersions(self.store, self.runs, self._metrics),
             events=Inflow(self.runs, naming, clock, self._wake, self.reported),

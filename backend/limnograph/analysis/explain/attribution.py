@@ -87,14 +87,15 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
     low, high = np.searchsorted(commits.at, (starts[0] - horizon(gap), starts[-1] + 1))
     candidates = np.arange(low, high)
     mass = onset_mass(commits.at[candidates], commits.first_read_at[candidates], starts, before, gap)
-    usual = suspicion / max(float(suspicion.sum()), 1e-12) if suspicion.size else suspicion
+    # Not divided by their sum: where all commits are usual, all together are less likely than one odd one.
+    share = suspicion / max(suspicion.size, 1)
     rival = {"infrastructure": 0.0, "load": 0.0}
     for shift in shifts:
         reach = np.exp(-np.abs(places - shift.place) / RIVAL_RUNS) / (2 * RIVAL_RUNS)
         rival[shift.kind] += BY_RIVAL * float(factor @ reach)
     return _Weights(
         candidates,
-        BY_COMMIT * usual[candidates] * (mass @ factor),
+        BY_COMMIT * share[candidates] * (mass @ factor),
         float(np.exp(np.clip(-top, -700, 50))),
         BY_NOBODY * (ENDS if asked.ends else 1.0) * float(factor.sum()) / len(job),
         rival["infrastructure"],

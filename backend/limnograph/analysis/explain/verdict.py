@@ -17,11 +17,11 @@ from limnograph.analysis.explain.ramp import Move
 from limnograph.analysis.explain.rivals import Shift
 from limnograph.analysis.explain.structure import Structure
 from limnograph.domain.explanations import (
-    Change,
     ChangeKind,
     Confidence,
     Explanation,
     Hypothesis,
+    LevelChange,
     Selection,
 )
 
@@ -57,7 +57,7 @@ def too_little(case: str, runs: int, least: int) -> Explanation:
 
 def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
     """Put the answer together; only changes inside the selection are told."""
-    changes: list[Change] = []
+    changes: list[LevelChange] = []
     hypotheses: list[Hypothesis] = []
     for k, move in enumerate(told.moves):
         shares = told.shares[k]
@@ -83,7 +83,7 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
     return Explanation(case, changes, hypotheses, blamed, verdict, confidence)
 
 
-def _is_blamed(changes: list[Change], suspect: Hypothesis) -> bool:
+def _is_blamed(changes: list[LevelChange], suspect: Hypothesis) -> bool:
     """Maintenance that made the job faster is credited by its rank and by the verdict; that is no blame."""
     if suspect.kind != "commit" or suspect.change is None or suspect.posterior < TAU:
         return False
@@ -99,7 +99,7 @@ def _asked(job: Series, place: int, selection: Selection | None) -> bool:
     return not (early or (selection.end is not None and at > selection.end + slack))
 
 
-def _change(told: Told, k: int) -> Change:
+def _change(told: Told, k: int) -> LevelChange:
     move, job = told.moves[k], told.job
     place, weight = move.onset.best, np.cumsum(move.onset.weight())
     low, high = (move.onset.first + int(np.searchsorted(weight, edge)) for edge in (0.05, 0.95))
@@ -116,11 +116,11 @@ def _change(told: Told, k: int) -> Change:
 
 def _told_change(
     told: Told, place: int, *, effect: float, kind: ChangeKind, around: tuple[int, int], probability: float
-) -> Change:
+) -> LevelChange:
     job, ratio = told.job, float(np.exp(effect))
     places = [0, *(each.onset.best for each in told.moves if each.onset.best < place)]
     before = float(np.exp(np.median(job.log[max(*places, place - 100) : place])))
-    return Change(
+    return LevelChange(
         onset=int(job.at[place]),
         kind=kind,
         effect_ratio=ratio,
@@ -140,7 +140,7 @@ def _shows(told: Told, shift: Shift) -> bool:
     return bool((shift.size / error) ** 2 >= ABSORBED_STRENGTH)
 
 
-def _absorbed(told: Told, shift: Shift) -> Change:
+def _absorbed(told: Told, shift: Shift) -> LevelChange:
     kind: ChangeKind = "step" if shift.size > 0 else "drop"
     return _told_change(
         told,
@@ -175,7 +175,7 @@ def _hypotheses(told: Told, k: int, index: int | None) -> list[Hypothesis]:
     return found
 
 
-def _verdict(changes: list[Change], hypotheses: list[Hypothesis]) -> tuple[str, Confidence]:
+def _verdict(changes: list[LevelChange], hypotheses: list[Hypothesis]) -> tuple[str, Confidence]:
     if not changes:
         return "No change of this job's duration stands out.", "none"
     best = hypotheses[0]
@@ -195,12 +195,12 @@ def _verdict(changes: list[Change], hypotheses: list[Hypothesis]) -> tuple[str, 
     return f"No commit explains {_size(change)}.", "weak" if confidence == "weak" else "none"
 
 
-def _named(change: Change, commit: Hypothesis) -> str:
+def _named(change: LevelChange, commit: Hypothesis) -> str:
     word = "Most likely" if commit.posterior >= WORDS[0][0] else "Possibly"
     where = f" of {commit.table}" if commit.table else ""
     return f"{word}: commit {commit.commit_id}{where} coincides with {_size(change)}."
 
 
-def _size(change: Change) -> str:
+def _size(change: LevelChange) -> str:
     way = "slowdown" if change.effect_ratio >= 1 else "speed-up"
     return f"the {way} from {change.before_seconds:.3g} s to {change.after_seconds:.3g} s"

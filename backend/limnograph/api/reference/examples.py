@@ -49,6 +49,17 @@ EXAMPLES = {
             "tables": [{"catalog": "lake", "table_namespace": "sales", "table": "orders", "role": "reads"}],
         }
     ),
+    "explain": Example("from=1795212000000&to=1795255200000&job=churn"),
+    "postLabel": Example(
+        body={
+            "kind": "confirmed",
+            "snapshot_id": "5184430069070270604",
+            "from": 1795212000000,
+            "to": 1795255200000,
+            "job_name": "churn",
+            "comment": "compacted, and it was fast again",
+        }
+    ),
     "postLineage": Example(
         body={
             "eventType": "COMPLETE",

@@ -290,6 +290,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which commit a job's change coincides with
+         * @description Changes of the job in the range, ranked hypotheses with evidence, a verdict; default the last six hours. "No
+         *     commit explains this" is an answer. The baseline is four times the range, just before it.
+         */
+        get: operations["explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tables/{catalog}/{namespace}/{table}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm or reject a suspect
+         * @description Durable in the inbox before the answer. The newest word on a commit counts; nothing is ever deleted.
+         */
+        post: operations["postLabel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}/partitions": {
         parameters: {
             query?: never;
@@ -762,6 +803,52 @@ export interface components {
             unit: string;
         };
         /**
+         * Evidence
+         * @description One thing that speaks for or against a hypothesis. `value` and `typical` are in the unit that the name says.
+         */
+        Evidence: {
+            part: string;
+            /** @enum {unknown} */
+            speaks: "against" | "for";
+            text: string;
+            /** @default null */
+            typical: number | null;
+            /** @default null */
+            value: number | null;
+        };
+        /**
+         * ExplainPage
+         * @description The answer for one job of a table in a range, from runs since `baseline`. Instants epoch ms.
+         *
+         *         `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
+         */
+        ExplainPage: {
+            baseline: number;
+            controls: number;
+            explanation: components["schemas"]["Explanation"];
+            from: number;
+            job: string | null;
+            labels: components["schemas"]["Label"][];
+            notes: string[];
+            runs: number;
+            suspects: components["schemas"]["CommitRow"][];
+            tables: string[];
+            to: number;
+        };
+        /**
+         * Explanation
+         * @description The answer. `hypotheses` in rank order over the whole case; `blamed` are those worth naming.
+         */
+        Explanation: {
+            blamed: string[];
+            changes: components["schemas"]["LevelChange"][];
+            /** @enum {unknown} */
+            confidence: "none" | "possible" | "strong" | "weak";
+            hypotheses: components["schemas"]["Hypothesis"][];
+            id: string;
+            verdict: string;
+        };
+        /**
          * Field
          * @description A column of the table's schema by field id; nested fields have dotted names.
          */
@@ -878,6 +965,33 @@ export interface components {
             tables_shortened: number;
         };
         /**
+         * Hypothesis
+         * @description One explanation of the change at index `change` of the answer; posteriors of a change add up to 1.
+         */
+        Hypothesis: {
+            /** @default null */
+            change: number | null;
+            /** @default null */
+            commit_id: string | null;
+            /** @default null */
+            evidence: components["schemas"]["Evidence"][] | null;
+            /** @default null */
+            grade: ("declared" | "exact" | "temporal") | null;
+            /** @enum {unknown} */
+            kind: "commit" | "infrastructure" | "load" | "none";
+            /** @default null */
+            lag_seconds: number | null;
+            posterior: number;
+            /** @default null */
+            scores: {
+                [key: string]: number;
+            } | null;
+            /** @default null */
+            similar: components["schemas"]["Similar"] | null;
+            /** @default null */
+            table: string | null;
+        };
+        /**
          * Instant
          * @description The table as main had it at `t`. `snapshot_id` null: main or the row of its snapshot is not known there.
          *
@@ -910,6 +1024,37 @@ export interface components {
             namespace: string;
         };
         /**
+         * Label
+         * @description What a person said about a commit as explanation of a job's change. Instants epoch ms.
+         */
+        Label: {
+            /** @default null */
+            author: string | null;
+            /** @default null */
+            comment: string | null;
+            /** @default null */
+            job_name: string | null;
+            /** @enum {unknown} */
+            kind: "confirmed" | "expected" | "rejected";
+            snapshot_id: string;
+            t: number;
+        };
+        /**
+         * LabelIn
+         * @description Body of `POST …/labels`: what a person says about a suspect. The range is the one explained, epoch ms.
+         */
+        LabelIn: {
+            /** @default null */
+            comment: string | null;
+            from: number;
+            /** @default null */
+            job_name: string | null;
+            /** @enum {unknown} */
+            kind: "confirmed" | "expected" | "rejected";
+            snapshot_id: string;
+            to: number;
+        };
+        /**
          * LaneProblem
          * @description Why a lane is not ok: `type` as in problem details, `detail` for a person.
          */
@@ -927,6 +1072,24 @@ export interface components {
             promql: string | null;
             /** @default null */
             sql: string | null;
+        };
+        /**
+         * LevelChange
+         * @description A change of the job's level. `onset` is the first run affected; `effect_ratio` level after over level before.
+         *
+         *         `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %.
+         */
+        LevelChange: {
+            after_seconds: number;
+            before_seconds: number;
+            effect_ratio: number;
+            effect_seconds: number;
+            /** @enum {unknown} */
+            kind: "drop" | "pulse" | "ramp" | "step";
+            onset: number;
+            onset_from: number;
+            onset_to: number;
+            probability: number;
         };
         /**
          * LineLane
@@ -1388,6 +1551,14 @@ export interface components {
             next: string;
             scopes: ("maintain" | "read" | "webhook")[];
             subject: string;
+        };
+        /**
+         * Similar
+         * @description Past commits of the same table, operation and writer, and how many of them a change of the job followed.
+         */
+        Similar: {
+            commits: number;
+            followed: number;
         };
         /**
          * SizeShape
@@ -2965,6 +3136,214 @@ export interface operations {
             };
             /** @description Problem details. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+                /** @description Job name; default the reader with most runs. */
+                job?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postLabel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Catalog name. */
+                catalog: string;
+                /** @description Namespace; levels joined with `.`, `/` written `~s`. */
+                namespace: string;
+                /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelIn"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Label"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,80 @@
+"""Routes of Explain: why a job of a table changed, and what a person says about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Request, Router, get, post
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
+
+from limnograph.api import parameters as p
+from limnograph.api.access import READ
+from limnograph.api.problems import documented
+from limnograph.api.views import LabelIn
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.explanations import ExplainPage, Label
+from limnograph.services.backend import Backend
+from limnograph.services.labels import Said
+
+
+@get(
+    "/explain",
+    operation_id="explain",
+    summary="Which commit a job's change coincides with",
+    responses=documented(404, 503),
+    opt=READ,
+)
+async def get_explanation(
+    backend: NamedDependency[Backend],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+    start: p.From = None,
+    end: p.To = None,
+    job: p.Job = None,
+) -> ExplainPage:
+    """Changes of the job in the range, ranked hypotheses with evidence, a verdict; default the last six hours. "No
+    commit explains this" is an answer. The baseline is four times the range, just before it.
+    """
+    first, last = p.span(start, end, backend.clock.now() // 1000, 6 * p.HOUR_MS)
+    return await backend.explanations.page(p.table_name(catalog, namespace, table), first, last, job)
+
+
+@post(
+    "/labels",
+    operation_id="postLabel",
+    summary="Confirm or reject a suspect",
+    status_code=202,
+    responses=documented(404, 413, 503),
+    opt=READ,
+)
+async def post_label(
+    request: Request[Any, Any, Any],
+    backend: NamedDependency[Backend],
+    data: JSONBody[LabelIn],
+    *,
+    catalog: p.Catalog,
+    namespace: p.Namespace,
+    table: p.Table,
+) -> Label:
+    """Durable in the inbox before the answer. The newest word on a commit counts; nothing is ever deleted."""
+    if data.end < data.start:
+        raise InvalidInput("to", "must not be before from")
+    name = p.table_name(catalog, namespace, table)
+    identity = request.scope["state"].get("identity")
+    said = Said(
+        kind=data.kind,
+        snapshot_id=p.snapshot_id(data.snapshot_id),
+        start=data.start,
+        end=data.end,
+        job_name=data.job_name,
+        comment=data.comment,
+    )
+    return await backend.explanations.say(name, said, identity.subject if identity else "local")
+
+
+HANDLERS = [
+    Router("/tables/{catalog:str}/{namespace:str}/{table:str}", route_handlers=[get_explanation, post_label]),
+]

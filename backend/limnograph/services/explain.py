@@ -1,0 +1,187 @@
+"""Why a job of a table changed: the question is made of the meta tables, runs and metrics, the engine answers it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from limnograph.analysis.explain import explain
+from limnograph.domain.answers import CommitRow, LinkedJob
+from limnograph.domain.explanations import (
+    Case,
+    CaseCommit,
+    ExplainPage,
+    Explanation,
+    Grade,
+    Hypothesis,
+    Label,
+    Selection,
+)
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.ports.clock import Clock
+from limnograph.services.commits import commit_row
+from limnograph.services.explain_case import commits_of, controls_of, first_reads, series_of
+from limnograph.services.history import History
+from limnograph.services.hot import HotStore
+from limnograph.services.job_runs import JobRun
+from limnograph.services.jobs import Jobs
+from limnograph.services.labels import Labels, Said
+from limnograph.services.table_histories import TableHistories
+
+HOUR_MS = 3_600_000
+BASELINE_TIMES = 4
+"""The baseline is so many times as long as the range, just before it (ux.md, after Netdata)."""
+LEAST_BASELINE_MS, MOST_BASELINE_MS = 12 * HOUR_MS, 7 * 24 * HOUR_MS
+HISTORY_MS = 7 * 24 * HOUR_MS
+"""Commits from so long before the range tell what is usual for a table."""
+MOST_TABLES = 50
+NO_JOB = "No job of this table is known: add one in the settings, push its runs, or label its metrics."
+NO_CONTROLS = "No other job's runs are known here: what other jobs felt too cannot be told apart from commits."
+
+
+class _Known(NamedTuple):
+    case: Case
+    histories: list[History]
+    reads_known: frozenset[str]
+    notes: list[str]
+
+
+class ExplainPages:
+    """Explanations of `services/backend.py`."""
+
+    def __init__(
+        self,
+        store: HotStore,
+        jobs: Jobs,
+        clock: Clock,
+        labels: Labels,
+    ) -> None:
+        self._store, self._jobs, self._clock, self._labels = store, jobs, clock, labels
+        self._tables = TableHistories(store, clock)
+
+    async def say(self, name: TableName, said: Said, author: str) -> Label:
+        """Keep what a person says about a commit. Raises NotFound, SourceError."""
+        return await self._labels.accept(name, self._tables.now(name).uuid, said, author)
+
+    async def page(self, name: TableName, start: int, end: int, job: str | None) -> ExplainPage:
+        """`start`, `end` epoch ms. Raises NotFound, SourceError."""
+        uuid = self._tables.now(name).uuid
+        baseline = start - min(max(BASELINE_TIMES * (end - start), LEAST_BASELINE_MS), MOST_BASELINE_MS)
+        linked = await self._jobs.of_table(name, min(end, self._clock.now() // MICROS_PER_MS))
+        chosen = _chosen(linked, job)
+        if chosen is None:
+            labels = await self._store.reads.ask(self._labels.of_table, uuid, start, end)
+            return _unknown_job(job, start, end, baseline, labels)
+        runs = await self._jobs.runs_between(name, chosen.name, baseline, end)
+        names = self._read_by(name, chosen.name, baseline, end)
+        others = [
+            await self._jobs.runs.of_table(each, baseline * MICROS_PER_MS, end * MICROS_PER_MS) for each in names[1:]
+        ]
+        read = [_of_job(found, chosen.name) for found in (runs, *others)]
+        asked = await self._store.reads.ask(self._asked, names, read, chosen.name, (baseline, start, end))
+        labels = await self._store.reads.ask(self._labels.of_table, uuid, start, end)
+        answer = await asyncio.to_thread(explain, asked.case)
+        return ExplainPage(
+            job=chosen.name,
+            start=start,
+            end=end,
+            baseline=baseline,
+            runs=len(asked.case.job.times),
+            controls=len(asked.case.controls or ()),
+            tables=[str(each) for each in names],
+            explanation=_graded(answer, asked, chosen),
+            suspects=_suspects(answer, asked.histories),
+            labels=labels,
+            notes=asked.notes,
+        )
+
+    def _read_by(self, name: TableName, job: str, start: int, end: int) -> list[TableName]:
+        """The table itself first, then the others that settings or runs say the job reads."""
+        listed = {table.name for table in self._store.reading.lake.listed if table.name is not None}
+        read = {each for each in listed if self._jobs.reads(job, each)}
+        for run in self._jobs.runs.between(start * MICROS_PER_MS, end * MICROS_PER_MS):
+            if run.job_name == job:
+                read.update(
+                    TableName(table.catalog or "", table.namespace or "", table.table or "")
+                    for table in run.tables or ()
+                    if table.role == "reads"
+                )
+        return [name, *sorted(each for each in read & listed if each != name)][:MOST_TABLES]
+
+    def _asked(self, names: list[TableName], read: list[list[JobRun]], job: str, times: tuple[int, int, int]) -> _Known:
+        """The case of a job. Blocks. Raises SourceError."""
+        baseline, start, end = times
+        since = min(baseline, start - HISTORY_MS) * MICROS_PER_MS
+        histories, commits, known, notes = [], [], set(), []
+        for name, runs in zip(names, read, strict=True):
+            history = self._tables.since(name, since)
+            histories.append(history)
+            commits += commits_of(history, since, end * MICROS_PER_MS, runs)
+            if first_reads(history, runs):
+                known.add(str(history.name))
+        others = self._jobs.runs.between(baseline * MICROS_PER_MS, end * MICROS_PER_MS)
+        controls = controls_of(others, job, frozenset(names))
+        if not controls:
+            notes.append(NO_CONTROLS)
+        case = Case(
+            id=f"{names[0]}/{job}",
+            job=series_of(job, read[0]),
+            controls=controls,
+            commits=_unique(commits),
+            selection=Selection(float(start), float(end)),
+        )
+        return _Known(case, histories, frozenset(known), notes)
+
+
+def _chosen(linked: Sequence[LinkedJob], job: str | None) -> LinkedJob | None:
+    readers = [each for each in linked if each.role == "reads"]
+    if job is None:
+        return next(iter(readers or linked), None)
+    return next((each for each in (*readers, *linked) if each.name == job), None)
+
+
+def _of_job(runs: Sequence[JobRun], job: str) -> list[JobRun]:
+    """The job's runs as a reader; all of its runs where none says that it reads."""
+    mine = [run for run in runs if run.job == job]
+    return [run for run in mine if run.role == "reads"] or mine
+
+
+def _unique(commits: list[CaseCommit]) -> list[CaseCommit]:
+    """Snapshot ids are random, but two tables may have one (a copied table)."""
+    seen: set[str] = set()
+    return [each for each in commits if each.id not in seen and not seen.add(each.id)]  # type: ignore[func-returns-value]
+
+
+def _unknown_job(job: str | None, start: int, end: int, baseline: int, labels: list[Label]) -> ExplainPage:
+    verdict = NO_JOB if job is None else f"No job {job} of this table is known."
+    nothing = Explanation("", [], [Hypothesis("none", 1.0)], [], verdict, "none")
+    return ExplainPage(job, start, end, baseline, 0, 0, [], nothing, [], labels, [])
+
+
+def _graded(answer: Explanation, asked: _Known, linked: LinkedJob) -> Explanation:
+    """Each suspect with what links it to the job."""
+    declared: Grade = "temporal" if linked.role != "reads" else "declared"
+    found = []
+    for each in answer.hypotheses:
+        grade: Grade | None = None
+        if each.kind == "commit":
+            grade = "exact" if each.table in asked.reads_known else declared
+        found.append(msgspec.structs.replace(each, grade=grade))
+    return msgspec.structs.replace(answer, hypotheses=found)
+
+
+def _suspects(answer: Explanation, histories: Sequence[History]) -> list[CommitRow]:
+    """The commits that are named, as lists show them."""
+    wanted = {each.commit_id: each.table for each in answer.hypotheses if each.commit_id is not None}
+    by_name = {str(history.name): history for history in histories}
+    found = []
+    for commit_id, table in wanted.items():
+        history = by_name.get(table or "")
+        row = history.snapshots.get(int(commit_id)) if history else None
+        if history is not None and row is not None:
+            found.append(commit_row(history, row))
+    return found

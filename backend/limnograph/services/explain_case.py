@@ -1,0 +1,131 @@
+"""A case for Explain made of what is known here: the job's runs, other jobs' runs, commits of the tables it reads.
+
+Pure. Instants are epoch microseconds inside and milliseconds in the case.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from limnograph.domain.events import RunFact
+from limnograph.domain.explanations import CaseCommit, RunSeries
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.services.history import History
+from limnograph.services.hot_columns import NULL, Ints
+from limnograph.services.hot_rows import places_of
+from limnograph.services.job_runs import JobRun, names_of
+
+MOST_CONTROLS = 20
+LEAST_CONTROL_RUNS = 24
+NEVER = 8.64e15
+"""First read of a commit that no run has read so far, where it is known what runs read."""
+_FEATURES = (
+    "added_data_files",
+    "added_bytes",
+    "removed_data_files",
+    "added_delete_files",
+    "added_records",
+    "manifests",
+    "changed_partitions",
+)
+
+
+def series_of(job: str, runs: Iterable[JobRun]) -> RunSeries:
+    """Ended, successful runs as the engine takes them."""
+    ended = [(run.started_at / MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
+    return RunSeries(job, [at for at, _ in ended], [seconds for _, seconds in ended])
+
+
+def controls_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> list[RunSeries]:
+    """Other jobs that touch none of the tables: what moves them too is not those tables' doing. Most runs first."""
+    found: dict[str, list[RunFact]] = defaultdict(list)
+    touching = {job}
+    for run in runs:
+        if run.job_name is None:
+            continue
+        if not read.isdisjoint(names_of(run)):
+            touching.add(run.job_name)
+        if run.status == "ok" and run.started_at is not None and run.ended_at is not None:
+            found[run.job_name].append(run)
+    named = [(name, ended) for name, ended in found.items() if name not in touching]
+    named = sorted(
+        ((name, ended) for name, ended in named if len(ended) >= LEAST_CONTROL_RUNS), key=lambda each: -len(each[1])
+    )
+    return [_series(name, ended) for name, ended in named[:MOST_CONTROLS]]
+
+
+def _series(name: str, runs: Sequence[RunFact]) -> RunSeries:
+    times: list[float | None] = [(run.started_at or 0) / MICROS_PER_MS for run in runs]
+    return RunSeries(name, times, [((run.ended_at or 0) - (run.started_at or 0)) / MICROS_PER_SECOND for run in runs])
+
+
+def commits_of(history: History, start: int, end: int, runs: Sequence[JobRun]) -> list[CaseCommit]:
+    """Commits of a table that main pointed at, when it did so first; with the run that is known to have read each."""
+    read = first_reads(history, runs)
+    moved: dict[int, int] = {}
+    for at, snapshot_id in history.main:
+        moved.setdefault(snapshot_id, at)
+    commits = history.between(start, end)
+    schemas = history.schemas_changed(commits.first, commits.last)
+    specs = _specs_changed(history, commits.first, commits.last)
+    found = []
+    for place, row in enumerate(commits):
+        if row.committed_at is None or (moved and row.snapshot_id not in moved):
+            continue
+        numbers = {name: getattr(row, name) for name in _FEATURES}
+        found.append(
+            CaseCommit(
+                id=str(row.snapshot_id),
+                table=str(history.name),
+                committed_at=max(row.committed_at, moved.get(row.snapshot_id, 0)) / MICROS_PER_MS,
+                operation=row.operation,
+                app_id=row.app_name or row.app_id,
+                schema_changed=bool(schemas[place]),
+                spec_changed=bool(specs[place]),
+                first_read_at=read.get(row.snapshot_id),
+                **numbers,
+            )
+        )
+    return found
+
+
+def first_reads(history: History, runs: Sequence[JobRun]) -> Mapping[int, float]:
+    """Snapshot -> start (ms) of the first run that read it, where two consecutive runs say what they read.
+
+    What lies behind the newest snapshot read was not read yet: NEVER.
+    """
+    position: dict[int, int] = {}
+    for index, snapshot_id in enumerate(history.main_ids):
+        position.setdefault(snapshot_id, index)
+    ids = history.main_ids
+    found: dict[int, float] = {}
+    last: int | None = None
+    told = [run for run in runs if run.read_snapshot_id is not None]
+    for run in sorted(told, key=lambda run: run.started_at):
+        here = position.get(run.read_snapshot_id or 0)
+        if here is None:
+            last = None
+            continue
+        if last is not None:
+            for index in range(last + 1, here + 1):
+                found.setdefault(ids[index], run.started_at / MICROS_PER_MS)
+        last = max(here, last if last is not None else here)
+    if last is not None and told:
+        for index in range(last + 1, len(ids)):
+            found.setdefault(ids[index], NEVER)
+    return found
+
+
+def _specs_changed(history: History, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which rows were written under another partition spec than their parent; false when either is not known."""
+    own: Ints = history.numbers("spec_id")[first:last]
+    parents = history.numbers("parent_id")[first:last]
+    places = places_of(history.numbers("snapshot_id"), parents)
+    before = history.numbers("spec_id")[places]
+    known = (places >= 0) & (parents != NULL) & (own != NULL) & (before != NULL)
+    changed: np.ndarray[tuple[int], np.dtype[np.bool_]] = known & (before != own)
+    return changed

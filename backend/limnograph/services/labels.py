@@ -1,0 +1,109 @@
+"""What people said about explanations: durable in the inbox before it is answered, read back with the meta table."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from uuid import uuid4
+
+import msgspec
+
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.events import LabelFact
+from limnograph.domain.explanations import Label, LabelKind
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.ports.clock import Clock
+from limnograph.ports.inbox import Inbox, InboxItem, item_key
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
+
+KIND = "label"
+_decoder = msgspec.json.Decoder(LabelFact)
+_log = logging.getLogger("limnograph.inbox")
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """One word of a person: about which commit, for which job and range (epoch ms)."""
+
+    kind: LabelKind
+    snapshot_id: int
+    start: int
+    end: int
+    job_name: str | None = None
+    comment: str | None = None
+
+
+class Labels:
+    """Thread-safe. The newest word on a commit counts."""
+
+    def __init__(self, inbox: Inbox, engine: QueryEngine, clock: Clock) -> None:
+        self._inbox, self._engine, self._clock = inbox, engine, clock
+
+    async def accept(self, name: TableName, table_uuid: str, said: Said, author: str) -> Label:
+        """Store durably; what was stored. Raises SourceError."""
+        now = self._clock.now()
+        fact = LabelFact(
+            event_id=str(uuid4()),
+            at=now,
+            kind=said.kind,
+            table_uuid=table_uuid,
+            catalog=name.catalog,
+            namespace=name.namespace,
+            table=name.table,
+            job_name=said.job_name,
+            snapshot_id=said.snapshot_id,
+            range_from=said.start * MICROS_PER_MS,
+            range_to=said.end * MICROS_PER_MS,
+            author=author,
+            comment=said.comment,
+            observed_at=now,
+        )
+        item = InboxItem(KIND, item_key(fact.event_id), msgspec.json.encode(fact), now)
+        await asyncio.to_thread(self._inbox.put, [item])
+        return _label(fact)
+
+    def of_table(self, table_uuid: str, start: int, end: int) -> list[Label]:
+        """The newest word on each commit of a table in ranges that touch `[start, end)` (epoch ms). Blocks.
+
+        A source that fails takes only its words with it.
+        """
+        facts = {fact.event_id: fact for fact in [*self._stored(table_uuid), *self._waiting(table_uuid)]}
+        newest: dict[int | None, LabelFact] = {}
+        for fact in sorted(facts.values(), key=lambda fact: (fact.at or 0, fact.event_id)):
+            low, high = fact.range_from, fact.range_to
+            if (low is None or low < end * MICROS_PER_MS) and (high is None or high >= start * MICROS_PER_MS):
+                newest[fact.snapshot_id] = fact
+        return [_label(fact) for fact in newest.values()]
+
+    def _stored(self, table_uuid: str) -> list[LabelFact]:
+        try:
+            rows = self._engine.select(MetaQuery(table="labels", table_uuids=(table_uuid,)))
+        except LimnographError as error:
+            _log.warning("labels of the meta tables: %s", error)
+            return []
+        return msgspec.convert(rows.to_dicts(), list[LabelFact])
+
+    def _waiting(self, table_uuid: str) -> list[LabelFact]:
+        try:
+            items = self._inbox.items(KIND)
+        except LimnographError as error:
+            _log.warning("labels of the inbox: %s", error)
+            return []
+        found = []
+        for item in items:
+            try:
+                found.append(_decoder.decode(item.payload))
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                _log.warning("inbox: item %s is no label: %s", item.key, error)
+        return [fact for fact in found if fact.table_uuid == table_uuid]
+
+
+def _label(fact: LabelFact) -> Label:
+    return Label(
+        kind=fact.kind or "expected",  # type: ignore[arg-type]  # written by `accept` alone
+        snapshot_id=str(fact.snapshot_id),
+        t=(fact.at or 0) // MICROS_PER_MS,
+        job_name=fact.job_name,
+        author=fact.author,
+        comment=fact.comment,
+    )

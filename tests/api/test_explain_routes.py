@@ -1,0 +1,172 @@
+"""Explain on the wire: the story of a burst told from meta tables and pushed runs, and what a person says about it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.events import LabelFact, RunFact, RunTable
+from limnograph.wiring.server import Parts
+from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
+
+TABLE = "/api/v1/tables/lake/sales/orders"
+START = NOW - 30 * HOUR
+SLOW = NOW - 3 * HOUR
+SPAN = f"from={(NOW - 6 * HOUR) // 1000}&to={NOW // 1000}"
+
+
+def burst(*, guilty: bool = True) -> MemoryEngine:
+    """Ordinary commits every 40 minutes, and one of 50,000 files two minutes before the slow runs."""
+    rng = np.random.default_rng(4)
+    found, log, parent = [], [], None
+    times = [(START + n * 40 * MINUTE + 7 * MINUTE, 10) for n in range(44)]
+    if guilty:
+        times.append((SLOW - 2 * MINUTE, 50_000))
+    for n, (at, files) in enumerate(sorted(times)):
+        own = BIG if files > 10 else n + 1
+        added = files if files > 10 else int(rng.integers(7, 14))
+        found.append(row(own, at, 100, parent_id=parent, added_data_files=added, added_bytes=added * 10**6, app_id="a"))
+        log.append(moved(own, at))
+        parent = own
+    return lake(found, log)
+
+
+def runs(job: str, seconds: float, slow: float, *, table: str = "orders", read: Any = None) -> list[RunFact]:
+    """A run every five minutes, those from SLOW on `slow` times as long."""
+    rng = np.random.default_rng(len(job))
+    told = []
+    for n in range(28 * 12):
+        at = START + 2 * HOUR + n * 5 * MINUTE
+        took = seconds * (slow if at >= SLOW else 1) * float(np.exp(0.04 * rng.standard_normal()))
+        touched = RunTable(
+            catalog="lake",
+            namespace="sales",
+            table=table,
+            role="reads",
+            read_snapshot_id=read(at) if read else None,
+        )
+        end = at + round(took * 1_000_000)
+        told.append(
+            RunFact(
+                run_id=f"{job}-{n}", status="ok", job_name=job, started_at=at, ended_at=end, at=end, tables=[touched]
+            )
+        )
+    return told
+
+
+async def asked(made: Parts, path: str, body: dict[str, Any] | None = None) -> Any:
+    async with client(made) as http:
+        return await (http.get(path) if body is None else http.post(path, json=body))
+
+
+def told(engine: MemoryEngine, *facts: list[RunFact]) -> Parts:
+    made = parts(engine)
+    for each in facts:
+        asyncio.run(made.runs.accept(each))
+    return made
+
+
+def get(made: Parts, query: str = SPAN) -> dict[str, Any]:
+    answer = asyncio.run(asked(made, f"{TABLE}/explain?{query}"))
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_the_burst_before_the_slow_runs_is_named_and_shown() -> None:
+    found = get(told(burst(), runs("churn", 60, 2.5)))
+    said = found["explanation"]
+    assert (found["job"], found["tables"], found["controls"]) == ("churn", ["lake.sales.orders"], 0)
+    assert said["blamed"] == [str(BIG)]
+    assert said["confidence"] == "strong"
+    assert said["changes"][0]["onset"] == SLOW // 1000
+    assert (said["hypotheses"][0]["grade"], said["hypotheses"][0]["lag_seconds"]) == ("declared", 120)
+    assert found["suspects"][0]["snapshot_id"] == str(BIG)
+    assert found["suspects"][0]["added_data_files"] == 50_000
+    assert any("cannot be told apart" in note for note in found["notes"])
+
+
+def test_without_the_guilty_commit_no_commit_explains_it() -> None:
+    said = get(told(burst(guilty=False), runs("churn", 60, 2.5)))["explanation"]
+    assert said["blamed"] == []
+    assert said["hypotheses"][0]["kind"] == "none"
+    assert said["hypotheses"][0]["posterior"] >= 0.5
+    assert said["verdict"].startswith("No commit explains")
+
+
+def test_what_other_jobs_felt_too_is_infrastructure() -> None:
+    others = [runs(f"other-{n}" + "x" * n, 100, 2.5, table=f"t{n}") for n in range(3)]
+    found = get(told(burst(), runs("churn", 60, 2.5), *others))
+    assert found["controls"] == 3
+    assert (found["explanation"]["blamed"], found["explanation"]["hypotheses"][0]["kind"]) == ([], "infrastructure")
+
+
+def test_what_consecutive_runs_read_decides_between_commits() -> None:
+    engine = burst()
+    by_time = sorted((int(r["committed_at"]), int(r["snapshot_id"])) for r in _rows(engine))
+
+    def read(at: int) -> int:
+        return [snapshot for committed, snapshot in by_time if committed <= at][-1]
+
+    found = get(told(engine, runs("churn", 60, 2.5, read=read)))["explanation"]
+    assert found["blamed"] == [str(BIG)]
+    assert found["hypotheses"][0]["grade"] == "exact"
+    assert [each["commit_id"] for each in found["hypotheses"] if each["kind"] == "commit"] == [str(BIG)]
+
+
+def _rows(engine: MemoryEngine) -> list[dict[str, Any]]:
+    from limnograph.ports.query_engine import MetaQuery
+
+    return engine.select(MetaQuery(table="snapshots")).to_dicts()
+
+
+def test_a_table_without_a_job_says_how_to_get_one() -> None:
+    found = get(told(burst()))
+    assert (found["job"], found["explanation"]["blamed"]) == (None, [])
+    assert found["explanation"]["verdict"].startswith("No job of this table is known")
+
+
+def test_few_runs_are_too_little_data() -> None:
+    found = get(told(burst(), runs("churn", 60, 2.5)[-6:]))["explanation"]
+    assert found["verdict"].startswith("Too little data")
+
+
+def test_an_unknown_table_is_not_found() -> None:
+    answer = asyncio.run(asked(parts(burst()), "/api/v1/tables/lake/sales/nothing/explain"))
+    assert answer.status_code == 404
+
+
+def test_what_a_person_says_is_kept_and_shown_and_the_newest_word_counts() -> None:
+    clock = FixedClock()
+    made = parts(burst(), clock=clock)
+    asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
+    body = {"snapshot_id": str(BIG), "from": SLOW // 1000, "to": NOW // 1000, "job_name": "churn"}
+    for kind in ("rejected", "confirmed"):
+        answer = asyncio.run(asked(made, f"{TABLE}/labels", {**body, "kind": kind, "comment": "seen"}))
+        assert answer.status_code == 202
+        clock.micros += 1
+    labels = get(made)["labels"]
+    assert [(each["kind"], each["snapshot_id"], each["author"]) for each in labels] == [
+        ("confirmed", str(BIG), "local")
+    ]
+    assert get(made, f"from=1000&to={START // 1000}")["labels"] == []
+
+
+def test_labels_of_the_meta_table_are_shown_once_with_those_of_the_inbox() -> None:
+    engine = burst()
+    fact = LabelFact(event_id="e", at=NOW, kind="rejected", table_uuid=UUID, snapshot_id=BIG)
+    engine.roll("labels", pl.DataFrame([msgspec.to_builtins(fact)], infer_schema_length=None))
+    assert [each["kind"] for each in get(told(engine, runs("churn", 60, 2.5)))["labels"]] == ["rejected"]
+
+
+def test_a_malformed_label_names_its_field() -> None:
+    body = {"kind": "confirmed", "snapshot_id": str(BIG), "from": 5, "to": 4}
+    answer = asyncio.run(asked(parts(burst()), f"{TABLE}/labels", body))
+    assert (answer.status_code, answer.json()["field"]) == (400, "to")
+    unknown = asyncio.run(asked(parts(burst()), f"{TABLE}/labels", {**body, "kind": "perhaps"}))
+    assert unknown.status_code == 400
