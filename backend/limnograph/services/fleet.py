@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -22,19 +22,18 @@ from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.services import cursors, hints, numbers, reasons
 from limnograph.services.attention import Attention
-from limnograph.services.fleet_order import Keys, matching, namespace_of
+from limnograph.services.fleet_board import NOBODY, Board, Listing, and_nothing
+from limnograph.services.fleet_order import Keys, matching
 from limnograph.services.growth_index import GrowthIndex
 from limnograph.services.history import History
 from limnograph.services.hot import UNREAD, HotStore, Reading
-from limnograph.services.hot_columns import NULL
 from limnograph.services.hot_table import HotTable
 from limnograph.services.jobs import Jobs
 from limnograph.services.lake import Lake
 from limnograph.services.paces import slowest_readers
 from limnograph.services.reasons import RANK, JobPace, Thresholds
-from limnograph.services.standings import Standing, Standings
+from limnograph.services.standings import Standings
 
-_SAME_MS = 10_000
 _BOARDS_KEPT = 8
 
 
@@ -45,7 +44,8 @@ class FleetService:
         self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
         self._lock = threading.Lock()
         self._standings, self._growth, self._attention = Standings(), GrowthIndex(), Attention(limits)
-        self._boards: OrderedDict[tuple[int, int, int], _Board] = OrderedDict()
+        self._boards: OrderedDict[tuple[int, int, int], Board] = OrderedDict()
+        self._listing: Listing | None = None
         store.listeners.append(self._arrived)
 
     def _arrived(self, lake: Lake) -> None:
@@ -92,7 +92,7 @@ class FleetService:
 
     def _rows(
         self, lake: Lake, query: FleetQuery, end: int, paces: dict[TableName, JobPace], offset: int
-    ) -> tuple[list[TableRow], int, _Board]:
+    ) -> tuple[list[TableRow], int, Board]:
         """Rows of a page, how many match in all, and what they were chosen from."""
         with self._lock:
             board = self._board(lake, query.start, end, paces)
@@ -115,7 +115,7 @@ class FleetService:
         )
         return msgspec.structs.replace(row, growth=growth)
 
-    def _grown(self, board: _Board, query: FleetQuery, end: int) -> NDArray[np.bool_]:
+    def _grown(self, board: Board, query: FleetQuery, end: int) -> NDArray[np.bool_]:
         """Which places are tables whose files grew as asked."""
         index = self._growth if board.lake is self._store.reading.lake else GrowthIndex()
         span, now = (query.start * MICROS_PER_MS, end * MICROS_PER_MS), self._clock.now()
@@ -125,7 +125,7 @@ class FleetService:
         found[board.places[: len(tables)]] = grew
         return found
 
-    def _board(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> _Board:
+    def _board(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> Board:
         """Vectors of a range; those of another one that begins and ends within the same ten seconds are as good."""
         for board in self._boards.values():
             if board.answers(lake, start, end, paces):
@@ -137,30 +137,35 @@ class FleetService:
             self._boards.popitem(last=False)
         return board
 
-    def _made(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> _Board:
+    def _made(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> Board:
         first, last = start * MICROS_PER_MS, end * MICROS_PER_MS
         tables, damaged = lake.listed, list(lake.damaged)
         standings = self._standings if lake is self._store.reading.lake else Standings()
         before = standings.at(tables, first, first - 1)
         after = standings.at(tables, last - 1, last - 1)
         ranks, magnitudes = self._attention.of(tables, before, after, (first, last), paces)
-        names = [*(table.name or TableName("", "", "") for table in tables), *damaged]
-        order = np.array(sorted(range(len(names)), key=names.__getitem__), np.intp)
+        listing = self._listed(lake, damaged)
+        order = listing.order
         ranks = np.append(ranks, np.full(len(damaged), RANK["unreadable"]))[order]
         magnitudes = np.append(magnitudes, np.ones(len(damaged)))[order]
-        before, after = (_and_nothing(one, len(damaged), order) for one in (before, after))
-        names = [names[place] for place in order.tolist()]
+        before, after = (and_nothing(one, len(damaged), order) for one in (before, after))
         rows: list[HotTable | None] = [*tables, *([None] * len(damaged))]
-        keys = Keys(ranks, magnitudes, before, after, names, paces)
-        return _Board(lake, (start, end), keys, [rows[place] for place in order.tolist()], np.argsort(order))
+        keys = Keys(ranks, magnitudes, before, after, listing.names, paces)
+        return Board(lake, (start, end), keys, [rows[place] for place in order.tolist()], listing)
 
-    def _row(self, board: _Board, place: int) -> TableRow:
+    def _listed(self, lake: Lake, damaged: Sequence[TableName]) -> Listing:
+        """The names in order; a lake in which none changed has those of the lake before."""
+        if self._listing is None or self._listing.of is not lake.names:
+            self._listing = Listing(lake.names, [*(table.name or NOBODY for table in lake.listed), *damaged])
+        return self._listing
+
+    def _row(self, board: Board, place: int) -> TableRow:
         made = board.made.get(place)
         if made is None:
             made = board.made[place] = self._shown(board, place)
         return made
 
-    def _shown(self, board: _Board, place: int) -> TableRow:
+    def _shown(self, board: Board, place: int) -> TableRow:
         table, name = board.rows[place], board.keys.names[place]
         if table is None:
             return _damaged(name, board.lake.damaged[name])
@@ -179,41 +184,6 @@ class FleetService:
             deltas=numbers.deltas(seen),
             spark=numbers.spark(history, first, last),
         )
-
-
-class _Board:
-    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name), and those made so far.
-
-    `places`: where the tables of `lake.listed` and then the damaged names stand.
-    """
-
-    def __init__(
-        self, lake: Lake, span: tuple[int, int], keys: Keys, rows: Sequence[HotTable | None], places: NDArray[np.intp]
-    ) -> None:
-        self.lake, self.keys, self.rows, self.places = lake, keys, rows, places
-        self.start, self.end = span
-        self.folded = [str(name).casefold() for name in keys.names]
-        self.namespaces = sorted({namespace_of(name) for name in keys.names})
-        self.made: dict[int, TableRow] = {}
-
-    def answers(self, lake: Lake, start: int, end: int, paces: Mapping[TableName, JobPace]) -> bool:
-        """Whether its rows are those of a range."""
-        near = abs(self.start - start) < _SAME_MS and abs(self.end - end) < _SAME_MS
-        return self.lake is lake and near and self.keys.paces == paces
-
-
-def _and_nothing(standing: Standing, more: int, order: NDArray[np.intp]) -> Standing:
-    """With names of which nothing is known behind the tables, all put in another order."""
-    count = len(standing.moved)
-    values = np.full((count + more, standing.values.shape[1]), NULL)
-    values[:count] = standing.values
-    ends = (np.append(part, np.full(more, fill))[order] for part, fill in _ends(standing))
-    moved, ordinal, following, usual = ends
-    return Standing(values[order], moved, ordinal, following, usual)
-
-
-def _ends(standing: Standing) -> list[tuple[NDArray[np.generic], float]]:
-    return [(standing.moved, NULL), (standing.ordinal, 0), (standing.next_move, NULL), (standing.usual, np.nan)]
 
 
 def _damaged(name: TableName, change: ChangeFact) -> TableRow:

@@ -21,7 +21,7 @@ STATE = (
     *("manifests", "live_snapshots", "skew_max_over_median"),
 )
 """Columns of the row that main points at."""
-_STATE_ROWS = [INDEX[name] for name in STATE]
+_STATE_ROWS = tuple(INDEX[name] for name in STATE)
 _MOVED, _ORDINAL = len(STATE), len(STATE) + 1
 _NEVER, _ALWAYS = np.int64(NULL), np.int64(2**63 - 1)
 _KEPT = 8
@@ -114,7 +114,11 @@ def _look(kept: _Instant, slot: int, table: HotTable, state_at: int, count_at: i
     index = int(times.searchsorted(state_at, "right")) - 1
     kept.since[0, slot] = times[index] if index >= 0 else _NEVER
     kept.until[0, slot] = times[index + 1] if index + 1 < len(times) else _ALWAYS
-    kept.numbers[slot, :_MOVED] = table.rows.chosen([place]).numbers[_STATE_ROWS, 0] if place >= 0 else NULL
+    if place >= 0:
+        block, row = table.rows.holding(place)
+        kept.numbers[slot, :_MOVED] = block.cells(row, _STATE_ROWS)
+    else:
+        kept.numbers[slot, :_MOVED] = NULL
     kept.numbers[slot, _MOVED] = times[index] if index >= 0 else NULL
     kept.numbers[slot, _ORDINAL] = table.rows.before + counted
     kept.usual[slot] = np.nan if usual is None else usual
