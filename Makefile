@@ -64,6 +64,10 @@ e2e: setup e2e/node_modules/.stamp ## The dashboard on recorded answers, in the 
 e2e-stack: setup e2e/node_modules/.stamp ## The dashboard on the real demo, which is built when needed (a part of test-stack)
 	cd e2e && npx playwright test -c stack.config.ts $(E2E_ARGS)
 
+.PHONY: screenshots
+screenshots: setup e2e/node_modules/.stamp ## Take the pictures of docs/screenshots again
+	cd e2e && LIMNOGRAPH_SCREENSHOTS=1 npx playwright test -c ui.config.ts screenshots
+
 .PHONY: e2e-record
 e2e-record: setup e2e/node_modules/.stamp ## Record the answers that `make e2e` replays, from a demo of today (make demo DEMO_ARGS=--fresh)
 	cd e2e && node record.ts
