@@ -65,12 +65,12 @@ class Commits:
         return np.flatnonzero((self.minute >= low) & (self.minute <= high))
 
 
-def draw(rng: np.random.Generator) -> Commits:
-    """120 to 200 ordinary commits of four tables; a jittered cadence and own lognormal laws for each table."""
+def draw(rng: np.random.Generator, density: int = 1) -> Commits:
+    """100 to 236 ordinary commits (times `density`) of four tables, each with a jittered cadence and lognormal laws."""
     columns: list[tuple[np.ndarray, ...]] = []
     total = POINTS * STEP
     for table in range(TABLES):
-        count = int(rng.integers(25, 60))
+        count = density * int(rng.integers(25, 60))
         cadence = total / count
         minute = np.clip((np.arange(count) + rng.uniform(-0.45, 0.45, count) + 0.5) * cadence, 0, total - 1)
         medians = np.log(MEDIANS) + rng.normal(0, 0.7, len(FEATURES))

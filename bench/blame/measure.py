@@ -59,6 +59,19 @@ def _heldout(asked: argparse.Namespace) -> dict[str, Any]:
     return _compared("second", cases, asked.heldout_cases, HELDOUT_SEED)
 
 
+def _stress(asked: argparse.Namespace) -> dict[str, Any]:
+    """Ours and the oracle's pooled scores where the public laws are made harder, a quarter of the cases each."""
+    each = max(1, asked.cases // 4)
+    found: dict[str, Any] = {"cases_each": each, "scores": {}}
+    for name, stress in synthetic.STRESSES.items():
+        cases = synthetic.cases(PUBLIC_SEED + 1, each, stress=stress)
+        found["scores"][name] = {
+            method: _scores(_printed(f"{method}: {name}", answer, cases))["pooled"]
+            for method, answer in ((OURS, ours), (ORACLE, oracle))
+        }
+    return found
+
+
 def _compared(title: str, cases: list[Labelled], each: int, seed: int) -> dict[str, Any]:
     """All methods over the cases of a generator."""
     plain = {
@@ -140,6 +153,7 @@ def _performance(_: argparse.Namespace) -> dict[str, Any]:
 
 PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any] | None]] = {
     "public": _public,
+    "stress": _stress,
     "heldout": _heldout,
     "lab": _lab,
     "tcpd": _tcpd,

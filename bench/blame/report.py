@@ -112,6 +112,16 @@ def _drop(results: Row) -> str:
     return _table(["method", "metric", "public", "second", "difference"], rows)
 
 
+def _stress(found: Row) -> str:
+    """Pooled scores under each stress."""
+    rows = [
+        [name, method, *(_share(row[key]) for key in POOLED)]
+        for name, methods in found["scores"].items()
+        for method, row in methods.items()
+    ]
+    return _table(["stress", "method", *HEADS], rows)
+
+
 def _lab(lab: Row) -> str:
     """By clock: each kind's cases, what the event did to the scan, and all wrong answers."""
     parts = []
@@ -176,6 +186,9 @@ def document(results: Row) -> str:
             _innocent(found),
         ]
         parts += ["", "### Misses\n", _misses(found)]
+    if "stress" in results:
+        size = f"The public laws made harder, {results['stress']['cases_each']} cases a scenario."
+        parts += ["## Stress\n", size + "\n", _stress(results["stress"])]
     if "public" in results and "heldout" in results:
         parts += ["## From one generator to the other\n", _drop(results)]
     if "lab" in results:

@@ -23,7 +23,23 @@ SPLITS = {"calibrate": (11, 15), "test": (23, 40)}
 BASE_SECONDS = 300.0
 FIRST_MINUTE, LAST_MINUTE = 1.25 * DAY_MINUTES, 6.25 * DAY_MINUTES
 """Guilty commits lie here, so that there is a before and an after."""
-ATYPICAL_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Stress:
+    """What makes the public laws harder: share of causes that look atypical, factors on decoys and on commits."""
+
+    atypical: float = 0.8
+    decoys: int = 1
+    density: int = 1
+
+
+USUAL = Stress()
+STRESSES = {
+    "40 % of causes atypical": Stress(atypical=0.4),
+    "four times the decoys": Stress(decoys=4),
+    "three times the commits": Stress(density=3),
+}
 
 
 @dataclass
@@ -32,6 +48,7 @@ class World:
 
     rng: np.random.Generator
     commits: Commits
+    stress: Stress = USUAL
     job: np.ndarray = field(default_factory=lambda: np.zeros(POINTS))
     shared: np.ndarray = field(default_factory=lambda: np.zeros(POINTS))
     load: np.ndarray = field(default_factory=lambda: np.zeros(POINTS))
@@ -42,9 +59,9 @@ class World:
         return 1 + float(np.exp(self.rng.uniform(np.log(0.1), np.log(1.0))))
 
     def guilty_commit(self, low: float = FIRST_MINUTE, high: float = LAST_MINUTE) -> int:
-        """A commit of the span that becomes a cause; four of five are structurally atypical."""
+        """A commit of the span that becomes a cause; four of five are structurally atypical, unless stressed."""
         index = int(self.rng.choice(self.commits.between(low, high)))
-        if self.rng.random() < ATYPICAL_SHARE:
+        if self.rng.random() < self.stress.atypical:
             make_atypical(self.rng, self.commits, index)
         return index
 
@@ -95,7 +112,7 @@ def _recurrent(world: World) -> None:
     for index in np.sort(rng.choice(candidates, int(rng.integers(8, 14)), replace=False)):
         commits.writer[index] = "backfill"
         commits.operation[index] = 1
-        if rng.random() < ATYPICAL_SHARE:
+        if rng.random() < world.stress.atypical:
             commits.features[index] *= rng.uniform(2, 8)
         world.cause(int(index), world.short_lag(), "pulse", ratio, rng.uniform(60, 120))
 
@@ -145,15 +162,15 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
-def case(scenario: str, seed: int, index: int) -> Labelled:
+def case(scenario: str, seed: int, index: int, stress: Stress = USUAL) -> Labelled:
     """One case; the same arguments give the same case."""
     law = SCENARIOS[scenario]
     rng = np.random.default_rng((seed, list(SCENARIOS).index(scenario), index))
-    world = World(rng, draw(rng))
+    world = World(rng, draw(rng, stress.density), stress)
     law.happens(world)
     guilty = {commit for effect in world.effects for commit in effect.commit_ids}
     innocent = [number for number in range(len(world.commits.minute)) if Commits.name(number) not in guilty]
-    for decoy in rng.choice(innocent, int(rng.integers(3, 7)), replace=False):
+    for decoy in rng.choice(innocent, stress.decoys * int(rng.integers(3, 7)), replace=False):
         make_atypical(rng, world.commits, int(decoy))
     name = f"{scenario}-{seed}-{index}"
     return Labelled(_series(world, law, name), Truth(name, scenario, law.cause, world.effects))
@@ -190,9 +207,11 @@ def _series(world: World, law: Scenario, name: str) -> dict[str, object]:
     }
 
 
-def cases(seed: int, each: int, scenarios: tuple[str, ...] = tuple(SCENARIOS)) -> list[Labelled]:
+def cases(
+    seed: int, each: int, scenarios: tuple[str, ...] = tuple(SCENARIOS), stress: Stress = USUAL
+) -> list[Labelled]:
     """`each` cases of each scenario."""
-    return [case(scenario, seed, index) for scenario in scenarios for index in range(each)]
+    return [case(scenario, seed, index, stress) for scenario in scenarios for index in range(each)]
 
 
 def main() -> None:

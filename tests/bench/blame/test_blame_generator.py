@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from blame.cases import MINUTE, read, write
 from blame.commit_laws import FEATURES
-from blame.synthetic import SCENARIOS, case, cases
+from blame.synthetic import SCENARIOS, Stress, case, cases
 
 COMMIT_KEYS = {
     *FEATURES,
@@ -62,3 +62,18 @@ def test_the_same_seed_gives_the_same_cases_and_another_seed_others(tmp_path: Pa
     few = cases(4, 1, ("ramp", "null_load"))
     write(few, tmp_path)
     assert read(tmp_path) == few
+
+
+def test_stress_leaves_the_usual_cases_as_they_are_and_makes_commits_and_decoys_more() -> None:
+    usual = case("null_plain", 4, 0)
+    assert case("null_plain", 4, 0, Stress()) == usual
+    dense = case("null_plain", 4, 0, Stress(density=3))
+    assert 300 <= len(dense.case["commits"]) <= 708
+    flagged = [
+        sum(commit["schema_changed"] or commit["spec_changed"] for index in range(8) for commit in each(index))
+        for each in (
+            lambda index: case("null_plain", 4, index).case["commits"],
+            lambda index: case("null_plain", 4, index, Stress(decoys=4)).case["commits"],
+        )
+    ]
+    assert flagged[1] > 2 * flagged[0] > 0
