@@ -11,6 +11,8 @@ interface Cell {
   text: string;
   weight: Weight;
   known: boolean;
+  /** Beside the number: how much it is of what was. */
+  share?: string;
 }
 export interface Column {
   heading: string;
@@ -25,6 +27,13 @@ export interface Column {
 function cell<T>(value: T | null | undefined, say: (value: T) => string, weight: Weight = ''): Cell {
   if (value === null || value === undefined) return { text: NOT_READ, weight: '', known: false };
   return { text: say(value), weight, known: true };
+}
+
+/** `+4,160 %` of what was before; empty where that was nothing or is not known. */
+function shareOf(now: number | null, delta: number | null): string {
+  if (now === null || delta === null || delta === 0 || now === delta) return '';
+  const share = delta / (now - delta);
+  return Math.abs(share) < 0.005 ? '' : signed(share, percent);
 }
 
 function smallShare(row: Row): number | null {
@@ -58,7 +67,10 @@ export const COLUMNS: readonly Column[] = [
     heading: 'Δ files',
     title: 'Change of the data files over the range',
     sort: 'delta_data_files',
-    cell: (row) => cell(row.deltas.data_files, (v) => signed(v), emphasis(row, 'file_burst')),
+    cell: (row) => ({
+      ...cell(row.deltas.data_files, (v) => signed(v), emphasis(row, 'file_burst')),
+      share: shareOf(row.values.data_files, row.deltas.data_files),
+    }),
   },
   {
     heading: 'Small',

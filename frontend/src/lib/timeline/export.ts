@@ -1,22 +1,12 @@
 // The timeline as text for other programs and other people: CSV, a summary in Markdown, the questions that were asked.
 import { count } from '#lib/format/count.ts';
+import { csv } from '#lib/format/csv.ts';
 import { instant, iso } from '#lib/format/instant.ts';
-import { commitsOf, isSeries, mainColumn, type Answer, type Value } from './lane.ts';
+import { commitsOf, isSeries, mainColumn, type Answer } from './lane.ts';
 import { lookOf } from './look.ts';
 import { changed } from './marks.ts';
 import { weightOf } from './path.ts';
 import { operationName } from '#lib/ui/operation.ts';
-
-/**
- * A cell of a CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front: names of
- * tables, applications and columns come from whoever wrote them.
- */
-function cell(value: string | Value): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const plain = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
-}
 
 /**
  * A row a step: instant (ISO 8601, UTC), the value of each lane at the step's start in its own unit (empty: not known),
@@ -36,7 +26,7 @@ export function csvOf(answer: Answer): string {
     const ids = here.map(({ operation, snapshot_id: id }) => `${operation ?? 'unknown'} ${id}`);
     return [iso(at), ...lanes.map((lane) => mainColumn(lane)[i] ?? null), ids.join('; ')];
   });
-  return [head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
+  return csv([head, ...rows]);
 }
 
 /** Text of Markdown that stays text, whatever a name contains. */

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { csv } from './csv.ts';
+
+test('numbers stand plain, what is not known is empty', () =>
+  expect(
+    csv([
+      ['a', 'b', 'c'],
+      [1.5, null, -3],
+    ]),
+  ).toBe('a,b,c\r\n1.5,,-3\r\n'));
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+49', "'+49"],
+  ['-cmd', "'-cmd"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['  =1', "'  =1"],
+  ['\t=1', '"\'\t=1"'],
+  ['＝1', "'＝1"],
+  ['=HYPERLINK("http://x";"y")', '"\'=HYPERLINK(""http://x"";""y"")"'],
+])('%j is text in a spreadsheet', (text, written) => expect(csv([[text]])).toBe(`${written}\r\n`));
+
+test('what splits a row somewhere is quoted, also where rows split at semicolons', () => {
+  for (const sign of [',', ';', '\t', '\n', '"'])
+    expect(csv([[`a${sign}=b`]])).toBe(`"a${sign === '"' ? '""' : sign}=b"\r\n`);
+});
+test('an ordinary name, an id and an instant stay as they are', () =>
+  expect(csv([['sales.orders', 'append 5184430069070270604', '2026-11-21T03:04:12Z']])).toBe(
+    'sales.orders,append 5184430069070270604,2026-11-21T03:04:12Z\r\n',
+  ));
