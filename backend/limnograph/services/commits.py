@@ -84,7 +84,7 @@ class CommitLists:
         known = reading.lake.find(query.table) if query.table else None
         uuids = (known.uuid,) if known else ()
         if not reading.lake.reaches(query.start * MICROS_PER_MS, *uuids):
-            reading = await self._store.reach(query.start * MICROS_PER_MS, uuids)
+            reading = await self._store.reach(query.start * MICROS_PER_MS, uuids, (*_SHOWN, "schema_id"))
             if reading.partial and reading.error is not None:
                 raise reading.error  # a list without its older half would not say that it has one
         page, more = await asyncio.to_thread(_page, self._found(reading, query, uuids, after), query.limit)

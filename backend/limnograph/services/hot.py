@@ -24,16 +24,17 @@ from limnograph.ports.query_engine import MetaHead, QueryEngine
 from limnograph.services import eviction
 from limnograph.services import lake as lakes
 from limnograph.services.cold import ColdReads
+from limnograph.services.hot_columns import HOT_COLUMNS
 from limnograph.services.hot_fresh import Arrived, arrived
 from limnograph.services.hot_table import HotTable, states_once
 from limnograph.services.lake import Facts, Lake
 from limnograph.services.loading import Loaded, load
+from limnograph.services.older_lakes import OlderLakes, all_reach
 
 HOUR = 3_600 * MICROS_PER_SECOND
 DAY = 24 * HOUR
 WINDOW = 48 * HOUR
 _SLIDE = HOUR
-_COLD_KEPT = 8
 _WHOLE_KEPT = 1_000
 _PASSES_KEPT = 64
 STUCK = 60 * MICROS_PER_SECOND
@@ -72,14 +73,12 @@ class HotStore:
         reads: ColdReads | None = None,
     ) -> None:
         self.reads = reads or ColdReads()
-        self._cold_engine = cold or engine
+        self._older = OlderLakes(cold or engine, clock, None if cold else fresh)
         self._engine, self._clock, self._window, self._fresh = engine, clock, window, fresh
         self._most_bytes = most_bytes
-        self._refreshing, self._swapping, self._reading_cold = threading.Lock(), threading.Lock(), threading.Lock()
+        self._refreshing, self._swapping = threading.Lock(), threading.Lock()
         self._whole: OrderedDict[tuple[str, int], SnapshotFact] = OrderedDict()
         self._passes: dict[str, int] = {}
-        self._cold: OrderedDict[tuple[MetaHead, int, tuple[str, ...]], Loaded] = OrderedDict()
-        self._merged: OrderedDict[tuple[int, int, tuple[str, ...]], Lake] = OrderedDict()
         self._reading = Reading(lakes.EMPTY, UNREAD, partial=False, head=_NOTHING, read_at=None)
         self._floor: int | None = None
         self._attempted = False
@@ -265,42 +264,27 @@ class HotStore:
                 _log.exception("what is kept beside the tables was not renewed")
         return lake
 
-    async def reach(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
+    async def reach(
+        self, start: int, table_uuids: tuple[str, ...] = (), columns: tuple[str, ...] = HOT_COLUMNS
+    ) -> Reading:
         """As `since`, off the event loop and in time: what hangs is an error of the reading, and stops upstream."""
         try:
-            return await self.reads.ask(self.since, start, table_uuids)
+            return await self.reads.ask(self.since, start, table_uuids, columns)
         except SourceError as error:
             return self._reading._replace(error=error, partial=True)
 
-    def since(self, start: int, table_uuids: tuple[str, ...] = ()) -> Reading:
-        """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key."""
+    def since(self, start: int, table_uuids: tuple[str, ...] = (), columns: tuple[str, ...] = HOT_COLUMNS) -> Reading:
+        """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key. Of
+        cold ones only `columns` are known.
+        """
         hot = self._reading
-        if (hot.head.snapshots is None and hot.head.changes is None) or _all_reach(hot.lake, start, table_uuids):
+        if (hot.head.snapshots is None and hot.head.changes is None) or all_reach(hot.lake, start, table_uuids):
             return hot
-        if not table_uuids and start >= hot.lake.floor:
-            table_uuids = tuple(sorted(uuid for uuid, edge in hot.lake.edges.items() if edge > start))
-        first = start // HOUR * HOUR
         try:
-            cold = self._cold_tables(hot.head, first, table_uuids)
+            return hot._replace(lake=self._older.reaching(hot.lake, hot.head, start, table_uuids, columns))
         except LimnographError as error:
             failed = error if isinstance(error, SourceError) else SourceUnavailable("meta", str(error))
             return hot._replace(error=failed, partial=True)
-        key = (hot.lake.version, first, table_uuids)
-        united = self._merged.get(key)
-        if united is None:
-            united = self._merged[key] = _united(cold, hot.lake, first, table_uuids)
-            while len(self._merged) > _COLD_KEPT:
-                self._merged.popitem(last=False)
-        return hot._replace(lake=united)
-
-    def _cold_tables(self, head: MetaHead, start: int, table_uuids: tuple[str, ...]) -> Loaded:
-        key = (head, start, table_uuids)
-        with self._reading_cold:
-            if key not in self._cold:
-                self._cold[key] = load(self._cold_engine, start, table_uuids)
-                while len(self._cold) > _COLD_KEPT:
-                    self._cold.popitem(last=False)
-            return self._cold[key]
 
 
 @lru_cache(maxsize=8)
@@ -310,39 +294,12 @@ def _hangs(began: int) -> SourceTimeout:
     return SourceTimeout("meta", f"the read that began at {since} has not ended")
 
 
-def _united(cold: Loaded, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
-    """Union by key: no overlap at the edge, no hole."""
-    tables = [_with_hot(table, hot.tables.get(uuid)) for uuid, table in cold.tables.items()]
-    if table_uuids and start >= hot.floor:
-        return hot.changed(tables, edges={uuid: edge for uuid, edge in hot.edges.items() if uuid not in table_uuids})
-    alone = {uuid: hot.tables[uuid] for uuid in table_uuids if uuid in hot.tables} if table_uuids else hot.tables
-    nameless = states_once([*cold.nameless, *hot.nameless])
-    base = Lake(alone, floor=start, observed_at=hot.observed_at, nameless=nameless)
-    return base.changed(tables)
-
-
-def _with_hot(table: HotTable, hot: HotTable | None) -> HotTable:
-    """A table as it was read cold, with the rows that memory has: those know what the watcher told."""
-    if hot is None:
-        return table
-    durable = frozenset(table.rows.column("snapshot_id").tolist())
-    table = table.with_moves(hot.moves()).with_changes(hot.changes)
-    table = table.with_durable(hot.rows.sheet(0, hot.rows.height), hot.seen)
-    return table._replace(provisional=hot.provisional - durable, completed=hot.completed)
-
-
 def _with_watched(read: HotTable | None, old: HotTable) -> HotTable | None:
     """A table as it was read again, with its moves and changes of before and the rows that only the watcher knows."""
     watched = old.provisional | old.completed
     if read is None:
         return old if watched or not old.rows.height else None
     return read.with_moves(old.moves()).with_changes(old.changes).with_watched(old)
-
-
-def _all_reach(lake: Lake, start: int, table_uuids: tuple[str, ...]) -> bool:
-    if not table_uuids:
-        return lake.reaches(start)
-    return all(lake.reaches(start, uuid) for uuid in table_uuids)
 
 
 def _trimmed(lake: Lake, floor: int) -> list[HotTable]:

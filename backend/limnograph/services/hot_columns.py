@@ -94,12 +94,14 @@ def sheet_of(facts: Sequence[SnapshotFact]) -> Sheet:
 
 
 def sheet_of_frame(frame: pl.DataFrame) -> Sheet:
-    """Rows of a frame that has the hot columns, without a Python object per row."""
+    """Rows of a frame, without a Python object per row. Of a hot column that it lacks nothing is known."""
     numbers = np.empty((len(HOT_COLUMNS), frame.height), np.int64)
     words: dict[str, int] = {}
     for index, name in enumerate(HOT_COLUMNS):
-        column = frame[name]
-        if name in TEXTS:
+        column = frame.get_column(name, default=None)
+        if column is None:
+            numbers[index] = NULL
+        elif name in TEXTS:
             numbers[index] = _coded(column, words)
         elif name in FLOATS:
             numbers[index] = _bits(column.fill_null(np.nan).to_numpy())

@@ -32,6 +32,8 @@ CHANGE_COLUMNS = (
 _STATES = tuple(kind for kind in CHANGE_KINDS if kind != "ref")
 _LOG_COLUMNS = ("table_uuid", "subject", "from_value", "to_value", "at", "observed_at", "run_id")
 _NAMES = ("table_uuid", "snapshot_id", "catalog", "namespace", "table", "metadata_location")
+_KEYS = frozenset(("snapshot_id", "committed_at", "sequence_number", "parent_id", "on_main"))
+"""What rows are sorted by, and what tells whether they are on main: of every row."""
 _AT_ONCE = 131_072
 """Rows that are numbers of 64 bits at the same time: 45 MB."""
 
@@ -49,12 +51,15 @@ def load(
     start: int,
     table_uuids: tuple[str, ...] = (),
     cuts: Sequence[int] = (),
+    *,
     unordered: Callable[[MetaQuery], pl.DataFrame] | None = None,
+    columns: tuple[str, ...] = HOT_COLUMNS,
 ) -> Loaded:
     """Tables from `start` (epoch microseconds) on, of all tables or some; read piece by piece between the instants
-    `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster read. Raises SourceError.
+    `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster read. Rows of the span have
+    only those of the HOT_COLUMNS that are named and their keys. Raises SourceError.
     """
-    reading = _Reading(engine, start, table_uuids, unordered or engine.select)
+    reading = _Reading(engine, start, table_uuids, unordered or engine.select, columns)
     for first, last in zip([start, *cuts], [*cuts, None], strict=True):
         reading.rows(first, last)
         reading.log(first, last)
@@ -71,8 +76,11 @@ class _Reading:
         start: int,
         table_uuids: tuple[str, ...],
         unordered: Callable[[MetaQuery], pl.DataFrame],
+        columns: tuple[str, ...],
     ) -> None:
         self._engine, self._start, self._uuids, self._unordered = engine, start, table_uuids, unordered
+        kept = tuple(name for name in HOT_COLUMNS if name in {*columns, *_KEYS})
+        self._columns = ("table_uuid", *kept, "observed_at", "run_id")
         self._blocks: dict[str, Rows] = defaultdict(Rows)
         self._logs: dict[str, MainLog] = defaultdict(MainLog)
         self._seen: dict[str, Seen] = defaultdict(Seen)
@@ -82,7 +90,7 @@ class _Reading:
 
     def rows(self, start: int, end: int | None) -> None:
         """Rows committed in `[start, end)`."""
-        query = MetaQuery(table="snapshots", columns=ROW_COLUMNS, table_uuids=self._uuids, start=start, end=end)
+        query = MetaQuery(table="snapshots", columns=self._columns, table_uuids=self._uuids, start=start, end=end)
         frame = self._unordered(query)
         _add_passes(self._passes, frame)
         for uuid, found in newest_of(frame).items():

@@ -1,0 +1,88 @@
+"""What is older than memory: read in pieces of a day, only the columns of the question, and the same answers."""
+
+import asyncio
+import random
+
+import polars as pl
+
+from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.answers import CommitRow
+from limnograph.domain.asked import CommitsQuery, FleetQuery
+from limnograph.ports.query_engine import MetaQuery
+from limnograph.services.commits import CommitLists
+from limnograph.services.hot import HotStore
+from serving_kit import HOUR, NOW, FixedClock, lake, moved, parts, row
+
+TABLES, DAYS = 3, 7
+DAY = 24 * HOUR
+
+
+class Asked(MemoryEngine):
+    """An engine that remembers what it was asked, and how many rows it answered."""
+
+    def __init__(self, known: MemoryEngine) -> None:
+        super().__init__()
+        self._known, self.reads = known, list[tuple[MetaQuery, int]]()
+
+    def head(self):
+        return self._known.head()
+
+    def properties(self, table):
+        return self._known.properties(table)
+
+    def select(self, query: MetaQuery) -> pl.DataFrame:
+        found = self._known.select(query)
+        self.reads.append((query, found.height))
+        return found
+
+
+def week() -> MemoryEngine:
+    """Commits every hour or so, with schema changes, branches and unknown numbers among them."""
+    chance, rows, log = random.Random(7), [], []
+    for number in range(TABLES * DAYS * 24):
+        at = NOW - (number // TABLES) * HOUR - chance.randrange(HOUR)
+        own = {"table_uuid": f"uuid-{number % TABLES}", "table": f"t{number % TABLES}"}
+        told = {
+            "added_data_files": chance.choice((None, 1, 10_001)),
+            "operation": chance.choice(("append", "replace", None)),
+            "schema_id": chance.choice((0, 0, 0, 1)),
+            "parent_id": number + TABLES,
+            "on_main": chance.random() < 0.9,
+            "app_name": chance.choice(("ingest", None)),
+            "small_files": 3,
+        }
+        rows.append(row(number, at, 10, **own, **told))
+        log.append(moved(number, at, **own))
+    return lake(rows, log)
+
+
+def listed(store: HotStore, **given: object) -> list[CommitRow]:
+    query = CommitsQuery(start=(NOW - 6 * DAY) // 1000, end=(NOW - 3 * DAY) // 1000, limit=500, **given)
+    return asyncio.run(CommitLists(store).page(query)).rows
+
+
+def test_a_list_of_old_commits_reads_what_it_shows_and_shows_what_memory_would() -> None:
+    engine = Asked(week())
+    cold, hot = HotStore(engine, FixedClock()), HotStore(week(), FixedClock(), window=DAYS * DAY)
+    for store in (cold, hot):
+        store.refresh()
+    engine.reads.clear()
+    for given in ({}, {"min_added_data_files": 10_000}, {"operation": "replace"}, {"schema_changed": True}):
+        assert listed(cold, **given) == listed(hot, **given) != []
+    spans = [query for query, _ in engine.reads if query.table == "snapshots" and query.start is not None]
+    assert spans
+    assert not {"small_files", "total_records", "debt_files"} & {name for query in spans for name in query.columns}
+
+
+def test_old_rows_of_all_tables_are_read_a_day_at_a_time_and_those_of_one_at_once() -> None:
+    engine = Asked(week())
+    made = parts(engine)
+    engine.reads.clear()
+    query = FleetQuery(start=(NOW - 6 * DAY) // 1000, end=NOW // 1000)
+    assert [one.values.commits for one in asyncio.run(made.backend.fleet.page(query)).rows] == [6 * 24] * TABLES
+    read = [rows for query, rows in engine.reads if query.table == "snapshots" and query.start is not None]
+    assert len(read) == 6
+    assert max(read) <= (24 + 1) * TABLES
+    engine.reads.clear()
+    made.store.since(NOW - 5 * DAY, ("uuid-1",))
+    assert sum(query.table == "snapshots" and query.start is not None for query, _ in engine.reads) == 1
