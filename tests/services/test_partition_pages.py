@@ -231,6 +231,15 @@ def test_two_specs_of_one_text_are_two_partitions() -> None:
     assert [(r.partition, r.spec_id, r.data_files) for r in found.rows] == [("day=1", 1, 4), ("day=1", 0, 3)]
 
 
+def test_skew_comes_from_the_partitions_where_the_row_was_not_asked_for_it() -> None:
+    rows = [full(1, MIDNIGHT, part("1", 10), part("2", 10), part("3", 59))]
+    assert page(parts(lake(rows, [moved(1, MIDNIGHT)]))).after.skew_max_over_median == 5.9
+    told = [full(1, MIDNIGHT, part("1", 10), skew_max_over_median=7.0)]
+    assert page(parts(lake(told, [moved(1, MIDNIGHT)]))).after.skew_max_over_median == 7.0
+    named = [full(1, MIDNIGHT, part("1", 10), total=5_000)]
+    assert page(parts(lake(named, [moved(1, MIDNIGHT)]))).after.skew_max_over_median is None
+
+
 def test_a_very_long_range_has_its_leaderboard_without_the_picture() -> None:
     found = page(parts(burst()), start=NOW - 60 * 24 * HOUR)
     assert (found.heat, files_of(found)) == (None, {"day=20": 436, "day=21": 5})

@@ -5,12 +5,15 @@ import json
 
 import pytest
 
+from lakes import Lake, rows
 from limnograph.domain.errors import NotFound, SourceUnavailable
+from limnograph.domain.facts import CHANGES, SNAPSHOTS
 from limnograph.domain.ids import TableName
 from limnograph.services.field_trees import tree_of
 from limnograph.services.lake import Facts
 from limnograph.services.schema_diff import compare, promotes, worst
-from serving_kit import HOUR, NOW, change, lake, moved, parts, row
+from memory_meta import MemoryMetaStore, local_passes
+from serving_kit import HOUR, NOW, FixedClock, change, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
 
@@ -33,8 +36,8 @@ def told(before, after):
     return [(c.kind, c.name, c.risk) for c in diff(before, after)]
 
 
-def page(changes, rows=None, name=NAME, **given):
-    made = parts(lake(rows or [row(1, NOW - 9 * HOUR)], [moved(1, NOW - 9 * HOUR), *changes]), **given)
+def page(changes, snapshots=None, name=NAME, **given):
+    made = parts(lake(snapshots or [row(1, NOW - 9 * HOUR)], [moved(1, NOW - 9 * HOUR), *changes]), **given)
     return asyncio.run(made.backend.schemas.page(name))[0]
 
 
@@ -78,6 +81,28 @@ def test_a_renamed_column_is_one_field_and_breaks_readers_that_name_it() -> None
 )
 def test_each_difference_has_its_name_and_its_risk(before, after, expected) -> None:
     assert told(before, after) == expected
+
+
+def test_a_rename_in_a_real_table_makes_no_snapshot_and_is_told_as_renamed(tmp_path) -> None:
+    lake_of_files, store = Lake(tmp_path), MemoryMetaStore()
+    table = lake_of_files.table()
+    table.append(rows("eu"))
+    passes = local_passes(lake_of_files, store)
+    passes.run()
+    with table.update_schema() as update:
+        update.rename_column("region", "area")
+    passes.run()
+    assert len(store.rows(SNAPSHOTS)) == 1
+    snapshot = table.current_snapshot()
+    uuid = str(table.metadata.table_uuid)
+    known = row(snapshot.snapshot_id, snapshot.timestamp_ms * 1000, table_uuid=uuid)
+    made = parts(
+        lake([known], store.changes(store.head(CHANGES))), clock=FixedClock(snapshot.timestamp_ms * 1000 + HOUR)
+    )
+    found, _ = asyncio.run(made.backend.schemas.page(NAME))
+    newest = found.versions[0]
+    assert [(c.kind, c.field_id, c.before, c.after) for c in newest.changes] == [("renamed", 2, "region", "area")]
+    assert newest.risk == "breaking"
 
 
 def nested(name, *fields, i=10):

@@ -85,6 +85,12 @@ def _median_bytes(side: Side) -> float | None:
     return None if None in known else median([size for size in known if size is not None])
 
 
+def skew(side: Side) -> float | None:
+    """Bytes of the largest partition over those of the median one; None unless every partition is named."""
+    middle = _median_bytes(side)
+    return max(fact.bytes or 0 for fact in live(side.state)) / middle if middle and side.state else None
+
+
 def _row(
     after: Side, before: Side | None, key: PartitionKey, fact: PartitionFact, middle: float | None
 ) -> PartitionRow:

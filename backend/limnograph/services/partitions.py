@@ -17,7 +17,7 @@ from limnograph.services.hot import HotStore
 from limnograph.services.hot_columns import NULL
 from limnograph.services.partition_heat import Step, heat, steps_of, track, wanted
 from limnograph.services.partition_notes import of_format, of_heat, of_states, of_the_rest
-from limnograph.services.partition_rows import Side, ordered, rest_of, rows_of
+from limnograph.services.partition_rows import Side, ordered, rest_of, rows_of, skew
 from limnograph.services.partition_states import Links, PartitionReader, States, live
 from limnograph.services.table_histories import TableHistories
 
@@ -159,7 +159,7 @@ def _instant(at: int, side: Side) -> Instant:
         small_files=row.small_files if row else None,
         partitions=row.partitions_total if row else None,
         target_file_bytes=row.target_file_bytes if row else None,
-        skew_max_over_median=row.skew_max_over_median if row else None,
+        skew_max_over_median=row.skew_max_over_median if row and row.skew_max_over_median is not None else skew(side),
         skew_top1_share=row.skew_top1_share if row else None,
         histogram=row.file_size_histogram if row else None,
     )

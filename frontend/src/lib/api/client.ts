@@ -84,5 +84,33 @@ export const getCommit = (ref: TableRef, snapshotId: string, signal?: AbortSigna
     }),
   );
 
+export type PartitionsQuestion = NonNullable<
+  paths['/api/v1/tables/{catalog}/{namespace}/{table}/partitions']['get']['parameters']['query']
+>;
+
+export const getPartitions = (ref: TableRef, query: PartitionsQuestion, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/partitions', {
+      params: { path: pathOf(ref), query },
+      signal: signal ?? null,
+    }),
+  );
+
+export const getSchema = (ref: TableRef, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/schema', {
+      params: { path: pathOf(ref) },
+      signal: signal ?? null,
+    }),
+  );
+
+export const getRefs = (ref: TableRef, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/refs', {
+      params: { path: pathOf(ref) },
+      signal: signal ?? null,
+    }),
+  );
+
 export const getStatus = (signal?: AbortSignal) =>
   answer(api.GET('/api/v1/status', { signal: signal ?? null }));

@@ -28,3 +28,17 @@ test('a commit page leads back to its table and shows every digit', () => {
   expect(crumbs.at(-2)?.href).toBe('/t/lake/sales/customer~devents');
   expect(tabs.find((tab) => tab.current)?.text).toBe('Commits');
 });
+
+test('every page of a table is a tab, and range and zone go along', () => {
+  const { crumbs, tabs, title } = placeOf(
+    '/t/[catalog]/[ns]/[table]/partitions',
+    TABLE,
+    new URLSearchParams('from=now-6h&tz=UTC&cursor=x&sort=bytes'),
+  );
+  expect(tabs.map((tab) => tab.text)).toEqual(['Timeline', 'Commits', 'Partitions', 'Schema', 'Refs']);
+  expect(tabs.find((tab) => tab.current)?.href).toBe(
+    '/t/lake/sales/customer~devents/partitions?from=now-6h&tz=UTC',
+  );
+  expect(tabs[0]?.href).toBe('/t/lake/sales/customer~devents?from=now-6h&tz=UTC');
+  expect([crumbs.at(-1)?.text, title]).toEqual(['Partitions', 'Partitions · sales.customer.events']);
+});

@@ -1,4 +1,5 @@
 // Where the reader is: breadcrumb and tabs from the route's parameters. Pure.
+import { carried } from '#lib/structure/link.ts';
 import { fromSegments, tableLabel, tablePath, type TableRef } from '#lib/api/names.ts';
 
 interface Crumb {
@@ -26,10 +27,10 @@ interface Params {
 }
 
 /** `routeId` as Kit names it; null on an address without a page. */
-export function placeOf(routeId: string | null, params: Params): Place {
+export function placeOf(routeId: string | null, params: Params, query = new URLSearchParams()): Place {
   const { catalog, ns, table } = params;
   if (catalog === undefined || ns === undefined || table === undefined) return topPlace(routeId);
-  return tablePlace(fromSegments({ catalog, ns, table }), routeId ?? '', params.snapshot_id);
+  return tablePlace(fromSegments({ catalog, ns, table }), routeId ?? '', params.snapshot_id, carried(query));
 }
 
 function topPlace(routeId: string | null): Place {
@@ -44,24 +45,33 @@ function topPlace(routeId: string | null): Place {
   return { title, crumbs: [{ text: title }], tabs };
 }
 
-function tablePlace(ref: TableRef, routeId: string, snapshotId: string | undefined): Place {
+/** Pages of a table beside its timeline. */
+const PAGES = { commits: 'Commits', partitions: 'Partitions', schema: 'Schema', refs: 'Refs' } as const;
+
+/** `kept`: the query that goes along from one page to the next, so that range and zone stay. */
+function tablePlace(ref: TableRef, routeId: string, snapshotId: string | undefined, kept: string): Place {
   const path = tablePath(ref);
-  const inCommits = routeId.includes('/commits');
+  const name = Object.keys(PAGES).find((page) => routeId.includes(`/[table]/${page}`)) as keyof typeof PAGES;
+  const page = name && PAGES[name];
   const levels: Crumb[] = [
     { text: ref.catalog },
     { text: ref.namespace, href: `/?ns=${encodeURIComponent(`${ref.catalog}.${ref.namespace}`)}` },
-    inCommits ? { text: ref.table, href: path } : { text: ref.table },
+    page ? { text: ref.table, href: path + kept } : { text: ref.table },
   ];
-  if (inCommits && snapshotId === undefined) levels.push({ text: 'Commits' });
+  if (page && snapshotId === undefined) levels.push({ text: page });
   if (snapshotId !== undefined) levels.push({ text: `Commit ${snapshotId}` });
-  const leaf = snapshotId ? `Commit ${snapshotId} · ` : inCommits ? 'Commits · ' : '';
+  const leaf = snapshotId ? `Commit ${snapshotId} · ` : page ? `${page} · ` : '';
   return {
     table: ref,
     title: leaf + tableLabel(ref),
     crumbs: levels,
     tabs: [
-      { text: 'Timeline', href: path, current: !inCommits },
-      { text: 'Commits', href: `${path}/commits`, current: inCommits },
+      { text: 'Timeline', href: path + kept, current: !page },
+      ...Object.entries(PAGES).map(([page, text]) => ({
+        text,
+        href: `${path}/${page}${kept}`,
+        current: page === name,
+      })),
     ],
   };
 }

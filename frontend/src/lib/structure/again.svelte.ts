@@ -1,0 +1,28 @@
+// Asks a table's page again when the stream tells that the table changed. Call while a page initialises.
+import type { TableRef } from '#lib/api/names.ts';
+import { live } from '#lib/live/live.svelte.ts';
+import { throttle } from '#lib/live/throttle.ts';
+
+const GAP_MS = 10_000;
+
+export function askAgainWhenItMoves(table: () => TableRef, ask: () => void): void {
+  $effect(() => {
+    const ref = table();
+    const again = throttle(ask, GAP_MS);
+    const heard = [
+      live.on('table', (event) => {
+        if (
+          event.catalog === ref.catalog &&
+          event.table_namespace === ref.namespace &&
+          event.table === ref.table
+        )
+          again();
+      }),
+      live.onBehind(again),
+    ];
+    return () => {
+      for (const end of heard) end();
+      again.cancel();
+    };
+  });
+}
