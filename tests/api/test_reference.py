@@ -79,6 +79,7 @@ def test_every_example_is_answered_as_the_document_has_it(command: str) -> None:
     made = parts(lake([row(1, NOW - 5 * HOUR, 2), row(BIG, NOW - MINUTE, 9, parent_id=1)], moves))
 
     async def asked():
+        await made.backend.alerts.take(b'{"alerts": [{"labels": {"severity": "warning", "job": "foo"}}]}')
         async with client(made) as http:
             return await http.request(method, path, headers=headers, content=body)
 

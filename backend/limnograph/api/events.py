@@ -25,7 +25,7 @@ Levels = Annotated[str, PathParameter(description="Namespace; levels joined with
 Table = Annotated[str, PathParameter(description="Table name.")]
 
 
-async def _body(request: AnyRequest) -> bytes:
+async def unpacked(request: AnyRequest) -> bytes:
     """The body, unpacked where the client packed it (OpenLineage's clients can), to the same cap."""
     body: bytes = await request.body()
     coding = request.headers.get("content-encoding", "identity").strip().lower()
@@ -61,7 +61,7 @@ async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -
     """START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs wake
     whoever looks at tables. Events of jobs or datasets alone are taken and say nothing.
     """
-    return _accepted(await backend.events.lineage(await _body(request)))
+    return _accepted(await backend.events.lineage(await unpacked(request)))
 
 
 @post(
@@ -74,7 +74,7 @@ async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -
 )
 async def post_report(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """A ReportMetricsRequest whose table is the one that it names; a commit wakes whoever looks at it."""
-    return _accepted(await backend.events.report(await _body(request)))
+    return _accepted(await backend.events.report(await unpacked(request)))
 
 
 @post(
@@ -88,7 +88,7 @@ async def post_report(backend: NamedDependency[Backend], request: AnyRequest) ->
 async def post_cloudevents(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """Structured, batched or binary mode. A repeat of `(source, id)` changes nothing."""
     headers = {name.lower(): value for name, value in request.headers.items()}
-    return _accepted(await backend.events.cloudevents(await _body(request), headers))
+    return _accepted(await backend.events.cloudevents(await unpacked(request), headers))
 
 
 @post(
@@ -101,7 +101,7 @@ async def post_cloudevents(backend: NamedDependency[Backend], request: AnyReques
 )
 async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects that are no metadata are left out."""
-    return _accepted(await backend.events.s3(await _body(request)))
+    return _accepted(await backend.events.s3(await unpacked(request)))
 
 
 @post(
@@ -114,7 +114,7 @@ async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> Acc
 )
 async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
     """Debezium's change events of `iceberg_tables`, one or a list; those of other tables are left out."""
-    return _accepted(await backend.events.debezium(await _body(request)))
+    return _accepted(await backend.events.debezium(await unpacked(request)))
 
 
 @post(
@@ -129,7 +129,7 @@ async def report_with_prefix(
     backend: NamedDependency[Backend], request: AnyRequest, prefix: Prefix, namespace: Levels, table: Table
 ) -> Accepted:
     """For a proxy that copies what clients send to their REST catalog. The table is that of the URL."""
-    return _accepted(await backend.events.rest_report(await _body(request), prefix, [*_levels(namespace), table]))
+    return _accepted(await backend.events.rest_report(await unpacked(request), prefix, [*_levels(namespace), table]))
 
 
 @post(
@@ -144,7 +144,7 @@ async def report_without_prefix(
     backend: NamedDependency[Backend], request: AnyRequest, namespace: Levels, table: Table
 ) -> Accepted:
     """The same for a catalog whose clients have no prefix."""
-    return _accepted(await backend.events.rest_report(await _body(request), None, [*_levels(namespace), table]))
+    return _accepted(await backend.events.rest_report(await unpacked(request), None, [*_levels(namespace), table]))
 
 
 def _levels(namespace: str) -> list[str]:

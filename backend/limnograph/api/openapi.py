@@ -16,8 +16,9 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import events, explain, parameters, sessions, stream, structure, system, tables, views
+from limnograph.api import alerts, events, explain, parameters, sessions, stream, structure, system, tables, views
 from limnograph.api import openapi_details as details
+from limnograph.domain import alerts as alert_views
 from limnograph.domain import answers, client_reports, explanations, notifications, openlineage, timeline
 from limnograph.domain import structure as structures
 from limnograph.domain.stream import STREAM_EVENTS
@@ -35,6 +36,10 @@ _WIRE = (
     explanations.ExplainPage,
     explanations.Label,
     answers.Status,
+    alert_views.AlertsPage,
+    alert_views.Incident,
+    alert_views.AlertTarget,
+    alert_views.AlertmanagerIn,
     views.Problem,
     views.RunIn,
     views.LabelIn,
@@ -57,6 +62,7 @@ _BODIES = {
     "postCloudEvents": "CloudEvent",
     "postS3Event": "S3Event",
     "postDebezium": "Change",
+    "postAlertmanager": "AlertmanagerIn",
 }
 """Bodies of the routes that parse themselves, because they take several spellings: operation -> the plainest one."""
 
@@ -69,10 +75,11 @@ def routes() -> list[Any]:
         *explain.HANDLERS,
         *system.API_HANDLERS,
         *events.API_HANDLERS,
+        *alerts.API_HANDLERS,
         *sessions.API_HANDLERS,
         *stream.HANDLERS,
     ]
-    root: list[Any] = [*system.ROOT_HANDLERS, *events.ROOT_HANDLERS]
+    root: list[Any] = [*system.ROOT_HANDLERS, *events.ROOT_HANDLERS, *alerts.ROOT_HANDLERS]
     return [Router("/api/v1", route_handlers=inside, guards=[parameters.only_known]), *root]
 
 
@@ -130,7 +137,7 @@ _TAKEN = {
     for module in (openlineage, client_reports, notifications)
     for name, found in vars(module).items()
     if isinstance(found, type) and issubclass(found, msgspec.Struct)
-}
+} | {"AlertIn", "AlertmanagerIn"}
 """Structs that only come in: they may leave out what has a default."""
 
 

@@ -143,8 +143,10 @@ Partitions = Annotated[int, QueryParameter(name="limit", description="Rows.", sc
 def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Guard of every route of the API: a query parameter that the route does not have is a mistake, not a decoration.
 
-    Raises InvalidInput.
+    Of one that is asked with labels (`opt`) every name is one. Raises InvalidInput.
     """
+    if handler.opt.get("labels"):
+        return
     known = _query_names(handler.fn)
     if unknown := connection.query_params.keys() - known:
         offered = f"one of {', '.join(sorted(known))}" if known else "without parameters"

@@ -13,7 +13,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 
 from limnograph.api.views import Problem, ProblemType
-from limnograph.domain.errors import InvalidInput, LimnographError, TooManyRequests, Unauthenticated
+from limnograph.domain.errors import InvalidInput, LimnographError, SourceUnavailable, TooManyRequests, Unauthenticated
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -81,7 +81,7 @@ def of_domain(error: LimnographError, request_id: str | None) -> tuple[Problem, 
     headers = []
     if isinstance(error, Unauthenticated):
         headers = [("www-authenticate", 'Bearer realm="limnograph"')]
-    elif isinstance(error, TooManyRequests):
+    elif isinstance(error, TooManyRequests | SourceUnavailable) and error.retry_after_s is not None:
         headers = [("retry-after", str(error.retry_after_s))]
     return problem(kind, str(error), request_id=request_id), headers
 

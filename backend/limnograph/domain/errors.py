@@ -99,9 +99,13 @@ class SourceError(LimnographError):
 
 
 class SourceUnavailable(SourceError):
-    """Refused, reset, 5xx, 429: trying again may help."""
+    """Refused, reset, 5xx, 429: trying again may help; `retry_after_s` says when, where that is known."""
 
     problem_type = "source-unavailable"
+
+    def __init__(self, source: str, detail: str, retry_after_s: int | None = None) -> None:
+        super().__init__(source, detail)
+        self.retry_after_s = retry_after_s
 
 
 class SourceTimeout(SourceError):

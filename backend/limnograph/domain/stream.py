@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from limnograph.domain.alerts import AlertSeen
 from limnograph.domain.answers import SourceStatus, View
 
 
@@ -46,6 +47,7 @@ class Reset(View, frozen=True, kw_only=True):
 
 STREAM_EVENTS: dict[str, type[View]] = {
     "commit": CommitSeen,
+    "alert": AlertSeen,
     "table": TableMoved,
     "sources": SourcesMoved,
     "reset": Reset,

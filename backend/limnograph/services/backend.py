@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
 from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesPage
 from limnograph.domain.asked import CommitsQuery, FleetQuery, PartitionsQuery
 from limnograph.domain.events import RunFact
@@ -14,6 +15,7 @@ from limnograph.domain.structure import PartitionsPage, RefsPage, SchemaPage
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
+from limnograph.services.alert_pages import AlertQuestion, AlertsQuery
 from limnograph.services.labels import Said
 from limnograph.services.live import Live
 from limnograph.services.told import Taken
@@ -130,6 +132,26 @@ class EventInbox(Protocol):
         ...
 
 
+class AlertDesk(Protocol):
+    """Alerts: taken, listed, told, found."""
+
+    async def take(self, body: bytes) -> Taken:
+        """Alerts of a webhook, durable when it returns. Raises InvalidInput, SourceError."""
+        ...
+
+    def page(self, query: AlertsQuery) -> AlertsPage:
+        """One page. Raises InvalidInput (cursor)."""
+        ...
+
+    async def incident(self, mark: str, starts_at: int | None) -> Incident:
+        """One episode; `starts_at` epoch microseconds. Raises NotFound, SourceError."""
+        ...
+
+    async def target(self, question: AlertQuestion) -> AlertTarget:
+        """Where a link leads."""
+        ...
+
+
 class StatusPages(Protocol):
     """State of the whole."""
 
@@ -155,6 +177,7 @@ class Backend(NamedTuple):
     explanations: Explanations
     runs: RunInbox
     events: EventInbox
+    alerts: AlertDesk
     status: StatusPages
     clock: Clock
     versions: Versions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -10,9 +11,10 @@ import msgspec
 from limnograph.domain.errors import InvalidInput, SourceError, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
-from limnograph.domain.timeline import BarsLane, Compared, EventsLane, Lane, LaneStatus, Range, Timeline
+from limnograph.domain.timeline import Compared, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.ports.clock import Clock
-from limnograph.services import job_lanes, lanes, tier_lanes
+from limnograph.services import alert_lane, job_lanes, lanes, tier_lanes
+from limnograph.services.alerts import Alerts
 from limnograph.services.cold_tiers import Rolled, TierReader
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
@@ -41,9 +43,11 @@ class TimelineService:
         meta: str = "limnograph",
         *,
         tiers: TierReader | None = None,
+        viewed: Callable[[TableName], None] = lambda _name: None,
+        alerts: Alerts | None = None,
     ) -> None:
         self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
-        self._tiers = tiers
+        self._tiers, self._viewed, self._alerts = tiers, viewed, alerts
 
     async def answer(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, compare_s: int | None
@@ -73,8 +77,11 @@ class TimelineService:
         async with asyncio.TaskGroup() as group:
             meta = group.create_task(self._meta(name, span, wanted))
             measured = group.create_task(self._measured(name, span, asked, job))
-        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *_alerts(asked)]}
+        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *self._alerted(name, span, asked)]}
         return [found[lane] for lane in asked]
+
+    def _alerted(self, name: TableName, span: TimeRange, asked: tuple[str, ...]) -> list[Lane]:
+        return [alert_lane.draw(self._alerts, name, span)] if "alerts" in asked else []
 
     async def _meta(self, name: TableName, span: TimeRange, wanted: list[str]) -> list[Lane]:
         if not wanted:
@@ -96,6 +103,7 @@ class TimelineService:
             return _Meta(None, state._replace(status="absent"))
         start = span.start * MICROS_PER_MS
         self._store.asked(known.uuid)
+        self._viewed(name)
         if hot.lake.reaches(start, known.uuid):
             return _Meta(known, state)
         try:
@@ -150,12 +158,6 @@ def _drawn(lane: Lane, span: TimeRange) -> Lane:
     if isinstance(lane, EventsLane):
         return msgspec.structs.replace(lane, events=tier_lanes.thinned(lane.events, span))
     return lane
-
-
-def _alerts(asked: tuple[str, ...]) -> list[Lane]:
-    if "alerts" not in asked:
-        return []
-    return [BarsLane(id="alerts", source="alertmanager", unit="alerts", status="absent", bars=[])]
 
 
 def _raise_if_nothing(found: list[Lane]) -> None:

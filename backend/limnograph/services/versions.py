@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from limnograph.domain.errors import SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
+from limnograph.services.alerts import Alerts
 from limnograph.services.hot import HotStore
 from limnograph.services.metrics import Metrics
 from limnograph.services.runs import Runs
@@ -29,12 +30,14 @@ class _Seen(NamedTuple):
 
 
 class LakeVersions:
-    """Versions of the hot store, of accepted runs and of which sources answer. Parts are compared as objects: a table
-    that did not change keeps its object from one lake to the next.
+    """Versions of the hot store, of accepted runs and alerts, and of which sources answer. Parts are compared as
+    objects: a table that did not change keeps its object from one lake to the next.
     """
 
-    def __init__(self, store: HotStore, runs: Runs, metrics: Metrics | None = None) -> None:
-        self._store, self._runs, self._metrics = store, runs, metrics
+    def __init__(
+        self, store: HotStore, runs: Runs, metrics: Metrics | None = None, alerts: Alerts | None = None
+    ) -> None:
+        self._store, self._runs, self._metrics, self._alerts = store, runs, metrics, alerts
         self._numbers = itertools.count(1)
         self._seen: dict[TableName | None, _Seen] = {}
         self._lock = threading.Lock()
@@ -44,7 +47,8 @@ class LakeVersions:
         uuid = None if table is None else reading.lake.names.get(table)
         if uuid is None:  # of a name that nobody has, all that we know is the lake
             table = None
-        told = (self._runs.version(table), self._silent())
+        alerts = self._alerts.version(table) if self._alerts else 0
+        told = (self._runs.version(table), alerts, self._silent())
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)
         failure = reading.error and (type(reading.error), str(reading.error))  # each try tells it by another object

@@ -21,7 +21,7 @@ class PrometheusSettings(Frozen, frozen=True, kw_only=True):
 
 
 class AlertmanagerSettings(Frozen, frozen=True, kw_only=True):
-    """The Alertmanager to link to. This version does not read it yet."""
+    """The Alertmanager that alerts link back to, and that is asked about those which were not told."""
 
     url: str
     """`http://host:port`."""

@@ -89,6 +89,5 @@ def needs_insecure(host: str, settings: Settings) -> bool:
 
 def unused(settings: Settings) -> list[str]:
     """Keys that are set and that nothing in this version reads."""
-    found = [key for key in ("alertmanager",) if getattr(settings, key) is not None]
     default = JobSettings(name="").template
-    return found + [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]
+    return [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]

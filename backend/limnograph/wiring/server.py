@@ -6,28 +6,33 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
 
+from limnograph.adapters.alertmanager import Alertmanager
 from limnograph.adapters.counters.file import CounterFile
 from limnograph.adapters.embedded.fresh import FreshEngine
 from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.adapters.watch.process import WatchProcess
+from limnograph.domain.alerts import AlertSeen
 from limnograph.domain.answers import CommitDetail, CommitsPage, SourceStatus
 from limnograph.domain.asked import CommitsQuery
 from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
+from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.ports.counters import CounterStore
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.alert_pages import AlertPages, view
+from limnograph.services.alerts import Alerts, Episode
 from limnograph.services.backend import Backend
 from limnograph.services.cold import WITHIN_S, ColdEngine, ColdReads
 from limnograph.services.cold_tiers import TierReader
@@ -55,6 +60,7 @@ from limnograph.services.status import StatusService
 from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
 from limnograph.services.versions import LakeVersions
+from limnograph.services.viewed import ViewedTables
 from limnograph.services.watching import Watcher
 from limnograph.settings import Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
@@ -104,6 +110,8 @@ class Parts:
         watch_command: tuple[str, ...] = (),
         meta: str = "limnograph",
         catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        active: ActiveAlerts | None = None,
+        alertmanager: str | None = None,
     ) -> None:
         reads = ColdReads(cold_within_s)
         self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes, reads=reads)
@@ -115,6 +123,7 @@ class Parts:
         self._cold = cold
         old = cold or engine
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
+        self.alerts = Alerts(inbox, engine, clock, reads=reads, tell=self._tell_alert)
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
@@ -129,23 +138,44 @@ class Parts:
             inbox_error=lambda: self.runs.error,
             cold=cold,
         )
+        lists = CommitLists(self.store)
         self.backend = Backend(
             clock=clock,
             fleet=fleet,
             tables=TableService(self.store, jobs, clock),
-            timelines=TimelineService(self.store, jobs, clock, meta, tiers=TierReader(old, hourly_days)),
-            commits=Commits(CommitLists(self.store), CommitDetails(self.store, old, jobs, clock)),
+            timelines=TimelineService(
+                self.store,
+                jobs,
+                clock,
+                meta,
+                tiers=TierReader(old, hourly_days),
+                viewed=ViewedTables(self._wake, clock),
+                alerts=self.alerts,
+            ),
+            commits=Commits(lists, CommitDetails(self.store, old, jobs, clock)),
             partitions=PartitionPages(self.store, old, clock),
             schemas=SchemaPages(self.store, old, clock),
             refs=RefPages(self.store, old, clock),
             explanations=ExplainPages(self.store, jobs, clock, Labels(inbox, old, clock)),
             runs=self.runs,
-            versions=LakeVersions(self.store, self.runs, self._metrics),
+            versions=LakeVersions(self.store, self.runs, self._metrics, self.alerts),
+            alerts=AlertPages(
+                self.alerts,
+                lambda: [known.name for known in self._known()],
+                lists.page,
+                clock,
+                metrics=self._metrics,
+                active=active,
+                alertmanager=alertmanager,
+            ),
             events=Inflow(self.runs, naming, clock, self._wake, self.reported),
             status=status,
             live=Live(caps),
         )
         self._live = LiveLake(self.store, self._source_states, self.backend.live)
+
+    def _tell_alert(self, episode: Episode) -> None:
+        self.backend.live.publish("alert", AlertSeen(alert=view(episode)))
 
     def _count(self) -> None:
         """Count what is new also while nobody asks for `/metrics`, and keep it."""
@@ -183,9 +213,9 @@ class Parts:
         tables = self.store.reading.lake.listed
         return [Known(table.name, table.seen.location) for table in tables if table.name is not None]
 
-    def _wake(self) -> None:
+    def _wake(self, tables: Collection[TableName] = ()) -> None:
         if self.watcher:
-            self.watcher.wake()
+            self.watcher.wake(tables)
 
     def _watch_state(self) -> WatchState:
         return self.watcher.state() if self.watcher else WatchState("absent", None, "switched off")
@@ -220,6 +250,7 @@ class Parts:
 
     async def _refresh(self) -> None:
         await asyncio.to_thread(_told, self.runs.restore)
+        await asyncio.to_thread(_told, self.alerts.catch_up)
         while True:
             await asyncio.to_thread(self.store.refresh)
             await asyncio.sleep(REFRESH_S)
@@ -229,6 +260,7 @@ class Parts:
         while True:
             await asyncio.sleep(INBOX_S)
             await asyncio.to_thread(_told, self.runs.catch_up)
+            await asyncio.to_thread(_told, self.alerts.catch_up)
             await asyncio.to_thread(self._count)
             await asyncio.to_thread(_told, lambda: self._inbox.purge(self._clock.now() - KEEP))
 
@@ -278,6 +310,8 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         watch_command=command,
         meta=f"{settings.meta_catalog}.{settings.meta.namespace}",
         catalogs=settings.catalogs,
+        active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
+        alertmanager=settings.alertmanager.url if settings.alertmanager else None,
     )
 
 

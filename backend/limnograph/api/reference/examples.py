@@ -13,6 +13,7 @@ NAMES = {
     "table": "orders",
     "snapshot_id": "5184430069070270604",
     "prefix": "main",
+    "fingerprint": "9266ef3da838ad95",
 }
 """Values of path parameters."""
 
@@ -38,6 +39,23 @@ EXAMPLES = {
     "listTableCommits": Example("from=1795168800000&to=1795255200000&min_added_data_files=10000"),
     "getPartitions": Example("at=1795255200000&cmp=86400&partition=day%3D2026-11-20&sort=data_files"),
     "listCommits": Example("operation=append&min_added_data_files=10000"),
+    "listAlerts": Example("state=firing&q=orders"),
+    "resolveAlert": Example("alertname=SmallFileProliferation&catalog=lake&table_namespace=sales&table=orders"),
+    "getAlert": Example("starts_at=1795240800000"),
+    "postAlertmanager": Example(
+        body={
+            "version": "4",
+            "status": "firing",
+            "alerts": [
+                {
+                    "status": "firing",
+                    "labels": {"alertname": "SmallFileProliferation", "catalog": "lake", "table": "orders"},
+                    "startsAt": "2026-11-21T03:05:00Z",
+                    "endsAt": "0001-01-01T00:00:00Z",
+                }
+            ],
+        }
+    ),
     "createSession": Example(body={"token": "lmn_…", "next": "/"}),
     "postRun": Example(
         body={

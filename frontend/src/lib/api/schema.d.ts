@@ -4,6 +4,88 @@
  */
 
 export interface paths {
+    "/api/v1/alertmanager": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept alerts of Alertmanager or Grafana
+         * @description Every transition is durable before the answer; a repeat of (fingerprint, startsAt, status) changes nothing. When
+         *     too much waits already, 503 says when to send it again.
+         */
+        post: operations["postAlertmanager"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alerts
+         * @description Those that fire first, then newest first; the last thirty days.
+         */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where a link with labels leads
+         * @description Every parameter is a label, but `fp` (the fingerprint) and `startsAt` (epoch ms or RFC 3339). Our own record
+         *     counts before Prometheus, Alertmanager and the link. Several tables or none: `path` is null, choose.
+         */
+        get: operations["resolveAlert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{fingerprint}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One incident
+         * @description The alert with its window, its table's commits in it, its earlier episodes and the ways out.
+         */
+        get: operations["getAlert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/commits": {
         parameters: {
             query?: never;
@@ -524,6 +606,144 @@ export interface components {
             duplicates: number;
         };
         /**
+         * AlertIn
+         * @description One alert of a webhook. Everything may be missing; what is of another type is read as its text.
+         */
+        AlertIn: {
+            /** @default null */
+            annotations: Record<string, never> | null;
+            /** @default null */
+            dashboardURL: unknown;
+            /** @default null */
+            endsAt: unknown;
+            /** @default null */
+            fingerprint: unknown;
+            /** @default null */
+            generatorURL: unknown;
+            /** @default null */
+            labels: Record<string, never> | null;
+            /** @default null */
+            panelURL: unknown;
+            /** @default null */
+            silenceURL: unknown;
+            /** @default null */
+            startsAt: unknown;
+            /** @default null */
+            status: unknown;
+        };
+        /**
+         * AlertLink
+         * @description A way out. `url` is null where what the sender gave is no http or https address: then `text` is only text.
+         */
+        AlertLink: {
+            /** @enum {unknown} */
+            kind: "alertmanager" | "dashboard" | "panel" | "runbook" | "silence" | "source";
+            text: string;
+            url: string | null;
+        };
+        /**
+         * AlertSeen
+         * @description Event `alert`: an alert began to fire, or was resolved.
+         */
+        AlertSeen: {
+            alert: components["schemas"]["AlertView"];
+        };
+        /**
+         * AlertTable
+         * @description The table that an alert is about; null parts are not known.
+         */
+        AlertTable: {
+            catalog: string | null;
+            table: string | null;
+            table_namespace: string | null;
+        };
+        /**
+         * AlertTarget
+         * @description Where a link with labels leads. `path` is a path of this server; null when a person has to choose among `tables`
+         *         or nothing is known. `source`: who knew it.
+         */
+        AlertTarget: {
+            active_at: number | null;
+            fingerprint: string | null;
+            labels: {
+                [key: string]: string;
+            };
+            path: string | null;
+            /** @enum {unknown} */
+            source: "alertmanager" | "prometheus" | "record" | "url";
+            /** @enum {unknown} */
+            state: "firing" | "pending" | "resolved" | "unknown";
+            tables: components["schemas"]["AlertTable"][];
+            window: components["schemas"]["AlertWindow"];
+        };
+        /**
+         * AlertTransition
+         * @description What was told: `at` when it happened (null where the sender did not say), `observed_at` when it came here.
+         */
+        AlertTransition: {
+            at: number | null;
+            observed_at: number | null;
+            /** @enum {unknown} */
+            status: "firing" | "resolved";
+        };
+        /**
+         * AlertView
+         * @description One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known.
+         */
+        AlertView: {
+            alert_name: string | null;
+            ends_at: number | null;
+            fingerprint: string;
+            job_name: string | null;
+            severity: string | null;
+            source: string | null;
+            starts_at: number;
+            /** @enum {unknown} */
+            state: "firing" | "resolved";
+            summary: string | null;
+            table: components["schemas"]["AlertTable"] | null;
+        };
+        /**
+         * AlertWindow
+         * @description The time to look at: from an hour or more before the cause may lie; `end` null: live.
+         */
+        AlertWindow: {
+            from: number;
+            to: number | null;
+        };
+        /**
+         * AlertmanagerIn
+         * @description Body of a webhook: Alertmanager's version 4, or Grafana's, which has `orgId` too.
+         */
+        AlertmanagerIn: {
+            /** @default null */
+            alerts: components["schemas"]["AlertIn"][] | null;
+            /** @default null */
+            externalURL: unknown;
+            /** @default null */
+            groupKey: unknown;
+            /** @default null */
+            orgId: unknown;
+            /** @default null */
+            receiver: unknown;
+            /** @default null */
+            status: unknown;
+            /** @default null */
+            truncatedAlerts: unknown;
+            /** @default null */
+            version: unknown;
+        };
+        /**
+         * AlertsPage
+         * @description Alerts, firing ones first, then newest first. `firing`, `resolved`: how many there are of each.
+         */
+        AlertsPage: {
+            firing: number;
+            next_cursor: string | null;
+            resolved: number;
+            rows: components["schemas"]["AlertView"][];
+        };
+        /**
          * BandLane
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
@@ -990,6 +1210,27 @@ export interface components {
             similar: components["schemas"]["Similar"] | null;
             /** @default null */
             table: string | null;
+        };
+        /**
+         * Incident
+         * @description One episode with what stands around it. `active_at`: when its expression became true, where Prometheus still
+         *         knows. `commits`: of its table within the window, newest first. `before`: earlier episodes, newest first.
+         */
+        Incident: {
+            active_at: number | null;
+            alert: components["schemas"]["AlertView"];
+            annotations: {
+                [key: string]: string;
+            };
+            before: components["schemas"]["AlertView"][];
+            commits: components["schemas"]["CommitRow"][];
+            expression: string | null;
+            labels: {
+                [key: string]: string;
+            };
+            links: components["schemas"]["AlertLink"][];
+            transitions: components["schemas"]["AlertTransition"][];
+            window: components["schemas"]["AlertWindow"];
         };
         /**
          * Instant
@@ -1803,6 +2044,348 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    postAlertmanager: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertmanagerIn"];
+            };
+        };
+        responses: {
+            /** @description Request accepted, processing continues off-line */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: {
+                /** @description Only these. */
+                state?: "firing" | "resolved" | null;
+                /** @description Part of the name or of a label, case-insensitive. */
+                q?: string;
+                /** @description `catalog.namespace` or a namespace. */
+                ns?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Rows of a page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertsPage"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolveAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertTarget"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAlert: {
+        parameters: {
+            query?: {
+                /** @description When the episode began, epoch ms; default the newest. */
+                starts_at?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Fingerprint of the alert, as its sender gives it. */
+                fingerprint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listCommits: {
         parameters: {
             query?: {

@@ -1,0 +1,41 @@
+"""ActiveAlerts over Alertmanager's API v2: asked by label matchers, because it has no way to ask by fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import msgspec
+
+from limnograph.adapters import http_probe
+from limnograph.domain.alert_times import instant
+from limnograph.domain.errors import SourceRejected
+from limnograph.ports.active_alerts import ActiveAlert
+
+WITHIN_S = 2.0
+
+
+class _Told(msgspec.Struct, frozen=True):
+    fingerprint: str
+    labels: dict[str, str]
+    starts_at: str | None = msgspec.field(default=None, name="startsAt")
+
+
+class Alertmanager:
+    """`url`: `http://host:port`, with a path where it is served below one."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+
+    def matching(self, labels: Mapping[str, str]) -> list[ActiveAlert]:
+        filters = [("filter", f"{name}={_quoted(value)}") for name, value in sorted(labels.items())]
+        body = http_probe.get("alertmanager", f"{self._url}/api/v2/alerts?{urlencode(filters)}", WITHIN_S)
+        try:
+            found = msgspec.json.decode(body.body, type=list[_Told])
+        except msgspec.MsgspecError as error:
+            raise SourceRejected("alertmanager", "its answer is no list of alerts") from error
+        return [ActiveAlert(one.fingerprint, one.labels, instant(one.starts_at)) for one in found]
+
+
+def _quoted(value: str) -> str:
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

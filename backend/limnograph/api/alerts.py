@@ -1,0 +1,144 @@
+"""Routes of alerts: the webhook, the list, one incident, and where a link with labels leads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from urllib.parse import parse_qsl, urlencode
+
+from litestar import Request, Response, get, post
+from litestar.di import NamedDependency
+from litestar.params import PathParameter, QueryParameter
+
+from limnograph.api import parameters as p
+from limnograph.api.access import OPEN, READ, WEBHOOK
+from limnograph.api.events import unpacked
+from limnograph.api.problems import documented
+from limnograph.api.sessions import to_login
+from limnograph.api.views import Accepted
+from limnograph.domain.alert_times import instant
+from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
+from limnograph.domain.asked import DEFAULT_LIMIT
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.time import LATEST_MS, MICROS_PER_MS
+from limnograph.services.alert_pages import AlertQuestion, AlertsQuery
+from limnograph.services.backend import Backend
+
+AnyRequest = Request[Any, Any, Any]
+State = Annotated[Literal["firing", "resolved"] | None, QueryParameter(name="state", description="Only these.")]
+Text = Annotated[str, QueryParameter(name="q", description="Part of the name or of a label, case-insensitive.")]
+Mark = Annotated[str, PathParameter(description="Fingerprint of the alert, as its sender gives it.")]
+StartsAt = Annotated[
+    int | None,
+    QueryParameter(
+        name="starts_at",
+        description="When the episode began, epoch ms; default the newest.",
+        schema_extra={"minimum": 0, "maximum": LATEST_MS},
+    ),
+]
+_MOST_LABELS, _LONGEST = 64, 1_024
+
+
+@post(
+    "/alertmanager",
+    operation_id="postAlertmanager",
+    summary="Accept alerts of Alertmanager or Grafana",
+    status_code=202,
+    responses=documented(413, 503),
+    opt=WEBHOOK,
+)
+async def post_alertmanager(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
+    """Every transition is durable before the answer; a repeat of (fingerprint, startsAt, status) changes nothing. When
+    too much waits already, 503 says when to send it again.
+    """
+    taken = await backend.alerts.take(await unpacked(request))
+    return Accepted(accepted=taken.accepted, duplicates=taken.duplicates)
+
+
+@get("/alerts", operation_id="listAlerts", summary="Alerts", responses=documented(), opt=READ, sync_to_thread=False)
+def list_alerts(
+    backend: NamedDependency[Backend],
+    *,
+    only: State = None,
+    text: Text = "",
+    namespace: p.NamespaceFilter = "",
+    cursor: p.Cursor = None,
+    limit: p.Limit = DEFAULT_LIMIT,
+) -> AlertsPage:
+    """Those that fire first, then newest first; the last thirty days."""
+    return backend.alerts.page(AlertsQuery(only, text, namespace, cursor, p.page_size(limit)))
+
+
+@get(
+    "/alerts/resolve",
+    operation_id="resolveAlert",
+    summary="Where a link with labels leads",
+    responses=documented(503),
+    opt={**READ, "labels": True},
+)
+async def resolve_alert(backend: NamedDependency[Backend], request: AnyRequest) -> AlertTarget:
+    """Every parameter is a label, but `fp` (the fingerprint) and `startsAt` (epoch ms or RFC 3339). Our own record
+    counts before Prometheus, Alertmanager and the link. Several tables or none: `path` is null, choose.
+    """
+    return await backend.alerts.target(_question(request))
+
+
+@get(
+    "/alerts/{fingerprint:str}",
+    operation_id="getAlert",
+    summary="One incident",
+    responses=documented(404, 503),
+    opt=READ,
+)
+async def get_alert(backend: NamedDependency[Backend], fingerprint: Mark, starts_at: StartsAt = None) -> Incident:
+    """The alert with its window, its table's commits in it, its earlier episodes and the ways out."""
+    if starts_at is not None and not 0 <= starts_at <= LATEST_MS:
+        raise InvalidInput("starts_at", "must be epoch milliseconds between 1970 and 3000")
+    return await backend.alerts.incident(fingerprint, None if starts_at is None else starts_at * MICROS_PER_MS)
+
+
+@get("/a", include_in_schema=False, opt=OPEN)
+async def alert_link(backend: NamedDependency[Backend], request: AnyRequest) -> Response[bytes]:
+    """The link that alert rules carry. It leads to a page of ours and nowhere else; who is not logged in is asked to,
+    and then goes on.
+    """
+    identity = request.scope["state"].get("identity")
+    if identity is None or "read" not in identity.scopes:
+        return to_login(request)
+    found = await backend.alerts.target(_question(request))
+    to = found.path if found.source == "record" and found.path else _choosing(request)
+    headers = {"location": to, "cache-control": "no-store"}
+    return Response(b"", status_code=303, headers=headers, media_type="text/plain")
+
+
+def _choosing(request: AnyRequest) -> str:
+    pairs = _pairs(request)
+    return "/alerts/resolve" + (f"?{urlencode(pairs)}" if pairs else "")
+
+
+def _pairs(request: AnyRequest) -> list[tuple[str, str]]:
+    """Parameters that say something, in the order of the link."""
+    return parse_qsl(request.scope["query_string"].decode("latin-1"))[:_MOST_LABELS]
+
+
+def _question(request: AnyRequest) -> AlertQuestion:
+    labels: dict[str, str] = {}
+    for name, value in _pairs(request):
+        labels[name[:_LONGEST]] = value[:_LONGEST]
+    mark = labels.pop("fp", None)
+    starts = labels.pop("startsAt", None) or labels.pop("starts_at", None)
+    for other in ("endsAt", "generator", "starts_at"):
+        labels.pop(other, None)
+    return AlertQuestion(labels, mark, _instant(starts))
+
+
+def _instant(text: str | None) -> int | None:
+    """Epoch microseconds; None for what is no instant, because a link must lead somewhere."""
+    if text is None:
+        return None
+    if text.isascii() and text.isdecimal() and len(text) < 15:
+        return int(text) * MICROS_PER_MS
+    return instant(text)
+
+
+API_HANDLERS: list[Any] = [post_alertmanager, list_alerts, resolve_alert, get_alert]
+ROOT_HANDLERS: list[Any] = [alert_link]

@@ -1,0 +1,82 @@
+"""Labels of alerts: the fingerprint that Prometheus gives a set of them, and the table that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from limnograph.domain.ids import TableName
+
+CATALOG = ("catalog", "exported_catalog")
+NAMESPACE = ("table_namespace", "exported_table_namespace", "exported_namespace", "namespace", "schema", "database")
+TABLE = ("table", "exported_table", "table_name", "dataset")
+JOB = ("job_name", "exported_job_name")
+_WEAK = "namespace"
+"""Kubernetes overwrites it with its own: one that fits no table is none of a table's."""
+_OFFSET, _PRIME, _BITS = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
+
+
+def fingerprint(labels: Mapping[str, str]) -> str:
+    """FNV-1a, 64 bits, over the sorted labels, each name and value followed by 0xFF (Prometheus' `LabelSet`)."""
+    found = _OFFSET
+    for name in sorted(labels):
+        for byte in name.encode() + b"\xff" + labels[name].encode() + b"\xff":
+            found = ((found ^ byte) * _PRIME) & _BITS
+    return f"{found:016x}"
+
+
+class Named(NamedTuple):
+    """What labels say about a table; None where they say nothing. `weak`: the namespace may be somebody else's."""
+
+    catalog: str | None
+    namespace: str | None
+    table: str | None
+    weak: bool = False
+
+
+def named(labels: Mapping[str, str]) -> Named:
+    """By the aliases in their order. A dotted `table` or `dataset` brings what stands before its last dot."""
+    catalog, table = _first(labels, CATALOG), _first(labels, TABLE)
+    key = next((name for name in NAMESPACE if labels.get(name)), None)
+    namespace = labels[key] if key else None
+    if table and "." in table and (namespace is None or key == _WEAK):
+        before, _, table = table.rpartition(".")
+        first, _, rest = before.partition(".")
+        if catalog is None and rest:
+            catalog, before = first, rest
+        elif catalog is not None and first == catalog and rest:
+            before = rest
+        return Named(catalog, before, table)
+    return Named(catalog, namespace, table, key == _WEAK)
+
+
+def job_of(labels: Mapping[str, str]) -> str | None:
+    """The job that labels name: never Prometheus' own `job`."""
+    return _first(labels, JOB)
+
+
+def tables(labels: Mapping[str, str], known: Iterable[TableName]) -> list[TableName]:
+    """Known tables that labels may mean; none when they name no table. One that is named in full is itself, known or
+    not.
+    """
+    said = named(labels)
+    if said.table is None:
+        return []
+    found = [name for name in known if _fits(said, name)]
+    if not found and said.weak:
+        found = [name for name in known if _fits(said._replace(namespace=None), name)]
+    if not found and said.catalog and said.namespace and not said.weak:
+        return [TableName(said.catalog, said.namespace, said.table)]
+    return sorted(found)
+
+
+def _fits(said: Named, name: TableName) -> bool:
+    return (
+        said.table == name.table
+        and said.catalog in {None, name.catalog}
+        and (said.namespace is None or said.namespace == name.namespace)
+    )
+
+
+def _first(labels: Mapping[str, str], names: Iterable[str]) -> str | None:
+    return next((labels[name] for name in names if labels.get(name)), None)

@@ -1,0 +1,25 @@
+"""Instants as senders of alerts write them: RFC 3339, and the year 1 for none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = _EPOCH + timedelta(days=1)
+
+
+def instant(value: Any) -> int | None:
+    """Epoch microseconds of RFC 3339 text, to the millisecond: what tells two episodes apart has to be the same on the
+    wire. Go's zero time (year 1) is none, and so is what is no instant.
+    """
+    if not isinstance(value, str):
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    if found < _FIRST or found.year > 2999:
+        return None
+    return (found - _EPOCH) // timedelta(milliseconds=1) * 1_000

@@ -1,0 +1,232 @@
+"""Alerts that were told to us: accepted into the inbox first, then kept in memory, where pages read them.
+
+What the meta table holds united with the inbox by `(fingerprint, starts_at, status)`. Repeats, a resolved that comes
+before its firing, and any order make the same episodes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from limnograph.domain.errors import LimnographError, SourceUnavailable
+from limnograph.domain.events import AlertFact
+from limnograph.domain.ids import TableName
+from limnograph.ports.clock import Clock
+from limnograph.ports.inbox import Inbox, InboxItem, item_key
+from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.cold import ColdReads
+
+KIND = "alert"
+DAY = 86_400_000_000
+WINDOW = 30 * DAY
+"""Episodes that began within it are read from the meta table at the start."""
+MOST = 50_000
+"""Episodes in memory; beyond, the oldest that are over go, and are read from the meta table when they are asked for."""
+MOST_WAITING = 200_000
+"""Transitions that may wait for the pipeline; beyond, senders are asked to come back, and none is taken."""
+MOST_STORING = 64
+"""Bodies that are being stored at once."""
+RETRY_S = 10
+_SKEW = 60_000_000
+_decoder = msgspec.json.Decoder(AlertFact)
+_log = logging.getLogger("limnograph.inbox")
+Key = tuple[str, int]
+
+
+class Episode(NamedTuple):
+    """One firing of an alert, told by one transition or both. `followed_at`: when the next one of it began."""
+
+    told: dict[str, AlertFact]
+    followed_at: int | None = None
+
+    @property
+    def fact(self) -> AlertFact:
+        """What is known of it; the firing says more about the start, so it counts."""
+        return self.told.get("firing") or self.told["resolved"]
+
+    @property
+    def firing(self) -> bool:
+        """Whether it still does: not resolved, and not begun again since."""
+        return "resolved" not in self.told and self.followed_at is None
+
+    @property
+    def ends_at(self) -> int | None:
+        """Microseconds; None while it fires."""
+        resolved = self.told.get("resolved")
+        if resolved is not None:
+            return resolved.ends_at if resolved.ends_at is not None else resolved.observed_at
+        return self.followed_at
+
+
+class Alerts:
+    """`accept` is durable before it returns. Thread-safe."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        engine: QueryEngine | None,
+        clock: Clock,
+        *,
+        reads: ColdReads | None = None,
+        most: int = MOST,
+        most_waiting: int = MOST_WAITING,
+        tell: Callable[[Episode], None] = lambda _episode: None,
+    ) -> None:
+        self._inbox, self._engine, self._clock = inbox, engine, clock
+        self._reads, self._most, self._most_waiting = reads or ColdReads(), most, most_waiting
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._told: dict[Key, dict[str, AlertFact]] = {}
+        self._starts: dict[str, list[int]] = {}
+        self._of_table: dict[TableName, set[Key]] = defaultdict(set)
+        self._shown: Counter[TableName | None] = Counter()
+        self._storing = 0
+        self._waiting = 0
+        self._meta_read = False
+        self._seen_to = 0
+
+    async def accept(self, facts: Sequence[AlertFact]) -> int:
+        """Store durably, then show; returns how many were new. Raises SourceError, with a time to come back when too
+        much waits already.
+        """
+        if self._storing >= MOST_STORING or self._waiting + len(facts) > self._most_waiting:
+            raise SourceUnavailable("inbox", "too many alerts wait to be stored; send them again", RETRY_S)
+        self._storing += 1
+        try:
+            new = await asyncio.to_thread(self._inbox.put, [_item(fact) for fact in facts])
+        finally:
+            self._storing -= 1
+        self._waiting += new
+        self._show(facts, told=True)
+        return new
+
+    def open_since(self, fingerprint: str) -> int | None:
+        """Since when an alert fires, as far as we were told."""
+        with self._lock:
+            starts = self._starts.get(fingerprint)
+            return starts[-1] if starts and "resolved" not in self._told[fingerprint, starts[-1]] else None
+
+    def catch_up(self) -> None:
+        """Take in what other processes accepted and, once, what the meta table holds. Raises SourceError of the inbox;
+        the meta table is tried again later.
+        """
+        if not self._meta_read and self._engine is not None:
+            try:
+                self._show(self._cold(self._clock.now() - WINDOW))
+            except LimnographError as error:
+                _log.warning("alerts of the meta tables: %s", error)
+            else:
+                self._meta_read = True
+        self._waiting = self._inbox.backlog([KIND]).items
+        newest = self._inbox.newest(KIND)
+        if newest is not None and newest >= self._seen_to:
+            items = self._inbox.items(KIND, max(self._seen_to - _SKEW, 0))
+            self._seen_to = newest + 1
+            self._show([fact for item in items if (fact := _decoded(item)) is not None])
+        self._forget()
+
+    def version(self, name: TableName | None) -> int:
+        """How many transitions were shown so far: of a table, or of all."""
+        return self._shown[name]
+
+    def episodes(self, name: TableName | None = None) -> list[Episode]:
+        """Those in memory, newest first: of a table, or all."""
+        with self._lock:
+            keys = self._told.keys() if name is None else self._of_table.get(name, set())
+            found = [self._episode(key) for key in keys]
+        return sorted(found, key=lambda episode: (-episode.fact.starts_at, episode.fact.fingerprint))
+
+    async def of_fingerprint(self, fingerprint: str) -> list[Episode]:
+        """All of one alert, newest first; from the meta table where memory has none of it. Raises SourceError."""
+        with self._lock:
+            found = [self._episode((fingerprint, at)) for at in self._starts.get(fingerprint, ())]
+        if not found and self._engine is not None:
+            facts = await self._reads.ask(self._cold, 0)
+            older: dict[int, dict[str, AlertFact]] = defaultdict(dict)
+            for fact in facts:
+                if fact.fingerprint == fingerprint:
+                    older[fact.starts_at].setdefault(fact.status, fact)
+            starts = sorted(older)
+            found = [Episode(older[at], after) for at, after in zip(starts, [*starts[1:], None], strict=False)]
+        return sorted(found, key=lambda episode: -episode.fact.starts_at)
+
+    async def older(self) -> list[Episode]:
+        """Everything that the meta table holds, newest first. Raises SourceError."""
+        if self._engine is None:
+            return []
+        told: dict[Key, dict[str, AlertFact]] = defaultdict(dict)
+        for fact in await self._reads.ask(self._cold, 0):
+            told[fact.fingerprint, fact.starts_at].setdefault(fact.status, fact)
+        return [Episode(told[key]) for key in sorted(told, key=lambda key: -key[1])]
+
+    def _episode(self, key: Key) -> Episode:
+        later = [at for at in self._starts[key[0]] if at > key[1]]
+        return Episode(dict(self._told[key]), later[0] if later else None)
+
+    def _show(self, facts: Iterable[AlertFact], *, told: bool = False) -> None:
+        fresh = []
+        with self._lock:
+            for fact in facts:
+                key = fact.fingerprint, fact.starts_at
+                transitions = self._told.setdefault(key, {})
+                if fact.status in transitions:
+                    continue
+                transitions[fact.status] = fact
+                starts = self._starts.setdefault(fact.fingerprint, [])
+                if fact.starts_at not in starts:
+                    starts.append(fact.starts_at)
+                    starts.sort()
+                self._shown[None] += 1
+                if fact.catalog and fact.namespace and fact.table:
+                    name = TableName(fact.catalog, fact.namespace, fact.table)
+                    self._of_table[name].add(key)
+                    self._shown[name] += 1
+                fresh.append(key)
+            seen = [self._episode(key) for key in fresh] if told else []
+        for episode in seen:
+            self._tell(episode)
+
+    def _forget(self) -> None:
+        with self._lock:
+            spare = len(self._told) - self._most
+            if spare <= 0:
+                return
+            over = sorted((key for key in self._told if not self._episode(key).firing), key=lambda key: key[1])
+            for key in over[:spare]:
+                del self._told[key]
+                self._starts[key[0]].remove(key[1])
+                if not self._starts[key[0]]:
+                    del self._starts[key[0]]
+                for keys in self._of_table.values():
+                    keys.discard(key)
+
+    def _cold(self, start: int) -> list[AlertFact]:
+        """Rows of the meta table. Raises SourceError."""
+        if self._engine is None:
+            return []
+        rows = self._engine.select(MetaQuery(table="alerts", start=start)).to_dicts()
+        for row in rows:
+            for column in ("labels", "annotations"):
+                if isinstance(row[column], list):
+                    row[column] = {pair["key"]: pair["value"] for pair in row[column]}
+        return msgspec.convert(rows, list[AlertFact])
+
+
+def _item(fact: AlertFact) -> InboxItem:
+    key = item_key(fact.fingerprint, fact.starts_at, fact.status)
+    return InboxItem(KIND, key, msgspec.json.encode(fact), fact.observed_at or 0)
+
+
+def _decoded(item: InboxItem) -> AlertFact | None:
+    try:
+        return _decoder.decode(item.payload)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        _log.warning("inbox: item %s is no alert: %s", item.key, error)
+        return None
