@@ -15,7 +15,7 @@ from limnograph.domain.ids import TableName
 from limnograph.ports.query_engine import MetaHead
 from limnograph.services.hot import STUCK, HotStore
 from limnograph.services.lake import Facts
-from limnograph.services.loading import passes_of
+from limnograph.services.row_sheets import passes_of
 from limnograph.wiring.server import Parts
 from serving_kit import HOUR, NOW, SECOND, UUID, FixedClock, MemoryInbox, change, lake, moved, parts, row
 

@@ -27,6 +27,7 @@ from limnograph.services.cold import ColdReads
 from limnograph.services.hot_columns import HOT_COLUMNS
 from limnograph.services.hot_fresh import Arrived, arrived
 from limnograph.services.hot_table import HotTable, states_once
+from limnograph.services.known_until import KnownUntil
 from limnograph.services.lake import Facts, Lake
 from limnograph.services.loading import Loaded, load
 from limnograph.services.older_lakes import OlderLakes, all_reach
@@ -84,9 +85,7 @@ class HotStore:
         self._attempted = False
         self._began: int | None = None
         self._asked: dict[str, int] = {}
-        self._probed: dict[str, int] = {}
-        self._behind: dict[str, int | None] = {}
-        self._read: frozenset[str] | None = None
+        self._known = KnownUntil()
         self.listeners: list[Callable[[Lake], None]] = []
         """Told of a lake before it is shown, in the thread that made it."""
 
@@ -109,30 +108,16 @@ class HotStore:
 
     @property
     def watermark(self) -> int | None:
-        """Metadata is known up to here (epoch microseconds): newest probe of the watcher that read a catalog, or the
-        time at which the newest pass looked at the lake; None when neither has happened.
-        """
-        return _newest(*self._probed.values(), self._reading.lake.observed_at)
+        """Metadata is known up to here (epoch microseconds); None while nothing is known of it."""
+        return self._known.watermark(self._reading.lake)
 
     def known_until(self, name: TableName) -> int | None:
-        """The watermark of one table: older than that of the lake while its catalog or its metadata cannot be read.
-
-        Then a pass that read other tables says nothing about this one; what counts are the table's own rows.
-        """
-        text, lake = str(name), self._reading.lake
-        probed = self._behind[text] if text in self._behind else self._probed.get(name.catalog)
-        if text not in self._behind and (self._read is None or name.catalog in self._read):
-            return _newest(probed, lake.observed_at)
-        table = lake.tables.get(lake.names.get(name, ""))
-        return _newest(probed, table.seen.observed_at if table else None)
+        """The watermark of one table."""
+        return self._known.until(name, self._reading.lake)
 
     def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
         """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
-        still = {name: known for name, known in self._behind.items() if _catalog(name) not in read}
-        behind = {name: self._behind.get(name, self._probed.get(_catalog(name))) for name in failed}
-        self._behind = {**still, **behind}
-        self._probed = {**self._probed, **dict.fromkeys(read, at)}
-        self._read = frozenset(read)
+        self._known.probed(at, read, failed)
 
     def refresh(self) -> bool:
         """Take in what is new in the meta tables; once an hour let go what left the window. True: it changed."""
@@ -320,11 +305,3 @@ def _by_table(facts: Facts) -> tuple[dict[str, list[SnapshotFact]], dict[str | N
     for change in facts.changes:
         changes[change.table_uuid].append(change)
     return rows, changes
-
-
-def _catalog(name: str) -> str:
-    return name.split(".", 1)[0]
-
-
-def _newest(*instants: int | None) -> int | None:
-    return max((at for at in instants if at is not None), default=None)

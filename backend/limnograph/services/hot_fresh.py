@@ -12,18 +12,9 @@ from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
 from limnograph.services.hot_columns import AT, ID, Sheet, joined
 from limnograph.services.hot_table import HotTable, Seen
 from limnograph.services.lake import Lake
-from limnograph.services.loading import (
-    CHANGE_COLUMNS,
-    CHANGE_KINDS,
-    ROW_COLUMNS,
-    change_facts,
-    names_by_id,
-    newest_of,
-    passes_of,
-    rows_wanted,
-    sheets_of,
-)
+from limnograph.services.loading import CHANGE_COLUMNS, CHANGE_KINDS, change_facts
 from limnograph.services.main_log import is_move, move_of
+from limnograph.services.row_sheets import ROW_COLUMNS, names_by_id, newest_of, passes_of, rows_wanted, sheets_of
 
 
 class Arrived(NamedTuple):

@@ -7,7 +7,7 @@ that the state is known at the span's first instant. No Python object is made pe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,14 +15,13 @@ import numpy as np
 import polars as pl
 
 from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.domain.ids import TableName
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.hot_columns import HOT_COLUMNS, ID, Sheet, sheet_of_frame
+from limnograph.services.hot_columns import HOT_COLUMNS, ID
 from limnograph.services.hot_rows import Rows, packed
 from limnograph.services.hot_table import HotTable, Seen, table_of
 from limnograph.services.main_log import MainLog, log_of_sorted
+from limnograph.services.row_sheets import add_passes, names_by_id, newest_of, rows_wanted, runs_of, sheets_of
 
-ROW_COLUMNS = ("table_uuid", *HOT_COLUMNS, "observed_at", "run_id")
 CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable")
 """Changes that pages show; the others are read by nobody here."""
 CHANGE_COLUMNS = (
@@ -31,11 +30,8 @@ CHANGE_COLUMNS = (
 )
 _STATES = tuple(kind for kind in CHANGE_KINDS if kind != "ref")
 _LOG_COLUMNS = ("table_uuid", "subject", "from_value", "to_value", "at", "observed_at", "run_id")
-_NAMES = ("table_uuid", "snapshot_id", "catalog", "namespace", "table", "metadata_location")
 _KEYS = frozenset(("snapshot_id", "committed_at", "sequence_number", "parent_id", "on_main"))
 """What rows are sorted by, and what tells whether they are on main: of every row."""
-_AT_ONCE = 131_072
-"""Rows that are numbers of 64 bits at the same time: 45 MB."""
 
 
 class Loaded(NamedTuple):
@@ -92,7 +88,7 @@ class _Reading:
         """Rows committed in `[start, end)`."""
         query = MetaQuery(table="snapshots", columns=self._columns, table_uuids=self._uuids, start=start, end=end)
         frame = self._unordered(query)
-        _add_passes(self._passes, frame)
+        add_passes(self._passes, frame)
         for uuid, found in newest_of(frame).items():
             self._seen[uuid] = self._seen[uuid].and_also(found.seen)
             self._newest[uuid] |= found.ids
@@ -110,7 +106,7 @@ class _Reading:
             table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), start=start, end=end
         )
         frame = self._unordered(query)
-        _add_passes(self._passes, frame)
+        add_passes(self._passes, frame)
         moves = self._moves(frame)
         if moves.height < frame.height:
             self._keep(msgspec.structs.replace(query, columns=CHANGE_COLUMNS), pl.lit(value=True))
@@ -123,14 +119,14 @@ class _Reading:
         )
         frame = self._engine.select(query)
         newest = frame.filter(pl.col("at") == pl.col("at").max().over("table_uuid", "subject"))
-        _add_passes(self._passes, newest)
+        add_passes(self._passes, newest)
         moves = self._moves(newest, front=True)
         if moves.height < newest.height:
             self._keep(msgspec.structs.replace(query, columns=CHANGE_COLUMNS), _newest_of_its_name())
         wanted = self._pointed_at()
         wanted |= self._on_main_before(set(moves["table_uuid"]))
         carried = rows_wanted(self._engine, wanted)
-        _add_passes(self._passes, carried)
+        add_passes(self._passes, carried)
         for uuid, sheet in sheets_of(carried):
             rows = self._blocks[uuid]
             self._blocks[uuid] = rows._replace(blocks=(packed(sheet), *rows.blocks))
@@ -150,7 +146,7 @@ class _Reading:
     def _keep(self, query: MetaQuery, chosen: pl.Expr | None) -> None:
         """Changes as facts, without main's moves."""
         frame = self._engine.select(query)
-        _add_passes(self._passes, frame)
+        add_passes(self._passes, frame)
         if chosen is not None:
             frame = frame.filter(chosen & ~_MOVE)
         for change in change_facts(frame):
@@ -161,7 +157,7 @@ class _Reading:
         moves = frame.filter(_MOVE).with_columns(pl.col("to_value").cast(pl.Int64).alias("to"))
         moves = moves.sort("table_uuid", "at", maintain_order=True)
         times, ids, first = moves["at"].to_numpy(), moves["to"].to_numpy(), 0
-        for uuid, count in _groups(moves["table_uuid"]):
+        for uuid, count in runs_of(moves["table_uuid"]):
             own = slice(first, first + count)
             if count == 1 or (times[own][1:] > times[own][:-1]).all():
                 part = log_of_sorted(times[own], ids[own])
@@ -210,99 +206,6 @@ _MOVE = (pl.col("subject") == "main").fill_null(value=False) & _ID.fill_null(val
 
 def _newest_of_its_name() -> pl.Expr:
     return pl.col("at") == pl.col("at").max().over("table_uuid", "subject")
-
-
-class Newest(NamedTuple):
-    """Ids of the rows of a table that were observed last and committed last, and until when it was observed."""
-
-    ids: set[int]
-    seen: Seen
-
-
-def newest_of(frame: pl.DataFrame) -> dict[str, Newest]:
-    """Of every table in a frame with the ROW_COLUMNS."""
-    thin = frame.select("table_uuid", "snapshot_id", "observed_at", "committed_at")
-    best = thin.group_by("table_uuid").agg(
-        pl.col("observed_at").max(),
-        pl.col("snapshot_id").get(pl.col("observed_at").fill_null(0).arg_max()).alias("named"),
-        pl.col("snapshot_id").get(pl.col("committed_at").fill_null(0).arg_max()).alias("located"),
-    )
-    return {uuid: Newest({named, located}, Seen(observed)) for uuid, observed, named, located in best.iter_rows()}
-
-
-def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, Seen]:
-    """What some rows say about their tables' names and metadata."""
-    found: dict[str, Seen] = defaultdict(Seen)
-    if not wanted:
-        return found
-    frame = _by_id(engine, wanted, (*_NAMES, "observed_at", "committed_at"))
-    for uuid, snapshot_id, catalog, namespace, table, location, observed, committed in frame.iter_rows():
-        if (uuid, snapshot_id) in wanted:
-            name = TableName(catalog, namespace or "", table) if catalog and table else None
-            named_at, located = (observed or 0) if name else -1, -1 if committed is None else committed
-            found[uuid] = found[uuid].and_also(Seen(observed, name, named_at, location, located))
-    return found
-
-
-def rows_wanted(engine: QueryEngine, wanted: set[tuple[str, int]]) -> pl.DataFrame:
-    """Those rows that exist, each once, with the ROW_COLUMNS."""
-    query = MetaQuery(table="snapshots", columns=ROW_COLUMNS, limit=0)
-    frame = _by_id(engine, wanted, ROW_COLUMNS) if wanted else engine.select(query)
-    chosen = [key in wanted for key in zip(frame["table_uuid"], frame["snapshot_id"], strict=True)]
-    return frame.filter(pl.Series(chosen, dtype=pl.Boolean)).unique(
-        ["table_uuid", "snapshot_id"], keep="last", maintain_order=True
-    )
-
-
-def _by_id(engine: QueryEngine, wanted: set[tuple[str, int]], columns: tuple[str, ...]) -> pl.DataFrame:
-    uuids, ids = sorted({uuid for uuid, _ in wanted}), sorted({snapshot_id for _, snapshot_id in wanted})
-    query = MetaQuery(table="snapshots", columns=columns, table_uuids=tuple(uuids), snapshot_ids=tuple(ids))
-    return engine.select(query)
-
-
-def sheets_of(frame: pl.DataFrame) -> Iterator[tuple[str, Sheet]]:
-    """Rows of a frame with the ROW_COLUMNS by table, in commit order; a few tables at a time."""
-    keys = ("table_uuid", "committed_at", "sequence_number", "snapshot_id")
-    order: pl.Series | None = frame.select(pl.arg_sort_by(*keys, nulls_last=False)).to_series()
-    if order is not None and (order.diff().drop_nulls() == 1).all():
-        order = None  # as compacted files have them: then nothing has to be moved
-    groups = _groups(frame["table_uuid"] if order is None else frame["table_uuid"].gather(order))
-    first = 0
-    while groups:
-        taken, count = 0, 0
-        while taken < len(groups) and (count == 0 or count + groups[taken][1] <= _AT_ONCE):
-            count += groups[taken][1]
-            taken += 1
-        part = frame.slice(first, count) if order is None else frame[order[first : first + count]]
-        sheet, start = sheet_of_frame(part), 0
-        for uuid, own in groups[:taken]:
-            yield uuid, Sheet(sheet.numbers[:, start : start + own], sheet.words)
-            start += own
-        first, groups = first + count, groups[taken:]
-
-
-def _groups(uuids: pl.Series) -> list[tuple[str, int]]:
-    """Runs of equal values."""
-    runs = uuids.rle().struct.unnest()
-    return list(zip(runs["value"].to_list(), runs["len"].to_list(), strict=True))
-
-
-def _add_passes(passes: dict[str, int], frame: pl.DataFrame) -> None:
-    """Earliest observation of every pass that a frame has rows of; its later rows were read after that."""
-    seen = frame.select("run_id", "observed_at").filter(pl.col("observed_at").is_not_null())
-    for name, at in seen.group_by("run_id").agg(pl.col("observed_at").min()).iter_rows():
-        if name is not None:
-            passes[name] = min(passes.get(name, at), at)
-    for at in seen.filter(pl.col("run_id").is_null())["observed_at"].unique():
-        passes.setdefault(str(at), at)
-
-
-def passes_of(*frames: pl.DataFrame) -> dict[str, int]:
-    """Earliest observation of each pass that some frames have rows of."""
-    passes: dict[str, int] = {}
-    for frame in frames:
-        _add_passes(passes, frame)
-    return passes
 
 
 def rows_by_id(engine: QueryEngine, table_uuid: str, snapshot_ids: tuple[int, ...]) -> list[SnapshotFact]:
