@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from blame.lab import CLOCKS, experiments
 from blame.methods import Method, Run, oracle, ours, run
 from blame.misses import reasons
 from blame.performance import measured
-from blame.report import PAGE, RESULTS, document, line
+from blame.report import PAGE, RESULTS, ROOT, document, line
 from blame.score import per_scenario
 
 PUBLIC_SEED, HELDOUT_SEED = 4099, 101
@@ -41,13 +42,21 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=PARTS, help="these parts; the others stay as they are")
     asked = parser.parse_args()
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    results.setdefault("engine", {})
     for part in asked.only or PARTS:
         found = PARTS[part](asked)
         if found is not None:
             results[part] = found
+            results["engine"][part] = _engine()
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     PAGE.write_text(document(results))
     print(f"written: {RESULTS}, {PAGE}")
+
+
+def _engine() -> str:
+    """Last commit that changed the engine, so that a page older than the engine says so."""
+    asked = ["git", "log", "-1", "--format=%h", "--", "backend/limnograph/analysis/explain"]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def _public(asked: argparse.Namespace) -> dict[str, Any]:
