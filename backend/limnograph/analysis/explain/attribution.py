@@ -12,16 +12,18 @@ import numpy as np
 from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
 from limnograph.analysis.explain.lag import horizon, onset_mass
 from limnograph.analysis.explain.onset import Onset
-from limnograph.analysis.explain.recurrence import kinds, multipliers
+from limnograph.analysis.explain.recurrence import multipliers
 from limnograph.analysis.explain.rivals import Shift
 
 BY_COMMIT = 1.0
 """Expected changes of a case that a commit causes, before anything was seen."""
-BY_NOBODY = 0.6
+BY_NOBODY = 0.45
 """... that nothing in the case explains (a release of the job, a neighbour that no control saw)."""
 BY_RIVAL = 1.0
 """... for each shift of a rival: what was not taken out of the series, because the response was not quite that."""
 RIVAL_RUNS = 3.0
+NEAR, MOST_PLACES = 9.0, 96
+"""Onsets that are looked at: not less likely than this (log), and at most so many."""
 ROUNDS = 4
 ENDS = 30.0
 """How much likelier a fall without a cause is when it ends a rise: pulses go away by themselves."""
@@ -61,7 +63,6 @@ class _Weights:
 def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Shift]) -> list[Shares]:
     """Posteriors of every change; kinds of commits learn from the other changes of the same direction."""
     weighed = [_weigh(job, commits, each, shifts) for each in asked]
-    kind = kinds(commits)
     observed = ((commits.at >= job.at[0]) & (commits.at <= job.at[-1])).astype(np.float64)
     none, size = np.zeros(len(commits)), len(commits)
     shares = [_share(each, np.ones(size), size) for each in weighed]
@@ -69,7 +70,7 @@ def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Sh
     for _ in range(ROUNDS if len(asked) > 1 and size else 0):
         total = {way: sum((s.commit for s, up in zip(shares, rises, strict=True) if up == way), none) for way in rises}
         shares = [
-            _share(each, multipliers(kind, total[rises[k]] - shares[k].commit, observed), size)
+            _share(each, multipliers(commits.kind, total[rises[k]] - shares[k].commit, observed), size)
             for k, each in enumerate(weighed)
         ]
     return shares
@@ -79,7 +80,9 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
     """Weights that do not depend on other changes, scaled so that the largest Bayes factor is 1."""
     onset, suspicion = asked.onset, asked.suspicion
     top = onset.supported
-    near = np.flatnonzero(onset.support > top - 12)
+    near = np.flatnonzero(onset.support > top - NEAR)
+    if near.size > MOST_PLACES:
+        near = np.sort(near[np.argpartition(-onset.support[near], MOST_PLACES)[:MOST_PLACES]])
     factor = np.exp(onset.support[near] - top)
     places = onset.first + near
     starts, gap = job.at[places], job.gap

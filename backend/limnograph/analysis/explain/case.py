@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from limnograph.domain.explanations import Case, CaseCommit
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Name = TypeVar("Name", bound=Hashable)
 LATEST_MS = 8.64e15
 """Last instant that JavaScript's Date can hold; later ones are not times."""
 
@@ -35,19 +37,19 @@ class Series:
 
     at: Floats
     log: Floats
+    gap: float
+    """Median distance of neighbours, in milliseconds; 0 with fewer than two."""
 
     def __len__(self) -> int:
         return self.at.size
 
-    @property
-    def gap(self) -> float:
-        """Median distance of neighbours, in milliseconds; 0 with fewer than two."""
-        return float(np.median(np.diff(self.at))) if len(self) > 1 else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """Columns of the commits that have a time, in order of time. Codes count from 0; an unknown name has its own."""
+    """Columns of the commits that have a time, in order of time. Codes count from 0; an unknown name has its own.
+
+    `kind`: table, operation and writer together.
+    """
 
     ids: tuple[str, ...]
     tables: tuple[str | None, ...]
@@ -55,7 +57,7 @@ class Commits:
     table: Ints
     operation: Ints
     operations: tuple[str, ...]
-    writer: Ints
+    kind: Ints
     features: Floats
     schema_changed: Flags
     spec_changed: Flags
@@ -78,7 +80,7 @@ def series(times: Sequence[float | None], values: Sequence[float | None], field:
     if at.size and not (np.diff(at) > 0).all():
         at, place, count = np.unique(at, return_inverse=True, return_counts=True)
         log = np.bincount(place, log) / count
-    return Series(at, log)
+    return Series(at, log, float(np.median(np.diff(at))) if at.size > 1 else 0.0)
 
 
 def numbers(values: Sequence[float | None]) -> Floats:
@@ -102,7 +104,7 @@ def commits(case: Case) -> Commits:
         table=_codes([each.table or "" for each in rows])[1],
         operation=operation,
         operations=operations,
-        writer=_codes([each.app_id or "" for each in rows])[1],
+        kind=_codes([(each.table, each.operation, each.app_id) for each in rows])[1],
         features=np.where(np.isfinite(features) & (features >= 0), features, np.nan),
         schema_changed=np.array([bool(each.schema_changed) for each in rows], bool),
         spec_changed=np.array([bool(each.spec_changed) for each in rows], bool),
@@ -110,7 +112,7 @@ def commits(case: Case) -> Commits:
     )
 
 
-def _codes(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    known: dict[str, int] = {}
+def _codes(names: Sequence[Name]) -> tuple[tuple[Name, ...], Ints]:
+    known: dict[Name, int] = {}
     codes = [known.setdefault(name, len(known)) for name in names]
     return tuple(known), np.array(codes, np.int64)

@@ -7,7 +7,6 @@ import numpy as np
 from limnograph.analysis.explain.attribution import Shares
 from limnograph.analysis.explain.case import FEATURES, Commits, Series
 from limnograph.analysis.explain.lag import onset_mass
-from limnograph.analysis.explain.recurrence import kinds
 from limnograph.analysis.explain.structure import KNOTS, Structure, top_features
 from limnograph.domain.explanations import Evidence, Hypothesis, Similar
 
@@ -41,8 +40,7 @@ def supporting(
         "mechanism": _share(float(structure.ratio[commit])),
         "recurrence": _share(again),
     }
-    kind = kinds(commits)
-    alike = kind == kind[commit]
+    alike = commits.kind == commits.kind[commit]
     alike[commit] = False
     suspect.similar = Similar(int(alike.sum()), round(float(np.maximum(again - 1, 0) > 1) * float(alike.sum())))
 

@@ -22,28 +22,36 @@ EDGE = 2
 
 @dataclass(frozen=True, slots=True)
 class Onset:
-    """For each place of a stretch as first run of a new level: `support` = log Bayes factor, and the effect there."""
+    """For each place of a stretch as first run of a new level: `support` = log Bayes factor, and the effect there.
+
+    `told`: index of the place that is told, where that is not the one of the strongest support.
+    """
 
     first: int
     support: Floats
     effect: Floats
     error: Floats
+    told: int | None = None
+
+    @property
+    def index(self) -> int:
+        """Index of the place that is told."""
+        return int(self.support.argmax()) if self.told is None else self.told
 
     @property
     def best(self) -> int:
-        """Place of the strongest support, in the whole series."""
-        return self.first + int(self.support.argmax())
+        """The place that is told, in the whole series."""
+        return self.first + self.index
 
     @property
     def strength(self) -> float:
         """Squared distance of the best effect from 0, in standard errors."""
-        at = int(self.support.argmax())
-        return float((self.effect[at] / self.error[at]) ** 2)
+        return float((self.effect[self.index] / self.error[self.index]) ** 2)
 
     @property
     def rises(self) -> bool:
         """Whether the best effect is a slowdown."""
-        return bool(self.effect[self.support.argmax()] > 0)
+        return bool(self.effect[self.index] > 0)
 
     @property
     def supported(self) -> float:

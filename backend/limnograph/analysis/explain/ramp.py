@@ -8,7 +8,7 @@ import numpy as np
 
 from limnograph.analysis.explain.case import Floats, Ints, Series
 from limnograph.analysis.explain.changes import Levels, stretches
-from limnograph.analysis.explain.noise import noise
+from limnograph.analysis.explain.noise import Noise, noise
 from limnograph.analysis.explain.onset import Onset, doubted_shape, shape_onset
 from limnograph.analysis.explain.smoothing import binned, bins
 
@@ -17,8 +17,8 @@ HOUR_MS = 3_600_000.0
 LENGTHS_HOURS = (2.0, 4.0, 6.0, 9.0, 12.0, 16.0, 20.0, 24.0, 36.0)
 LEAST_RUNS = 6
 LONGEST_MS = 36 * HOUR_MS
-MARGIN = 2.0
-"""Log likelihood that a hinge must gain over steps beyond its parameters: a step is the simpler story."""
+LOG_STEP, LOG_HINGE = float(np.log(0.8)), float(np.log(0.2))
+"""How often a change is sudden, and how often it takes hours, before any was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Move:
     @property
     def effect(self) -> float:
         """Log of the level after over the level before."""
-        return float(self.onset.effect[self.onset.support.argmax()])
+        return float(self.onset.effect[self.onset.index])
 
 
 def moves(job: Series, values: Floats, levels: Levels) -> list[Move]:
@@ -80,17 +80,54 @@ def _hinge(job: Series, values: Floats, levels: Levels, first: int, last: int) -
     if not places.size:
         return None
     found = shape_onset(coarse, 0, shapes, 0, around)
-    gain = 0.5 * (found.effect / found.error) ** 2
-    best = int(gain.argmax())
-    white = around.whiten(coarse)
-    ladder = 0.5 * (_power(white, None) - _power(white, np.column_stack([around.whiten(row) for row in stairs])))
-    unit = np.log(coarse.size)
-    flat = 0.5 * (_power(white, None) - _power(white, around.whiten(np.ones(coarse.size))[:, None]))
-    if gain[best] - 1.5 * unit < ladder - flat - (last - first + 1) * unit + MARGIN:
-        return None
     found = doubted_shape(found, coarse, shapes[int(found.support.argmax())], around)
-    onset = _by_place(found, places, edges)
-    return Move(onset, max(1, int(lengths[best] / max(job.gap, 1.0))), stop)
+    hinges = _by_place(found, places, edges)
+    rise = max(1, int(lengths[found.support.argmax()] / max(job.gap, 1.0)))
+    if last > first:
+        return Move(hinges, rise, stop) if _is_one(coarse, stairs, found, around) else None
+    step = shape_onset(coarse, 0, stairs[1:], 0, around)
+    return _mixed(levels.onsets[first], float(step.support[0]), hinges, rise, stop)
+
+
+def _is_one(coarse: Floats, stairs: Floats, hinge: Onset, around: Noise) -> bool:
+    """Whether one hinge (place, length, height) explains a stretch better than its stairs (place, height each)."""
+    gain = 0.5 * float(((hinge.effect / hinge.error) ** 2).max())
+    white = around.whiten(coarse)
+    flat = _power(white, around.whiten(np.ones(coarse.size))[:, None])
+    ladder = 0.5 * (flat - _power(white, np.column_stack([around.whiten(row) for row in stairs])))
+    unit = float(np.log(coarse.size))
+    return gain - 1.5 * unit >= ladder - (stairs.shape[0] - 1) * unit
+
+
+def _mixed(step: Onset, step_support: float, hinges: Onset, rise: int, stop: int) -> Move:
+    """Both stories of one change side by side: each place as onset of a step or of a hinge, whichever it may be.
+
+    `step_support`: of the step among the same bins as the hinges, by which theirs is put on its scale.
+    """
+    scaled = hinges.support - step_support + step.supported + LOG_HINGE
+    first = min(step.first, hinges.first)
+    size = max(step.first + step.support.size, hinges.first + hinges.support.size) - first
+    support, effect, error = np.full(size, -np.inf), np.zeros(size), np.ones(size)
+    told = []
+    for onset, own in ((hinges, scaled), (step, step.support + LOG_STEP)):
+        at = slice(onset.first - first, onset.first - first + own.size)
+        better = own > support[at]
+        effect[at] = np.where(better, onset.effect, effect[at])
+        error[at] = np.where(better, onset.error, error[at])
+        support[at] = np.logaddexp(support[at], own)
+        told.append((_mass(own), int(own.argmax()) + at.start, onset))
+    (hinge_mass, hinge_at, _), (step_mass, step_at, _) = told
+    is_hinge = hinge_mass > step_mass
+    index = hinge_at if is_hinge else step_at
+    chosen = hinges if is_hinge else step
+    own_index = first + index - chosen.first
+    effect[index], error[index] = chosen.effect[own_index], chosen.error[own_index]
+    return Move(Onset(first, support, effect, error, index), rise if is_hinge else 0, stop)
+
+
+def _mass(support: Floats) -> float:
+    top = float(support.max())
+    return top + float(np.log(np.exp(support - top).sum()))
 
 
 def _hinges(at: Floats, first: float, last: float) -> tuple[Ints, Floats, Floats]:
@@ -116,17 +153,18 @@ def _fitted(rows: Floats, values: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(rows.T, values, rcond=None)[0] @ rows)
 
 
-def _power(white: Floats, design: Floats | None) -> float:
-    if design is None:
-        return float(white @ white)
+def _power(white: Floats, design: Floats) -> float:
     rest = white - design @ np.linalg.lstsq(design, white, rcond=None)[0]
     return float(rest @ rest)
 
 
 def _by_place(found: Onset, places: Ints, edges: Ints) -> Onset:
-    """For every run of the span that a hinge may start at: the support of the best length, spread over its bin."""
+    """For every run of the span that a hinge may start at: the mean support of its lengths, the effect of the best."""
     starts = np.unique(places)
-    best = np.array([int(np.flatnonzero(places == start)[found.support[places == start].argmax()]) for start in starts])
-    each = np.diff(edges)[starts]
-    row = np.repeat(best, each)
-    return Onset(int(edges[starts[0]]), found.support[row], found.effect[row], found.error[row])
+    lengths = places.size // starts.size
+    support = found.support.reshape(starts.size, lengths)
+    top = support.max(axis=1)
+    mean = top + np.log(np.exp(support - top[:, None]).mean(axis=1))
+    best = support.argmax(axis=1) + np.arange(starts.size) * lengths
+    row = np.repeat(np.arange(starts.size), np.diff(edges)[starts])
+    return Onset(int(edges[starts[0]]), mean[row], found.effect[best][row], found.error[best][row])

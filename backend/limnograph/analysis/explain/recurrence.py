@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Commits, Floats, Ints
+from limnograph.analysis.explain.case import Floats, Ints
 
 STRENGTH = 2.0
 """Commits of a kind that the overall rate is worth, before the kind speaks for itself."""
 LEAST, MOST = 0.5, 40.0
-
-
-def kinds(commits: Commits) -> Ints:
-    """A number for each combination of table, operation and writer."""
-    rows = np.column_stack([commits.table, commits.operation, commits.writer])
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1) if len(commits) else np.empty(0, np.int64)
 
 
 def multipliers(kind: Ints, others: Floats, observed: Floats) -> Floats:
