@@ -165,8 +165,10 @@ def _performance(found: Row) -> str:
 
 def document(results: Row) -> str:
     """The page. Parts that were not measured are left out."""
+    engines = sorted(set(results.get("engine", {}).values()))
     parts = [
         OPENING,
+        *([f"Measured with the engine as of commit {', '.join(engines)}.\n"] if engines else []),
         "## Goals\n",
         _table(["where", "what", "goal", "measured", "verdict"], [each.row() for each in goals(results)]),
     ]
