@@ -24,7 +24,8 @@ import trino_server
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.iceberg.schema import iceberg_schema, table_properties
 from limnograph.adapters.prometheus.client import PrometheusClient
-from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+from limnograph.adapters.trino.asking import Coordinator
+from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.domain.facts import DAILY, HOURLY, MetaTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.series import RangeQuery

@@ -9,7 +9,8 @@ import psutil
 import pytest
 
 from fault_proxy import FAULTS, FaultProxy
-from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+from limnograph.adapters.trino.asking import Coordinator
+from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout
 from limnograph.ports.query_engine import MetaHead, MetaQuery
 from limnograph.ports.stopping import STOP, Stop

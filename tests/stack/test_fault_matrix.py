@@ -16,7 +16,8 @@ import rest_loads
 from fault_proxy import FAULTS, FaultProxy
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.prometheus.client import PrometheusClient
-from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+from limnograph.adapters.trino.asking import Coordinator
+from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.services.cold import ColdEngine
 from limnograph.services.jobs import ConfiguredJob
 from limnograph.services.rollups import DAY

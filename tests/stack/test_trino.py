@@ -17,7 +17,8 @@ import trino
 import postgres
 import trino_server
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+from limnograph.adapters.trino.asking import Coordinator
+from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.ports.query_engine import MetaQuery

@@ -25,7 +25,8 @@ def cold_engine(settings: Settings, embedded: EmbeddedEngine, clock: Clock) -> C
 def trino_engine(trino: TrinoSettings, namespace: str, pins: EmbeddedEngine) -> TrinoEngine:
     """The engine over Trino's client, which is an extra of the package."""
     try:
-        from limnograph.adapters.trino.engine import Coordinator, TrinoEngine
+        from limnograph.adapters.trino.asking import Coordinator
+        from limnograph.adapters.trino.engine import TrinoEngine
     except ModuleNotFoundError as error:
         raise EnvironmentFault("[trino] needs Trino's client: pip install 'limnograph[trino]'") from error
     at = Coordinator(
