@@ -1,5 +1,6 @@
 import '../../app.css';
 import { expect, test } from 'vitest';
+import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
 import AttentionList from './AttentionList.svelte';
@@ -8,6 +9,7 @@ import FleetTable from './FleetTable.svelte';
 import { AT, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
 import { fleetHref, readFleetView } from './question.ts';
 import { queryOf, readViews } from './views.svelte.ts';
+import HeatMap from './HeatMap.svelte';
 import SavedViews from './SavedViews.svelte';
 import StatusStrip from './StatusStrip.svelte';
 
@@ -155,3 +157,22 @@ test('stored views that lead elsewhere are left out', () =>
   expect(
     readViews('[{"name":"x","query":"//evil"},{"name":5,"query":""},null,{"name":"ok","query":""}]'),
   ).toEqual([{ name: 'ok', query: '' }]));
+
+test('the grid of the fleet has a cell a part of the range, and arrows move in it', async () => {
+  const screen = await render(HeatMap, { rows: [fleetRow(), CALM], from: AT - 3 * HOUR_MS, to: AT });
+  const burst = screen.getByRole('gridcell', { name: /^sales\.customer_events, .*: \+50,000 files$/ });
+  await expect.element(burst).toBeVisible();
+  expect(document.querySelectorAll('[role=gridcell][tabindex="0"]')).toHaveLength(1);
+  (document.querySelector('[role=gridcell][tabindex="0"]') as HTMLElement).focus();
+  await userEvent.keyboard('{ArrowDown}{End}{ArrowRight}');
+  expect(document.activeElement?.getAttribute('data-at')).toBe('1-2');
+  expect(document.querySelectorAll('[role=gridcell][tabindex="0"]')).toHaveLength(1);
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('the grid shows its numbers when they are asked for', async () => {
+  const screen = await render(HeatMap, { rows: [fleetRow()], from: AT - 3 * HOUR_MS, to: AT });
+  await screen.getByRole('button', { name: 'Numbers' }).click();
+  await expect.element(screen.getByText('+50k')).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+});
