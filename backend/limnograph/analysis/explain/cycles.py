@@ -13,16 +13,23 @@ HARMONICS = 4
 """Of a day. Four draw a clipped sine to within 1 % of its height."""
 WORTH = 0.05
 """Share of the spread that cycles must explain to be taken out (measured: correlation benchmark, law of section 7)."""
+WEEKS = 1.9
 PARAMETER_POINTS = 8
 """Points of the series that each parameter needs."""
 
 
-def cycles(at: Floats, values: Floats) -> tuple[Floats, int]:
-    """The cyclic part of the values (mean 0) and its parameters; zeros and 0 in less than two days or without one."""
+def cycles(at: Floats, values: Floats, *, weekly: bool = False) -> tuple[Floats, int]:
+    """The cyclic part of the values (mean 0) and its parameters; zeros and 0 in less than two days or without one.
+
+    `weekly`: days of the week differ too; only with enough weeks can they be told from a change.
+    """
     none = np.zeros_like(values), 0
     if at.size < 3 * PARAMETER_POINTS or at[-1] - at[0] < 2 * DAY_MS:
         return none
-    design = _waves(at, at[-1] - at[0], at.size)
+    design = _waves(at, at[-1] - at[0])
+    if weekly:
+        design = np.concatenate([_weekdays(at), design], axis=1)
+    design = design[:, : at.size // PARAMETER_POINTS]
     if design.shape[1] == 0:
         return none
     fitted = _robust_fit(design, values)
@@ -32,15 +39,24 @@ def cycles(at: Floats, values: Floats) -> tuple[Floats, int]:
     return (fitted, design.shape[1]) if before > 0 and after * spent < (1 - WORTH) * before else none
 
 
-def _waves(at: Floats, span: float, size: int) -> Floats:
-    """Sines and cosines of the periods that the series can tell apart: faster than twice its gap are not among them."""
-    gap = span / max(size - 1, 1)
+def has_weeks(at: Floats) -> bool:
+    """Whether every day of the week was seen twice, but for a few hours."""
+    return bool(at[-1] - at[0] >= WEEKS * WEEK_MS)
+
+
+def _waves(at: Floats, span: float) -> Floats:
+    """Sines and cosines of a day, the slow ones first; faster ones than 2.5 gaps of the series are not told apart."""
+    gap = span / max(at.size - 1, 1)
     periods = [DAY_MS / k for k in range(1, HARMONICS + 1) if DAY_MS / k > 2.5 * gap]
-    if span >= 2 * WEEK_MS:
-        periods += [WEEK_MS / k for k in (1, 2, 3) if WEEK_MS / k > 2.5 * gap]
-    periods = periods[: max(0, size // (2 * PARAMETER_POINTS))]
-    angles = 2 * np.pi * at[:, None] / np.array(periods, np.float64)[None, :]
-    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+    angles = [2 * np.pi * at / period for period in periods]
+    columns = [wave(angle) for angle in angles for wave in (np.sin, np.cos)]
+    return np.column_stack(columns) if columns else np.empty((at.size, 0))
+
+
+def _weekdays(at: Floats) -> Floats:
+    """Which day of the week each is, but for the first (the constant)."""
+    day = np.floor(at / DAY_MS) % 7
+    return np.column_stack([day == k for k in range(1, 7)]).astype(np.float64)
 
 
 def _robust_fit(design: Floats, values: Floats) -> Floats:

@@ -9,15 +9,15 @@ import numpy as np
 
 from limnograph.analysis.explain.case import Floats, Ints, Series
 from limnograph.analysis.explain.changes import MOST_BINS, Levels, criterion, find_levels
-from limnograph.analysis.explain.cycles import cycles
+from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.rivals import (
     Rival,
     Shift,
     coupling,
-    daily_level,
     levels_of,
     load_mode,
     responses,
+    rough_level,
     shared_mode,
 )
 from limnograph.analysis.explain.smoothing import binned, bins, running_median, scale
@@ -59,17 +59,19 @@ def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept
 def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> tuple[Floats, Levels]:
     """Levels alone or levels around a cycle, whichever needs less to explain the same runs (BIC)."""
     plain = find_levels(values, kept)
-    best, least, around = (values, plain), criterion(values, plain, 0), daily_level(job.at, values)
-    for _ in range(2):
-        daily, parameters = cycles(at, binned(values - around, edges))
-        if not parameters:
-            break
-        flat = clip_spikes(values - np.interp(job.at, at, daily))
-        levels = find_levels(flat, kept)
-        around = levels.level
-        cost = criterion(flat, levels, parameters)
-        if cost < least:
-            best, least = (flat, levels), cost
+    best, least = (values, plain), criterion(values, plain, 0)
+    for weekly in (False, True) if has_weeks(at) else (False,):
+        around = rough_level(job.at, values, WEEK_MS if weekly else DAY_MS)
+        for _ in range(2):
+            cycle, parameters = cycles(at, binned(values - around, edges), weekly=weekly)
+            if not parameters:
+                break
+            flat = clip_spikes(values - np.interp(job.at, at, cycle))
+            levels = find_levels(flat, kept)
+            around = levels.level
+            cost = criterion(flat, levels, parameters)
+            if cost < least:
+                best, least = (flat, levels), cost
     return best
 
 

@@ -79,18 +79,26 @@ def doubted_shape(onset: Onset, values: Floats, shape: Floats, noise: Noise) -> 
     at = int(onset.support.argmax())
     white = noise.whiten(values)
     constant, change = noise.whiten(np.ones(values.size)), noise.whiten(shape)
-    gain = _loss(white, constant[:, None]) - _loss(white, np.column_stack([constant, change]))
+    gain = _loss(white, constant, None) - _loss(white, constant, change)
     squared = 0.5 * float(onset.effect[at] / onset.error[at]) ** 2
     return replace(onset, support=onset.support - TEMPER * max(0.0, squared - gain))
 
 
-def _loss(white: Floats, design: Floats) -> float:
-    """Negative log likelihood of the residuals under Student's t, its location fitted by reweighting."""
+def _loss(white: Floats, constant: Floats, change: Floats | None) -> float:
+    """Negative log likelihood of the residuals under Student's t, level and change fitted by reweighting."""
     weights = np.ones_like(white)
     rest = white
     for _ in range(4):
-        weighted = design * weights[:, None]
-        rest = white - design @ np.linalg.lstsq(weighted.T @ design, weighted.T @ white, rcond=None)[0]
+        weighted = constant * weights
+        power, own = float(weighted @ constant), float(weighted @ white)
+        if change is None:
+            rest = white - constant * (own / power)
+        else:
+            both, other = float(weighted @ change), float(weights @ (change * change))
+            data = float(weights @ (change * white))
+            determinant = max(power * other - both * both, 1e-12 * power * other, 1e-300)
+            effect = (power * data - both * own) / determinant
+            rest = white - constant * ((own - both * effect) / power) - change * effect
         weights = (FREEDOM + 1) / (FREEDOM + (rest / T_SCALE) ** 2)
     return 0.5 * (FREEDOM + 1) * float(np.log1p((rest / T_SCALE) ** 2 / FREEDOM).sum())
 

@@ -12,7 +12,7 @@ from limnograph.analysis.explain.noise import Noise, noise
 from limnograph.analysis.explain.onset import Onset, doubted_shape, shape_onset
 from limnograph.analysis.explain.smoothing import binned, bins
 
-MOST_BINS = 192
+MOST_BINS = 128
 HOUR_MS = 3_600_000.0
 LENGTHS_HOURS = (2.0, 4.0, 6.0, 9.0, 12.0, 16.0, 20.0, 24.0, 36.0)
 LEAST_RUNS = 6
@@ -96,7 +96,7 @@ def _is_one(coarse: Floats, stairs: Floats, hinge: Onset, around: Noise) -> bool
     flat = _power(white, around.whiten(np.ones(coarse.size))[:, None])
     ladder = 0.5 * (flat - _power(white, np.column_stack([around.whiten(row) for row in stairs])))
     unit = float(np.log(coarse.size))
-    return gain - 1.5 * unit >= ladder - (stairs.shape[0] - 1) * unit
+    return bool(gain - 1.5 * unit >= ladder - (stairs.shape[0] - 1) * unit)
 
 
 def _mixed(step: Onset, step_support: float, hinges: Onset, rise: int, stop: int) -> Move:

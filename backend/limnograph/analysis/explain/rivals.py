@@ -10,7 +10,7 @@ import numpy as np
 
 from limnograph.analysis.explain.case import Floats, Series
 from limnograph.analysis.explain.changes import find_levels
-from limnograph.analysis.explain.cycles import cycles
+from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.smoothing import running_median
 
 SHIFT_KEPT = 16.0
@@ -75,15 +75,16 @@ def _filled(values: Floats) -> Floats:
 
 def levels_of(at: Floats, mode: Floats) -> tuple[list[int], Floats]:
     """Places of a rival's shifts and its level at each place, its own daily cycle taken out first."""
-    flat = mode - cycles(at, mode - daily_level(at, mode))[0]
+    weekly = has_weeks(at)
+    flat = mode - cycles(at, mode - rough_level(at, mode, WEEK_MS if weekly else DAY_MS), weekly=weekly)[0]
     found = find_levels(flat, SHIFT_KEPT)
     return found.places, found.level
 
 
-def daily_level(at: Floats, values: Floats) -> Floats:
-    """A rough level without what happens within a day: medians of whole days, joined by lines."""
-    day = np.floor((at - at[0]) / 86_400_000.0).astype(np.int64)
-    edges = np.flatnonzero(np.diff(day, prepend=-1))
+def rough_level(at: Floats, values: Floats, period: float = DAY_MS) -> Floats:
+    """A rough level without what happens within a day (or a week): medians of whole ones, joined by lines."""
+    block = np.floor((at - at[0]) / period).astype(np.int64)
+    edges = np.flatnonzero(np.diff(block, prepend=-1))
     middles = [float(np.median(part)) for part in np.split(values, edges[1:])]
     centres = [float(np.mean(part)) for part in np.split(at, edges[1:])]
     return np.interp(at, centres, middles)

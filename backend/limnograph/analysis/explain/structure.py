@@ -51,21 +51,25 @@ def _deviations(logs: Floats, group: Ints, table: Ints) -> tuple[Floats, Floats]
     deviations, typical = np.full_like(logs, np.nan), np.full_like(logs, np.nan)
     for column in range(logs.shape[1]):
         values = logs[:, column]
-        everywhere = np.zeros(values.size, np.int64)
-        own, own_count = grouped_median(values, group)
-        tables, table_count = grouped_median(values, table)
-        all_, _ = grouped_median(values, everywhere)
-        middle = np.where(own_count >= OWN_COMMITS, own, np.where(table_count >= OWN_COMMITS, tables, all_))
-        off = np.abs(values - middle)
-        own, _ = grouped_median(off, group)
-        tables, _ = grouped_median(off, table)
-        all_, _ = grouped_median(off, everywhere)
-        spread = np.where(own_count >= OWN_COMMITS, own, np.where(table_count >= OWN_COMMITS, tables, all_))
+        if not np.isfinite(values).any():
+            continue
+        middle = _usual(values, group, table)
+        spread = _usual(np.abs(values - middle), group, table)
         # A count of n varies by its root: 1 file more than 2 is nothing, though the history never varied.
         least = np.sqrt(_FLOOR**2 + 0.25 / np.exp(middle))
         deviations[:, column] = (values - middle) / np.hypot(MAD_TO_SIGMA * spread, least)
         typical[:, column] = middle
     return deviations, typical
+
+
+def _usual(values: Floats, group: Ints, table: Ints) -> Floats:
+    """Median of a commit's own history: of its operation, else of its table, else of the case."""
+    found, count = grouped_median(values, group)
+    few = count < OWN_COMMITS
+    if few.any():
+        tables, count = grouped_median(values, table)
+        found = np.where(few, np.where(count < OWN_COMMITS, np.nanmedian(values), tables), found)
+    return found
 
 
 def grouped_median(values: Floats, group: Ints) -> tuple[Floats, Ints]:
