@@ -43,7 +43,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.api.traffic import Traffic
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
-    from limnograph.wiring.server import build
+    from limnograph.wiring.from_settings import build
 
     settings = load(config)
     configure(log_format)

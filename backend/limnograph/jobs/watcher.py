@@ -22,7 +22,7 @@ from limnograph.domain.ids import TableName
 from limnograph.jobs.logs import configure
 from limnograph.services.hot import WINDOW
 from limnograph.settings import load
-from limnograph.wiring.server import watcher
+from limnograph.wiring.from_settings import watcher
 
 _PR_SET_PDEATHSIG = 1
 PAUSE_S, SHORTEST_REST_S = 1.0, 0.05

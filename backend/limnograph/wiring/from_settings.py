@@ -1,0 +1,74 @@
+"""What settings make of the server and of its watcher: the real adapters behind the services."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from limnograph.adapters.alertmanager import Alertmanager
+from limnograph.adapters.counters.file import CounterFile
+from limnograph.adapters.embedded.fresh import FreshEngine
+from limnograph.adapters.iceberg.catalog import open_catalog
+from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.ids import TableName
+from limnograph.services.jobs import ConfiguredJob
+from limnograph.services.live import Caps
+from limnograph.services.watching import Watcher
+from limnograph.settings import Settings
+from limnograph.wiring.cold import cold_engine, metrics_sources
+from limnograph.wiring.notified import Notified
+from limnograph.wiring.observe import SettingsLake
+from limnograph.wiring.server import Parts
+
+MB = 1_000_000
+
+
+def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
+    """The real parts. Opens no connection yet."""
+    command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
+    engine, clock = _engine(settings), SystemClock()
+    return Parts(
+        engine,
+        SqlInbox(settings.inbox_url),
+        metrics_sources(settings),
+        clock,
+        cold=cold_engine(settings, engine, clock),
+        hourly_days=settings.retention.hourly_days,
+        fresh=engine,
+        hot_bytes=settings.server.hot_mb * MB,
+        caps=Caps(settings.server.streams, settings.server.streams_per_caller),
+        counters=CounterFile(settings.state_dir / "counters.json"),
+        configured=tuple(
+            ConfiguredJob(
+                name=job.name,
+                reads=job.reads,
+                writes=job.writes,
+                select=job.select,
+                promql=job.promql,
+                prometheus=job.prometheus,
+            )
+            for job in settings.jobs
+        ),
+        watch_command=command,
+        meta=f"{settings.meta_catalog}.{settings.meta.namespace}",
+        catalogs=settings.catalogs,
+        active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
+        alertmanager=settings.alertmanager.url if settings.alertmanager else None,
+    )
+
+
+def watcher(settings: Settings, window: int, watched: Callable[[], Iterable[TableName]] = tuple) -> Watcher:
+    """What the watcher's own process runs. `window` microseconds; `watched`: tables to look at before others, beside
+    those that notifications name.
+    """
+    notified = Notified(SqlInbox(settings.inbox_url))
+    lake = SettingsLake(settings, "standing", first=lambda: {*watched(), *notified()})
+    return Watcher(lake, _engine(settings), SystemClock(), window)
+
+
+def _engine(settings: Settings) -> FreshEngine:
+    name = settings.meta_catalog
+    namespace = tuple(settings.meta.namespace.split("."))
+    return FreshEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)
