@@ -77,6 +77,14 @@ def test_a_faster_job_is_credited_to_the_compaction() -> None:
     assert found.changes[0].effect_seconds < 0
 
 
+def test_a_slowdown_that_a_compaction_ends_is_a_step_and_the_verdict_names_who_began_it() -> None:
+    mended = commit("compaction", 1676, operation="replace", removed_data_files=4_000, added_data_files=40)
+    found = answered(case(slowed(runs(), 300, 1.5, 336), [*ordinary(), burst(1496), mended]))
+    assert [each.kind for each in found.changes] == ["step", "drop"]
+    assert (found.blamed, GUILTY in found.verdict) == ([GUILTY], True)
+    assert {each.commit_id for each in found.hypotheses[:2]} == {GUILTY, "compaction"}
+
+
 def test_a_slowdown_that_goes_away_is_one_pulse() -> None:
     found = answered(case(slowed(runs(), 300, 1.5, 336), [*ordinary(), burst(1496)]))
     assert [each.kind for each in found.changes] == ["pulse"]

@@ -63,7 +63,7 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
         shares = told.shares[k]
         if not _asked(told.job, move.onset.best, selection):
             continue
-        if told.ends[k] and (not shares.commit.size or shares.commit.max() < TAU):
+        if _only_ends(told, k):
             continue  # the end of a pulse is no change of its own
         index = None
         if shares.real >= TAU or (shares.commit.size and shares.commit.max() >= TAU):
@@ -81,6 +81,12 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
     blamed = list(dict.fromkeys(each.commit_id for each in suspects if each.commit_id is not None))
     verdict, confidence = _verdict(changes, hypotheses)
     return Explanation(case, changes, hypotheses, blamed, verdict, confidence)
+
+
+def _only_ends(told: Told, k: int) -> bool:
+    """Whether a change is the end of a pulse that no commit explains."""
+    commit = told.shares[k].commit
+    return told.ends[k] and not (commit.size and commit.max() >= TAU)
 
 
 def _is_blamed(changes: list[LevelChange], suspect: Hypothesis) -> bool:
@@ -104,7 +110,7 @@ def _change(told: Told, k: int) -> LevelChange:
     place, weight = move.onset.best, np.cumsum(move.onset.weight())
     low, high = (move.onset.first + int(np.searchsorted(weight, edge)) for edge in (0.05, 0.95))
     kind: ChangeKind = "step" if move.effect > 0 else "drop"
-    if move.effect > 0 and k + 1 < len(told.moves) and told.ends[k + 1]:
+    if move.effect > 0 and k + 1 < len(told.moves) and _only_ends(told, k + 1):
         kind = "pulse"
     elif move.effect > 0 and move.rise:
         kind = "ramp"
@@ -180,7 +186,9 @@ def _verdict(changes: list[LevelChange], hypotheses: list[Hypothesis]) -> tuple[
         return "No change of this job's duration stands out.", "none"
     best = hypotheses[0]
     told = [each for each in hypotheses if each.change is not None]
-    commit = next((each for each in told if each.kind == "commit"), None)
+    named = [each for each in told if each.kind == "commit"]
+    # A slowdown is what people ask about: the commit that ended it comes after the one that began it.
+    commit = next((each for each in named if _is_blamed(changes, each)), next(iter(named), None))
     best = told[0] if told else best
     confidence: Confidence = "none"
     if commit is not None:
