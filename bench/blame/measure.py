@@ -48,8 +48,8 @@ def main() -> None:
         if found is not None:
             results[part] = found
             results["engine"][part] = _engine()
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-    PAGE.write_text(document(results))
+            RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+            PAGE.write_text(document(results))
     print(f"written: {RESULTS}, {PAGE}")
 
 
