@@ -8,6 +8,7 @@ import { commitsOf } from '#lib/timeline/lane.ts';
 import { axeFindings } from '../../test/axe.ts';
 import CommitPanel from './CommitPanel.svelte';
 import HintLine from './HintLine.svelte';
+import PrintedSheet from './PrintedSheet.svelte';
 import TableFacts from './TableFacts.svelte';
 
 const blank = {
@@ -120,4 +121,19 @@ test('a commit that cannot be fetched says why beside Retry', async () => {
   await expect.element(screen.getByText(/It was expired before it was read/)).toBeVisible();
   await screen.getByRole('button', { name: 'Retry' }).click();
   expect(retries).toBe(1);
+});
+
+test('paper has the table, the range with its zone, the address and each commit; the screen has not', async () => {
+  const answer = story();
+  const link = 'https://here/t/lake/sales/customer_events?from=1&to=2';
+  const screen = await render(PrintedSheet, { name: 'lake.sales.<b>x</b>', answer, link, part: 'head' });
+  const sheet = document.querySelector('.printed') as HTMLElement;
+  await expect.element(screen.getByText(link)).not.toBeVisible();
+  expect(sheet.textContent).toContain('lake.sales.<b>x</b>, 21 Nov 2026');
+  expect(sheet.textContent).toContain('all times are UTC');
+  expect(sheet.textContent).toContain(link);
+  await screen.rerender({ part: 'commits' });
+  expect(sheet.textContent).toContain(BURST_ID);
+  const inside = commitsOf(answer).filter(({ t }) => t >= answer.range.from && t < answer.range.to);
+  expect(sheet.querySelectorAll('tbody tr')).toHaveLength(inside.length);
 });
