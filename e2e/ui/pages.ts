@@ -1,7 +1,7 @@
 // Every page of the dashboard, by what stands on it once it is drawn.
 import { expect, type Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
-import { BURST_ID, NIGHT, TABLE } from './moment.ts';
+import { at, BURST_ID, NIGHT, TABLE } from './moment.ts';
 
 export interface View {
   readonly name: string;
@@ -23,6 +23,24 @@ export const VIEWS: readonly View[] = [
     named: true,
   },
   { name: 'commits of a table', path: `${TABLE}/commits`, drawn: rows(3), named: true },
+  {
+    name: 'partitions',
+    path: `${TABLE}/partitions?at=${at('04:00')}`,
+    drawn: rows(2),
+    named: true,
+  },
+  {
+    name: 'schema',
+    path: '/t/lake/marketing/campaigns/schema',
+    drawn: rows(2),
+    named: true,
+  },
+  {
+    name: 'refs',
+    path: `${TABLE}/refs`,
+    drawn: rows(1),
+    named: true,
+  },
   { name: 'commits', path: '/commits', drawn: rows(3), named: true },
   {
     name: 'status',

