@@ -38,7 +38,7 @@ export const VIEWS: readonly View[] = [
   {
     name: 'refs',
     path: `${TABLE}/refs`,
-    drawn: rows(1),
+    drawn: (page) => expect(page.getByRole('heading', { name: 'Branches and tags' })).toBeVisible(),
     named: true,
   },
   { name: 'commits', path: '/commits', drawn: rows(3), named: true },
