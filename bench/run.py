@@ -14,6 +14,7 @@ from pathlib import Path
 
 import backfill
 import cold
+import dashboard
 import extraction
 import front
 import housekeeping
@@ -29,8 +30,18 @@ MEASURES: dict[str, Measure] = {
     **serving.MEASURES,
     **front.MEASURES,
     **cold.MEASURES,
+    **dashboard.MEASURES,
 }
-APART = {"append_age", "first_sight", "strategies", "cached_page", "revalidate_304", "cold_page", "trino_cold_90d"}
+APART = {
+    "append_age",
+    "first_sight",
+    "strategies",
+    "cached_page",
+    "revalidate_304",
+    "cold_page",
+    "trino_cold_90d",
+    "dashboard",
+}
 """Not part of `--ci`: their law shows only at full size, or only where nothing else has the machine."""
 RESULTS = Path(__file__).parent / "results.json"
 
