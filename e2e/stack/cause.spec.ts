@@ -5,9 +5,10 @@ import { TimelinePage } from '../timeline.ts';
 test('fleet to table: the story stands there with its number and leads to its timeline', async ({
   page,
   story,
+  fleet,
 }) => {
-  await page.goto('/');
-  const row = page.getByRole('row').filter({ hasText: 'customer_events' });
+  await page.goto(fleet);
+  const row = page.getByRole('table').getByRole('row').filter({ hasText: 'customer_events' });
   await expect(row).toBeVisible();
   await expect(page.getByText(/50,000 files in one append at .*03:04/)).toBeVisible();
   await row.getByRole('link').first().click();
@@ -18,8 +19,9 @@ test('fleet to table: the story stands there with its number and leads to its ti
 test('at most three clicks, no typing, from the fleet to the commit page that says 50,000', async ({
   page,
   story,
+  fleet,
 }) => {
-  await page.goto('/');
+  await page.goto(fleet);
   await page.getByRole('link', { name: 'Open timeline of sales.customer_events' }).click();
   await page.getByRole('button', { name: /03:04:12.*50,000/ }).click();
   await page.getByRole('link', { name: /open commit/i }).click();

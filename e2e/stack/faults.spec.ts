@@ -55,9 +55,8 @@ test('no Prometheus and no pipeline yet: the pages say what to add', async ({ pa
     await expect(page.getByText('No pipeline has run yet').first()).toBeVisible();
     await expect(page.getByText('limnograph pipeline --config').first()).toBeVisible();
     // The watcher reads the last 48 hours itself, so the story is there all the same.
-    await expect(page.getByRole('row').filter({ hasText: 'customer_events' })).toBeVisible({
-      timeout: 40_000,
-    });
+    const row = page.getByRole('table').getByRole('row').filter({ hasText: 'customer_events' });
+    await expect(row).toBeVisible({ timeout: 40_000 });
     await page.goto(`${server.url}${tablePath(story)}`);
     await expect(page.getByText('No Prometheus is configured').first()).toBeVisible();
     await expect(new TimelinePage(page).drawing('Data files')).toBeVisible();

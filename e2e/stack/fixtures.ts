@@ -27,6 +27,8 @@ interface Fixtures {
   complaints: string[];
   /** Absolute range around the story, as a query. */
   around: string;
+  /** The fleet page that has the story: as it opens, while that was within its last 24 hours. */
+  fleet: string;
 }
 interface WorkerFixtures {
   story: Story;
@@ -53,6 +55,10 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   around: async ({ story }, use) => {
     const hour = 3_600_000;
     await use(`from=${story.burst.at - 3 * hour}&to=${story.burst.at + 3 * hour}`);
+  },
+  fleet: async ({ story, around }, use) => {
+    const hour = 3_600_000;
+    await use(Date.now() - story.burst.at < 23 * hour ? '/' : `/?${around}`);
   },
 });
 

@@ -58,7 +58,7 @@ test('Watermark', async ({ page }) => {
     row.reason = { ...row.reason, code: 'stale', severity: 'unknown', sentence: 'No metadata for 60 min' };
   });
   await page.goto('/');
-  const row = page.getByRole('row').filter({ hasText: 'customer_events' });
+  const row = page.getByRole('table').getByRole('row').filter({ hasText: 'customer_events' });
   await expect(row).toContainText(/stale/i);
   await expect(row).not.toContainText(/healthy|nothing stands out/i);
 });
