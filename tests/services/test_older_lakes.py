@@ -11,6 +11,7 @@ from limnograph.domain.asked import CommitsQuery, FleetQuery
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.commits import CommitLists
 from limnograph.services.hot import HotStore
+from limnograph.services.older_lakes import PIECES
 from serving_kit import HOUR, NOW, FixedClock, lake, moved, parts, row
 
 TABLES, DAYS = 3, 7
@@ -86,3 +87,24 @@ def test_old_rows_of_all_tables_are_read_a_day_at_a_time_and_those_of_one_at_onc
     engine.reads.clear()
     made.store.since(NOW - 5 * DAY, ("uuid-1",))
     assert sum(query.table == "snapshots" and query.start is not None for query, _ in engine.reads) == 1
+
+
+def test_a_span_that_begins_before_all_commits_is_read_in_no_more_pieces() -> None:
+    engine = Asked(week())
+    made = parts(engine)
+    engine.reads.clear()
+    query = FleetQuery(start=0, end=NOW // 1000)
+    assert [one.values.commits for one in asyncio.run(made.backend.fleet.page(query)).rows] == [DAYS * 24] * TABLES
+    read = [rows for query, rows in engine.reads if query.table == "snapshots" and query.start is not None]
+    assert len(read) == DAYS
+    assert max(read) <= (24 + 1) * TABLES
+
+
+def test_a_long_span_is_read_in_a_bounded_number_of_pieces() -> None:
+    old = [row(1, NOW - 3_000 * DAY, 10), row(2, NOW - HOUR, 12)]
+    engine = Asked(lake(old, [moved(1, NOW - 3_000 * DAY), moved(2, NOW - HOUR)]))
+    made = parts(engine)
+    engine.reads.clear()
+    query = FleetQuery(start=(NOW - 3_000 * DAY) // 1000, end=NOW // 1000)
+    assert [one.values.commits for one in asyncio.run(made.backend.fleet.page(query)).rows] == [2]
+    assert 1 < sum(query.table == "snapshots" and query.start is not None for query, _ in engine.reads) <= PIECES

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.hot_source import Fresh
-from limnograph.ports.query_engine import MetaHead, QueryEngine
+from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
 from limnograph.services.hot_table import HotTable, states_once
 from limnograph.services.lake import Lake
 from limnograph.services.loading import Loaded, load
@@ -18,6 +18,8 @@ PIECE = 24 * HOUR
 """Of all tables no more than this is held as it was read: 1.4 M rows, or half a gigabyte, where 5,000 tables commit
 every five minutes; beyond that stay packed rows, about 100 bytes each.
 """
+PIECES = 100
+"""At most, each two questions: of a longer span a piece is as much longer."""
 _KEPT = 8
 _Asked = tuple[int, tuple[str, ...], tuple[str, ...]]
 
@@ -49,12 +51,20 @@ class OlderLakes:
                 self._united.popitem(last=False)
         return united
 
+    def _cuts(self, start: int) -> range:
+        """Where the pieces of a span that lasts until now begin. Before the first commit of all there is but one."""
+        now = self._clock.now()
+        if now - start > PIECE:
+            first = self._engine.select(MetaQuery(table="snapshots", columns=("committed_at",), limit=1))
+            start = max(start, first.item() if first.height else now)
+        piece = max(PIECE, -(-(now - start) // PIECES))
+        return range(start + piece, now, piece)
+
     def _loaded(self, head: MetaHead, asked: _Asked) -> Loaded:
         start, table_uuids, columns = asked
         with self._reading:
             if (head, asked) not in self._read:
-                # Of few tables even a year is little, and each piece is two questions.
-                cuts = () if table_uuids else range(start + PIECE, self._clock.now(), PIECE)
+                cuts = () if table_uuids else self._cuts(start)  # of few tables even a year is little
                 found = load(self._engine, start, table_uuids, cuts, unordered=self._unordered, columns=columns)
                 self._read[head, asked] = found
                 while len(self._read) > _KEPT:
