@@ -17,7 +17,7 @@ import trino
 import postgres
 import trino_server
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.trino.asking import Coordinator
+from limnograph.adapters.trino.asking import Answer, Asking, Coordinator
 from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
@@ -65,6 +65,17 @@ def engine(world: World, made: Iceberg, timeout_s: float = 60.0, **given: Any) -
     return TrinoEngine(Coordinator(world.url, world.catalog, made.namespace, timeout_s=timeout_s, **given), pins)
 
 
+def coordinator(world: World, timeout_s: float = 60.0, **given: Any) -> Asking:
+    """Trino asked beside any table."""
+    at = Coordinator(world.url, world.catalog, "none", timeout_s=timeout_s, **given)
+    return Asking(at, TrinoEngine.name, time.monotonic)
+
+
+def rows(found: Answer | None) -> list[list[Any]]:
+    assert found is not None
+    return found.rows
+
+
 @pytest.fixture
 def made(world: World) -> Made:
     tables = lake(world)
@@ -92,26 +103,26 @@ def ended(world: World, text: str) -> list[tuple[str, str | None]]:
 
 
 def test_at_the_deadline_trino_itself_says_that_the_query_ended(world: World) -> None:
-    reads = engine(world, lake(world), timeout_s=2.0)
+    asked = coordinator(world, timeout_s=2.0)
     with pytest.raises(SourceTimeout):
-        reads._ask(Statement(f"{SLOW} -- deadline", []), time.monotonic() + 2.0)
+        asked.ask(Statement(f"{SLOW} -- deadline", []), time.monotonic() + 2.0)
     assert {code for _, code in ended(world, f"{SLOW} -- deadline")} <= {"USER_CANCELED", "EXCEEDED_TIME_LIMIT"}
 
 
 def test_when_the_caller_leaves_trino_itself_says_that_the_query_was_cancelled(world: World) -> None:
-    reads = engine(world, lake(world))
+    asked = coordinator(world)
     stop, failures = Stop(), []
 
     def ask() -> None:
         STOP.set(stop)
         try:
-            reads._ask(Statement(f"{SLOW} -- left", []), time.monotonic() + 60)
+            asked.ask(Statement(f"{SLOW} -- left", []), time.monotonic() + 60)
         except SourceError as error:
             failures.append(error)
 
     asking = threading.Thread(target=ask)
     asking.start()
-    while not states(world, f"{SLOW} -- left"):
+    while asking.is_alive() and not states(world, f"{SLOW} -- left"):
         time.sleep(0.1)
     stop.set()
     asking.join(60)
@@ -120,12 +131,12 @@ def test_when_the_caller_leaves_trino_itself_says_that_the_query_was_cancelled(w
 
 
 def test_an_answer_over_the_cap_is_refused_and_the_query_does_not_go_on(world: World) -> None:
-    reads = engine(world, lake(world), max_bytes=2_000_000)
+    asked = coordinator(world, max_bytes=2_000_000)
     big = "SELECT x, y, rpad('', 500, 'y') FROM UNNEST(sequence(1, 10000)) a(x), UNNEST(sequence(1, 1000)) b(y)"
     with pytest.raises(SourceRejected, match="larger than 1 MB"):
-        reads._ask(Statement(f"{big} -- cap", []), time.monotonic() + 30)
+        asked.ask(Statement(f"{big} -- cap", []), time.monotonic() + 30)
     assert ended(world, f"{big} -- cap") == [("FAILED", "USER_CANCELED")]
-    assert reads._ask(Statement("SELECT 1", []), time.monotonic() + 30).rows == [[1]]
+    assert rows(asked.ask(Statement("SELECT 1", []), time.monotonic() + 30)) == [[1]]
 
 
 def test_what_is_read_is_the_pinned_version_even_when_the_table_moved_since(world: World) -> None:
