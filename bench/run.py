@@ -34,6 +34,7 @@ MEASURES: dict[str, Measure] = {
 }
 APART = {
     "append_age",
+    "scan",
     "first_sight",
     "strategies",
     "cached_page",
