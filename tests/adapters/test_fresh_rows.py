@@ -1,6 +1,10 @@
 """Rows of the data files that were appended to the meta tables since a snapshot."""
 
+from pathlib import Path
+from urllib.parse import urlsplit
+
 import pyarrow.compute as pc
+from pyiceberg.expressions import EqualTo
 
 from limnograph.adapters.embedded.fresh import FreshEngine
 from limnograph.ports.query_engine import MetaQuery
@@ -38,3 +42,16 @@ def test_rows_that_were_deleted_or_replaced_are_not_told_by_new_files(tmp_path) 
     rows = table.scan().to_arrow()
     table.overwrite(rows.filter(pc.equal(rows["snapshot_id"], ROWS[0].snapshot_id)))
     assert engine.fresh(SNAPSHOTS, head.snapshots) is None
+
+
+def test_manifests_in_which_nothing_is_alive_are_not_opened(tmp_path) -> None:
+    lake, engine = made(tmp_path)
+    lake.fill(ROWS[2:3], [])
+    table = lake.open().load_table("limnograph.snapshots")
+    table.delete(EqualTo("snapshot_id", ROWS[2].snapshot_id))
+    manifests = table.current_snapshot().manifests(table.io)
+    dead = [manifest for manifest in manifests if not (manifest.has_added_files() or manifest.has_existing_files())]
+    for manifest in dead:
+        Path(urlsplit(manifest.manifest_path).path).unlink()
+    assert dead
+    assert engine.select(SNAPSHOTS).height == 2

@@ -5,7 +5,6 @@ A missing or an extra column is tolerated; a file that vanished (compaction, exp
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -13,16 +12,14 @@ from urllib.parse import unquote, urlsplit
 import polars as pl
 
 from limnograph.adapters.embedded import frames
+from limnograph.adapters.embedded.plan import planned
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
-    from pyiceberg.expressions import BooleanExpression
     from pyiceberg.table import FileScanTask
     from pyiceberg.table import Table as IcebergTable
-
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class EmbeddedEngine:
@@ -71,11 +68,10 @@ class EmbeddedEngine:
 
     def _read(self, query: MetaQuery, *, in_order: bool) -> pl.DataFrame:
         table = self._load(query.table)
-        if table is None or table.current_snapshot() is None:
+        if table is None:
             return frames.empty(query)
         try:
-            scan = table.scan(row_filter=expression(query), snapshot_id=_head_id(table))
-            tasks = list(scan.plan_files())
+            tasks = planned(table, query, table.current_snapshot())
             if not tasks:
                 return frames.empty(query)
             local = [local_path(task.file.file_path) for task in tasks]
@@ -105,30 +101,6 @@ class EmbeddedEngine:
 def _head_id(table: IcebergTable | None) -> int | None:
     newest = table.current_snapshot() if table else None
     return newest.snapshot_id if newest else None
-
-
-def expression(query: MetaQuery) -> BooleanExpression:
-    """What PyIceberg can prune files by; polars filters the rows again. Built of values, never of text."""
-    from pyiceberg import expressions
-
-    ex: Any = expressions  # pydantic's plugin for mypy does not know these constructors
-    found = ex.AlwaysTrue()
-    at = frames.TIME_COLUMN[query.table]
-    if query.start is not None:
-        found = ex.And(found, ex.GreaterThanOrEqual(at, _iso(query.start)))
-    if query.end is not None:
-        found = ex.And(found, ex.LessThan(at, _iso(query.end)))
-    if query.observed_from is not None and query.table in frames.OBSERVED:
-        found = ex.And(found, ex.GreaterThanOrEqual("observed_at", _iso(query.observed_from)))
-    if query.table_uuids:
-        found = ex.And(found, ex.In("table_uuid", query.table_uuids))
-    if len(query.snapshot_ids) == 1:
-        found = ex.And(found, ex.EqualTo("snapshot_id", query.snapshot_ids[0]))
-    return found  # type: ignore[no-any-return]
-
-
-def _iso(micros: int) -> str:
-    return (_EPOCH + dt.timedelta(microseconds=micros)).isoformat(timespec="microseconds")
 
 
 def local_path(location: str) -> str | None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from limnograph.adapters.embedded import frames
-from limnograph.adapters.embedded.engine import EmbeddedEngine, expression, files, local_path, through_pyiceberg
+from limnograph.adapters.embedded.engine import EmbeddedEngine, files, local_path, through_pyiceberg
+from limnograph.adapters.embedded.plan import planned
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.ports.query_engine import MetaQuery
 
 if TYPE_CHECKING:
-    from pyiceberg.table import FileScanTask
     from pyiceberg.table import Table as IcebergTable
 
 _APPEND, _REPLACE = "append", "replace"
@@ -40,8 +40,8 @@ class FreshEngine(EmbeddedEngine):
 
 
 def _new_rows(table: IcebergTable, query: MetaQuery, since: int) -> pl.DataFrame:
-    before = {task.file.file_path for task in _plan(table, query, since)}
-    tasks = [task for task in _plan(table, query, None) if task.file.file_path not in before]
+    before = {task.file.file_path for task in planned(table, query, table.snapshot_by_id(since))}
+    tasks = [task for task in planned(table, query, table.current_snapshot()) if task.file.file_path not in before]
     if not tasks:
         return frames.empty(query)
     local = [path for task in tasks if (path := local_path(task.file.file_path))]
@@ -59,8 +59,3 @@ def _operations(table: IcebergTable, since: int) -> set[str] | None:
         parent = snapshot.parent_snapshot_id
         snapshot = table.snapshot_by_id(parent) if parent is not None else None
     return found if snapshot is not None else None
-
-
-def _plan(table: IcebergTable, query: MetaQuery, snapshot_id: int | None) -> list[FileScanTask]:
-    at = snapshot_id if snapshot_id is not None else table.metadata.current_snapshot_id
-    return list(table.scan(row_filter=expression(query), snapshot_id=at).plan_files())
