@@ -29,7 +29,7 @@ class World:
         self._opened: list[SettingsLake] = []
 
     def lake(self, mode: Mode = "now", **observe: Any) -> SettingsLake:
-        observe = {"catalog_deadline_seconds": 1.0, **observe}
+        observe = {"catalog_deadline_seconds": 20.0, **observe}  # of those that answer: far above a crowded machine
         catalogs = {"near": self.near.properties, "rest": self.server.properties}
         settings = parse({"catalogs": catalogs, "meta": {"catalog": "near"}, "observe": observe}, self.folder, {})
         self._opened.append(SettingsLake(settings, mode))
