@@ -12,7 +12,6 @@ from limnograph.analysis.explain import explain
 from limnograph.domain.answers import CommitRow, LinkedJob
 from limnograph.domain.explanations import (
     Case,
-    CaseCommit,
     ExplainPage,
     Explanation,
     Grade,
@@ -39,6 +38,8 @@ LEAST_BASELINE_MS, MOST_BASELINE_MS = 12 * HOUR_MS, 7 * 24 * HOUR_MS
 HISTORY_MS = 7 * 24 * HOUR_MS
 """Commits from so long before the range tell what is usual for a table."""
 MOST_TABLES = 50
+AT_ONCE = 4
+"""Tables whose runs one explanation asks at once: cold reads are few, and others need them too."""
 NO_JOB = "No job of this table is known: add one in the settings, push its runs, or label its metrics."
 NO_CONTROLS = "No other job's runs are known here: what other jobs felt too cannot be told apart from commits."
 
@@ -78,9 +79,7 @@ class ExplainPages:
             return _unknown_job(job, start, end, baseline, labels)
         runs = await self._jobs.runs_between(name, chosen.name, baseline, end)
         names = self._read_by(name, chosen.name, baseline, end)
-        others = [
-            await self._jobs.runs.of_table(each, baseline * MICROS_PER_MS, end * MICROS_PER_MS) for each in names[1:]
-        ]
+        others = await self._runs_of(names[1:], baseline * MICROS_PER_MS, end * MICROS_PER_MS)
         read = [_of_job(found, chosen.name) for found in (runs, *others)]
         asked = await self._store.reads.ask(self._asked, names, read, chosen.name, (baseline, start, end))
         labels = await self._store.reads.ask(self._labels.of_table, uuid, start, end)
@@ -98,6 +97,18 @@ class ExplainPages:
             labels=labels,
             notes=asked.notes,
         )
+
+    async def _runs_of(self, names: Sequence[TableName], start: int, end: int) -> list[list[JobRun]]:
+        """Runs on each of some tables, a few tables at a time. Instants epoch microseconds."""
+        free = asyncio.Semaphore(AT_ONCE)
+
+        async def asked(name: TableName) -> list[JobRun]:
+            async with free:
+                return await self._jobs.runs.of_table(name, start, end)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(asked(each)) for each in names]
+        return [task.result() for task in tasks]
 
     def _read_by(self, name: TableName, job: str, start: int, end: int) -> list[TableName]:
         """The table itself first, then the others that settings or runs say the job reads."""
@@ -120,8 +131,9 @@ class ExplainPages:
         for name, runs in zip(names, read, strict=True):
             history = self._tables.since(name, since)
             histories.append(history)
-            commits += commits_of(history, since, end * MICROS_PER_MS, runs)
-            if first_reads(history, runs):
+            read_first = first_reads(history, runs)
+            commits += commits_of(history, since, end * MICROS_PER_MS, read_first)
+            if read_first:
                 known.add(str(history.name))
         others = self._jobs.runs.between(baseline * MICROS_PER_MS, end * MICROS_PER_MS)
         controls = controls_of(others, job, frozenset(names))
@@ -131,7 +143,7 @@ class ExplainPages:
             id=f"{names[0]}/{job}",
             job=series_of(job, read[0]),
             controls=controls,
-            commits=_unique(commits),
+            commits=commits,
             selection=Selection(float(start), float(end)),
         )
         return _Known(case, histories, frozenset(known), notes)
@@ -148,12 +160,6 @@ def _of_job(runs: Sequence[JobRun], job: str) -> list[JobRun]:
     """The job's runs as a reader; all of its runs where none says that it reads."""
     mine = [run for run in runs if run.job == job]
     return [run for run in mine if run.role == "reads"] or mine
-
-
-def _unique(commits: list[CaseCommit]) -> list[CaseCommit]:
-    """Snapshot ids are random, but two tables may have one (a copied table)."""
-    seen: set[str] = set()
-    return [each for each in commits if each.id not in seen and not seen.add(each.id)]  # type: ignore[func-returns-value]
 
 
 def _unknown_job(job: str | None, start: int, end: int, baseline: int, labels: list[Label]) -> ExplainPage:

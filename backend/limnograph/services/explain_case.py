@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from limnograph.analysis.explain.case import FEATURES
 from limnograph.domain.events import RunFact
 from limnograph.domain.explanations import CaseCommit, RunSeries
 from limnograph.domain.ids import TableName
@@ -23,15 +24,6 @@ MOST_CONTROLS = 20
 LEAST_CONTROL_RUNS = 24
 NEVER = 8.64e15
 """First read of a commit that no run has read so far, where it is known what runs read."""
-_FEATURES = (
-    "added_data_files",
-    "added_bytes",
-    "removed_data_files",
-    "added_delete_files",
-    "added_records",
-    "manifests",
-    "changed_partitions",
-)
 
 
 def series_of(job: str, runs: Iterable[JobRun]) -> RunSeries:
@@ -63,9 +55,8 @@ def _series(name: str, runs: Sequence[RunFact]) -> RunSeries:
     return RunSeries(name, times, [((run.ended_at or 0) - (run.started_at or 0)) / MICROS_PER_SECOND for run in runs])
 
 
-def commits_of(history: History, start: int, end: int, runs: Sequence[JobRun]) -> list[CaseCommit]:
-    """Commits of a table that main pointed at, when it did so first; with the run that is known to have read each."""
-    read = first_reads(history, runs)
+def commits_of(history: History, start: int, end: int, read: Mapping[int, float]) -> list[CaseCommit]:
+    """Commits of a table that main pointed at, when it did so first. `read`: what `first_reads` told of the table."""
     moved: dict[int, int] = {}
     for at, snapshot_id in history.main:
         moved.setdefault(snapshot_id, at)
@@ -76,7 +67,7 @@ def commits_of(history: History, start: int, end: int, runs: Sequence[JobRun]) -
     for place, row in enumerate(commits):
         if row.committed_at is None or (moved and row.snapshot_id not in moved):
             continue
-        numbers = {name: getattr(row, name) for name in _FEATURES}
+        numbers = {name: getattr(row, name) for name in FEATURES}
         found.append(
             CaseCommit(
                 id=str(row.snapshot_id),
