@@ -9,7 +9,9 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.events import LabelFact, RunFact, RunTable
 from limnograph.wiring.server import Parts
 from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
@@ -131,6 +133,18 @@ def test_a_table_without_a_job_says_how_to_get_one() -> None:
     assert found["explanation"]["verdict"].startswith("No job of this table is known")
 
 
+def test_while_metrics_fail_no_job_is_no_answer_and_pushed_runs_are_one_that_says_what_it_lacks() -> None:
+    failing = MemoryMetrics("prometheus", {})
+    failing.failure = SourceUnavailable("prometheus", "connection refused")
+    silent = parts(burst(), failing)
+    answer = asyncio.run(asked(silent, f"{TABLE}/explain?{SPAN}"))
+    assert (answer.status_code, answer.json()["type"]) == (503, "source-unavailable")
+    asyncio.run(silent.runs.accept(runs("churn", 60, 2.5)))
+    found = get(silent)
+    assert found["explanation"]["blamed"] == [str(BIG)]
+    assert any("Metrics did not answer" in note for note in found["notes"])
+
+
 def test_few_runs_are_too_little_data() -> None:
     found = get(told(burst(), runs("churn", 60, 2.5)[-6:]))["explanation"]
     assert found["verdict"].startswith("Too little data")
@@ -170,3 +184,56 @@ def test_a_malformed_label_names_its_field() -> None:
     assert (answer.status_code, answer.json()["field"]) == (400, "to")
     unknown = asyncio.run(asked(parts(burst()), f"{TABLE}/labels", {**body, "kind": "perhaps"}))
     assert unknown.status_code == 400
+
+
+def test_the_time_before_is_four_times_the_range_and_what_is_different_is_told() -> None:
+    found = get(told(burst(), runs("churn", 60, 2.5)), f"from={(SLOW - HOUR) // 1000}&to={NOW // 1000}")
+    baseline = found["baseline"]
+    assert (baseline["kind"], baseline["to"]) == ("before", (SLOW - HOUR) // 1000)
+    assert baseline["to"] - baseline["from"] == 4 * (found["to"] - found["from"])
+    assert found["since"] == baseline["from"]
+    assert (found["selected"]["runs"], baseline["runs"]) == (48, 16 * 12)
+    assert found["selected"]["median_seconds"] > 2 * baseline["median_seconds"]
+    assert found["differences"][0]["part"] == "files"
+    assert found["differences"][0]["selected"] > 100 * found["differences"][0]["baseline"]
+
+
+def test_a_range_is_compared_with_another_day_or_with_what_is_given() -> None:
+    made, day = told(burst(), runs("churn", 60, 2.5)), 24 * 3_600_000
+    start, end = (NOW - 2 * HOUR) // 1000, NOW // 1000
+    span = f"from={start}&to={end}"
+    yesterday = get(made, f"{span}&baseline=yesterday")
+    assert (yesterday["baseline"]["from"], yesterday["baseline"]["to"]) == (start - day, end - day)
+    assert yesterday["since"] == start - day
+    week = get(made, f"{span}&baseline=week")["baseline"]
+    assert (week["from"], week["to"], week["runs"], week["median_seconds"]) == (start - 7 * day, end - 7 * day, 0, None)
+    own = get(made, f"{span}&baseline_from={start - day // 2}&baseline_to={start - day // 4}")["baseline"]
+    assert (own["kind"], own["from"], own["to"]) == ("custom", start - day // 2, start - day // 4)
+
+
+def test_a_baseline_that_cannot_be_is_refused_by_name() -> None:
+    made = told(burst())
+    for query, field in (
+        ("baseline=custom", "baseline"),
+        ("baseline=never", "baseline"),
+        ("baseline_to=5", "baseline_from"),
+        (f"baseline_from=0&baseline_to={NOW // 1000}", "baseline_to"),
+        ("baseline_from=0&baseline_to=5", "baseline_from"),
+        (f"baseline=week&from={(NOW - 40 * 24 * HOUR) // 1000}", "baseline"),
+    ):
+        answer = asyncio.run(asked(made, f"{TABLE}/explain?{SPAN if 'from=' not in query[13:] else ''}&{query}"))
+        assert (query, answer.status_code, answer.json()["field"]) == (query, 400, field)
+
+
+def test_a_word_that_is_withdrawn_is_no_longer_shown_and_another_job_s_stays() -> None:
+    clock = FixedClock()
+    made = parts(burst(), clock=clock)
+    for job in ("churn", "other"):
+        asyncio.run(made.runs.accept(runs(job, 60, 2.5)))
+    body = {"snapshot_id": str(BIG), "from": SLOW // 1000, "to": NOW // 1000}
+    for job, kind in (("churn", "confirmed"), ("other", "rejected"), ("churn", "withdrawn")):
+        answer = asyncio.run(asked(made, f"{TABLE}/labels", {**body, "job_name": job, "kind": kind}))
+        assert answer.status_code == 202
+        clock.micros += 1
+    assert get(made, f"{SPAN}&job=churn")["labels"] == []
+    assert [each["kind"] for each in get(made, f"{SPAN}&job=other")["labels"]] == ["rejected"]

@@ -15,6 +15,7 @@ from limnograph.api.views import LabelIn
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.explanations import ExplainPage, Label
 from limnograph.services.backend import Backend
+from limnograph.services.explain_baseline import windows
 from limnograph.services.labels import Said
 
 
@@ -34,12 +35,17 @@ async def get_explanation(
     start: p.From = None,
     end: p.To = None,
     job: p.Job = None,
+    baseline: p.BaselineChoice = "before",
+    baseline_from: p.BaselineFrom = None,
+    baseline_to: p.BaselineTo = None,
 ) -> ExplainPage:
     """Changes of the job in the range, ranked hypotheses with evidence, a verdict; default the last six hours. "No
-    commit explains this" is an answer. The baseline is four times the range, just before it.
+    commit explains this" is an answer. `differences`: what is different about the commits of the range, beside those of
+    the baseline. What people said is in `labels`.
     """
     first, last = p.span(start, end, backend.clock.now() // 1000, 6 * p.HOUR_MS)
-    return await backend.explanations.page(p.table_name(catalog, namespace, table), first, last, job)
+    asked = windows(first, last, baseline, (baseline_from, baseline_to))
+    return await backend.explanations.page(p.table_name(catalog, namespace, table), asked, job)
 
 
 @post(
@@ -59,7 +65,9 @@ async def post_label(
     namespace: p.Namespace,
     table: p.Table,
 ) -> Label:
-    """Durable in the inbox before the answer. The newest word on a commit counts; nothing is ever deleted."""
+    """Durable in the inbox before the answer. The newest word on a commit of a job counts; `withdrawn` takes it back.
+    Nothing is ever deleted.
+    """
     if data.end < data.start:
         raise InvalidInput("to", "must not be before from")
     name = p.table_name(catalog, namespace, table)

@@ -21,6 +21,7 @@ from limnograph.domain.asked import (
     FleetSort,
 )
 from limnograph.domain.errors import InvalidInput
+from limnograph.domain.explanations import BaselineKind
 from limnograph.domain.ids import TableName
 from limnograph.domain.structure import PartitionSort
 from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S
@@ -65,6 +66,24 @@ Lanes = Annotated[
     ),
 ]
 Job = Annotated[str | None, QueryParameter(name="job", description="Job name; default the reader with most runs.")]
+BaselineChoice = Annotated[
+    BaselineKind,
+    QueryParameter(
+        name="baseline",
+        description="What the range is compared with: `before` (four times as long, just before it), the same time "
+        "`yesterday` or last `week`, or `custom`: from `baseline_from` to `baseline_to`.",
+    ),
+]
+BaselineFrom = Annotated[
+    int | None,
+    QueryParameter(name="baseline_from", description="Start of a custom baseline, epoch ms.", schema_extra=_INSTANT),
+]
+BaselineTo = Annotated[
+    int | None,
+    QueryParameter(
+        name="baseline_to", description="End of a custom baseline, epoch ms; at most `from`.", schema_extra=_INSTANT
+    ),
+]
 Compare = Annotated[
     int | None,
     QueryParameter(

@@ -123,7 +123,9 @@ class LabelFact(msgspec.Struct, frozen=True, kw_only=True):
 
     event_id: Annotated[str, Col(1, STRING, "id of the label", True)]
     at: Annotated[int | None, Col(2, TIMESTAMPTZ, "when it was said")] = None
-    kind: Annotated[str | None, Col(3, STRING, "`confirmed`, `rejected` or `expected`")] = None
+    kind: Annotated[
+        str | None, Col(3, STRING, "`confirmed`, `rejected`, `expected`, or `withdrawn`: no longer said")
+    ] = None
     table_uuid: Annotated[str | None, Col(4, STRING, "identity of the table's history")] = None
     catalog: Annotated[str | None, Col(5, STRING, "catalog of the table")] = None
     namespace: Annotated[str | None, Col(6, STRING, "namespace levels joined with `.`")] = None

@@ -15,7 +15,10 @@ Confidence = Literal["strong", "possible", "weak", "none"]
 ChangeKind = Literal["step", "ramp", "pulse", "drop"]
 Grade = Literal["exact", "declared", "temporal"]
 """What links a commit to the job: which run read it first is known; the job is known to read the table; time alone."""
-LabelKind = Literal["confirmed", "rejected", "expected"]
+LabelKind = Literal["confirmed", "rejected", "expected", "withdrawn"]
+"""`withdrawn` takes back the word before it."""
+BaselineKind = Literal["before", "yesterday", "week", "custom"]
+DifferencePart = Literal["file_size", "files", "delete_files", "records", "partitions", "commits", "table", "writer"]
 HypothesisKind = Literal["commit", "none", "infrastructure", "load"]
 
 
@@ -143,20 +146,58 @@ class Label(msgspec.Struct):
     comment: str | None = None
 
 
-class ExplainPage(msgspec.Struct):
-    """The answer for one job of a table in a range, from runs since `baseline`. Instants epoch ms.
+class Level(msgspec.Struct, kw_only=True):
+    """How the job did in a window: runs that ended well and began there; their median, None without one."""
 
+    start: int = msgspec.field(name="from")
+    end: int = msgspec.field(name="to")
+    runs: int
+    median_seconds: float | None
+
+
+class Baseline(Level, kw_only=True):
+    """What a range is compared with: `before` is four times as long and ends where the range begins; `yesterday` and
+    `week` are the same time then, or the last such time before a range that is longer.
+    """
+
+    kind: BaselineKind
+
+
+class Difference(msgspec.Struct, kw_only=True):
+    """What is different about the commits of the range: one number of theirs beside that of the baseline's commits.
+
+    `value`: the table or the writer (operation and application) that a share is of. `unit`: `share` is 0 to 1.
+    `weight`: 0 alike, 1 nothing in common. None: no commit there tells.
+    """
+
+    part: DifferencePart
+    value: str | None
+    unit: Literal["share", "bytes", "files", "rows", "partitions", "per_hour"]
+    selected: float | None
+    baseline: float | None
+    weight: float
+
+
+class ExplainPage(msgspec.Struct, kw_only=True):
+    """The answer for one job of a table in a range. Instants epoch ms.
+
+    `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
     `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
+    `differences`: most telling first. `watermark`: commits are known up to there.
     """
 
     job: str | None
     start: int = msgspec.field(name="from")
     end: int = msgspec.field(name="to")
-    baseline: int
+    since: int
+    selected: Level
+    baseline: Baseline
     runs: int
     controls: int
     tables: list[str]
     explanation: Explanation
     suspects: list[CommitRow]
+    differences: list[Difference]
     labels: list[Label]
     notes: list[str]
+    watermark: int | None

@@ -16,6 +16,7 @@ from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
 from limnograph.services.alert_pages import AlertQuestion, AlertsQuery
+from limnograph.services.explain_baseline import Windows
 from limnograph.services.labels import Said
 from limnograph.services.live import Live
 from limnograph.services.told import Taken
@@ -87,7 +88,7 @@ class RefViews(Protocol):
 class Explanations(Protocol):
     """Why a job of a table changed, and what people say about it."""
 
-    async def page(self, name: TableName, start: int, end: int, job: str | None) -> ExplainPage:
+    async def page(self, name: TableName, asked: Windows, job: str | None) -> ExplainPage:
         """`start`, `end` epoch ms. Raises NotFound, SourceError."""
         ...
 

@@ -12,6 +12,7 @@ from limnograph.analysis.explain import explain
 from limnograph.domain.answers import CommitRow, LinkedJob
 from limnograph.domain.explanations import (
     Case,
+    Difference,
     ExplainPage,
     Explanation,
     Grade,
@@ -23,7 +24,9 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.services.commits import commit_row
+from limnograph.services.explain_baseline import DAY_MS, Windows, levels
 from limnograph.services.explain_case import commits_of, controls_of, first_reads, series_of
+from limnograph.services.explain_differences import differences
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.job_runs import JobRun
@@ -31,11 +34,7 @@ from limnograph.services.jobs import Jobs
 from limnograph.services.labels import Labels, Said
 from limnograph.services.table_histories import TableHistories
 
-HOUR_MS = 3_600_000
-BASELINE_TIMES = 4
-"""The baseline is so many times as long as the range, just before it (ux.md, after Netdata)."""
-LEAST_BASELINE_MS, MOST_BASELINE_MS = 12 * HOUR_MS, 7 * 24 * HOUR_MS
-HISTORY_MS = 7 * 24 * HOUR_MS
+HISTORY_MS = 7 * DAY_MS
 """Commits from so long before the range tell what is usual for a table."""
 MOST_TABLES = 50
 AT_ONCE = 4
@@ -68,34 +67,76 @@ class ExplainPages:
         """Keep what a person says about a commit. Raises NotFound, SourceError."""
         return await self._labels.accept(name, self._tables.now(name).uuid, said, author)
 
-    async def page(self, name: TableName, start: int, end: int, job: str | None) -> ExplainPage:
-        """`start`, `end` epoch ms. Raises NotFound, SourceError."""
-        uuid = self._tables.now(name).uuid
-        baseline = start - min(max(BASELINE_TIMES * (end - start), LEAST_BASELINE_MS), MOST_BASELINE_MS)
+    async def page(self, name: TableName, asked: Windows, job: str | None) -> ExplainPage:
+        """Raises NotFound, SourceError."""
+        uuid, end = self._tables.now(name).uuid, asked.end
+        since = asked.since
         linked = await self._jobs.of_table(name, min(end, self._clock.now() // MICROS_PER_MS))
+        labels = await self._store.reads.ask(self._labels.of_table, uuid, asked.start, end)
         chosen = _chosen(linked, job)
         if chosen is None:
-            labels = await self._store.reads.ask(self._labels.of_table, uuid, start, end)
-            return _unknown_job(job, start, end, baseline, labels)
-        runs = await self._jobs.runs_between(name, chosen.name, baseline, end)
-        names = self._read_by(name, chosen.name, baseline, end)
-        others = await self._runs_of(names[1:], baseline * MICROS_PER_MS, end * MICROS_PER_MS)
+            self._raise_if_unknowable()
+            return self._unknown_job(name, job, asked, labels)
+        runs = await self._jobs.runs_between(name, chosen.name, since, end)
+        names = self._read_by(name, chosen.name, since, end)
+        others = await self._runs_of(names[1:], since * MICROS_PER_MS, end * MICROS_PER_MS)
         read = [_of_job(found, chosen.name) for found in (runs, *others)]
-        asked = await self._store.reads.ask(self._asked, names, read, chosen.name, (baseline, start, end))
-        labels = await self._store.reads.ask(self._labels.of_table, uuid, start, end)
-        answer = await asyncio.to_thread(explain, asked.case)
+        known = await self._store.reads.ask(self._asked, names, read, chosen.name, asked)
+        answer, different = await asyncio.to_thread(_worked_out, known, asked)
+        here, there = levels(asked, read[0])
         return ExplainPage(
             job=chosen.name,
-            start=start,
+            start=asked.start,
             end=end,
-            baseline=baseline,
-            runs=len(asked.case.job.times),
-            controls=len(asked.case.controls or ()),
+            since=since,
+            selected=here,
+            baseline=there,
+            runs=len(known.case.job.times),
+            controls=len(known.case.controls or ()),
             tables=[str(each) for each in names],
-            explanation=_graded(answer, asked, chosen),
-            suspects=_suspects(answer, asked.histories),
+            explanation=_graded(answer, known, chosen),
+            suspects=_suspects(answer, known.histories),
+            differences=different,
+            labels=[label for label in labels if label.job_name in {None, chosen.name}],
+            notes=[*known.notes, *self._missing()],
+            watermark=self._known_until(name),
+        )
+
+    def _raise_if_unknowable(self) -> None:
+        """That no job is known means nothing while metrics, which may know one, do not answer. Raises SourceError."""
+        metrics = self._jobs.metrics
+        if metrics is not None and (error := metrics.last_error) is not None:
+            raise error.with_traceback(None)
+
+    def _missing(self) -> list[str]:
+        metrics = self._jobs.metrics
+        if metrics is None or metrics.last_error is None:
+            return []
+        return [f"Metrics did not answer ({metrics.last_error.detail}): runs that only they saw are missing."]
+
+    def _known_until(self, name: TableName) -> int | None:
+        watermark = self._store.known_until(name)
+        return None if watermark is None else watermark // MICROS_PER_MS
+
+    def _unknown_job(self, name: TableName, job: str | None, asked: Windows, labels: list[Label]) -> ExplainPage:
+        here, there = levels(asked, [])
+        verdict = NO_JOB if job is None else f"No job {job} of this table is known."
+        return ExplainPage(
+            job=job,
+            start=asked.start,
+            end=asked.end,
+            since=asked.since,
+            selected=here,
+            baseline=there,
+            runs=0,
+            controls=0,
+            tables=[],
+            explanation=Explanation("", [], [Hypothesis("none", 1.0)], [], verdict, "none"),
+            suspects=[],
+            differences=[],
             labels=labels,
-            notes=asked.notes,
+            notes=[],
+            watermark=self._known_until(name),
         )
 
     async def _runs_of(self, names: Sequence[TableName], start: int, end: int) -> list[list[JobRun]]:
@@ -123,10 +164,10 @@ class ExplainPages:
                 )
         return [name, *sorted(each for each in read & listed if each != name)][:MOST_TABLES]
 
-    def _asked(self, names: list[TableName], read: list[list[JobRun]], job: str, times: tuple[int, int, int]) -> _Known:
+    def _asked(self, names: list[TableName], read: list[list[JobRun]], job: str, asked: Windows) -> _Known:
         """The case of a job. Blocks. Raises SourceError."""
-        baseline, start, end = times
-        since = min(baseline, start - HISTORY_MS) * MICROS_PER_MS
+        start, end = asked.start, asked.end
+        since = min(asked.since, start - HISTORY_MS) * MICROS_PER_MS
         histories, commits, known, notes = [], [], set(), []
         for name, runs in zip(names, read, strict=True):
             history = self._tables.since(name, since)
@@ -135,7 +176,7 @@ class ExplainPages:
             commits += commits_of(history, since, end * MICROS_PER_MS, read_first)
             if read_first:
                 known.add(str(history.name))
-        others = self._jobs.runs.between(baseline * MICROS_PER_MS, end * MICROS_PER_MS)
+        others = self._jobs.runs.between(asked.since * MICROS_PER_MS, end * MICROS_PER_MS)
         controls = controls_of(others, job, frozenset(names))
         if not controls:
             notes.append(NO_CONTROLS)
@@ -162,10 +203,8 @@ def _of_job(runs: Sequence[JobRun], job: str) -> list[JobRun]:
     return [run for run in mine if run.role == "reads"] or mine
 
 
-def _unknown_job(job: str | None, start: int, end: int, baseline: int, labels: list[Label]) -> ExplainPage:
-    verdict = NO_JOB if job is None else f"No job {job} of this table is known."
-    nothing = Explanation("", [], [Hypothesis("none", 1.0)], [], verdict, "none")
-    return ExplainPage(job, start, end, baseline, 0, 0, [], nothing, [], labels, [])
+def _worked_out(known: _Known, asked: Windows) -> tuple[Explanation, list[Difference]]:
+    return explain(known.case), differences(asked, known.histories)
 
 
 def _graded(answer: Explanation, asked: _Known, linked: LinkedJob) -> Explanation:

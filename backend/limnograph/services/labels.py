@@ -34,7 +34,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Labels:
-    """Thread-safe. The newest word on a commit counts."""
+    """Thread-safe. The newest word on a commit of a job counts, until it is withdrawn."""
 
     def __init__(self, inbox: Inbox, engine: QueryEngine, clock: Clock) -> None:
         self._inbox, self._engine, self._clock = inbox, engine, clock
@@ -63,17 +63,17 @@ class Labels:
         return _label(fact)
 
     def of_table(self, table_uuid: str, start: int, end: int) -> list[Label]:
-        """The newest word on each commit of a table in ranges that touch `[start, end)` (epoch ms). Blocks.
+        """The newest word on each commit, of each job, in ranges that touch `[start, end)` (epoch ms). Blocks.
 
         A source that fails takes only its words with it.
         """
         facts = {fact.event_id: fact for fact in [*self._stored(table_uuid), *self._waiting(table_uuid)]}
-        newest: dict[int | None, LabelFact] = {}
+        newest: dict[tuple[int | None, str | None], LabelFact] = {}
         for fact in sorted(facts.values(), key=lambda fact: (fact.at or 0, fact.event_id)):
             low, high = fact.range_from, fact.range_to
             if (low is None or low < end * MICROS_PER_MS) and (high is None or high >= start * MICROS_PER_MS):
-                newest[fact.snapshot_id] = fact
-        return [_label(fact) for fact in newest.values()]
+                newest[fact.snapshot_id, fact.job_name] = fact
+        return [_label(fact) for fact in newest.values() if fact.kind != "withdrawn"]
 
     def _stored(self, table_uuid: str) -> list[LabelFact]:
         try:

@@ -382,7 +382,8 @@ export interface paths {
         /**
          * Which commit a job's change coincides with
          * @description Changes of the job in the range, ranked hypotheses with evidence, a verdict; default the last six hours. "No
-         *     commit explains this" is an answer. The baseline is four times the range, just before it.
+         *     commit explains this" is an answer. `differences`: what is different about the commits of the range, beside those of
+         *     the baseline. What people said is in `labels`.
          */
         get: operations["explain"];
         put?: never;
@@ -404,7 +405,8 @@ export interface paths {
         put?: never;
         /**
          * Confirm or reject a suspect
-         * @description Durable in the inbox before the answer. The newest word on a commit counts; nothing is ever deleted.
+         * @description Durable in the inbox before the answer. The newest word on a commit of a job counts; `withdrawn` takes it back.
+         *     Nothing is ever deleted.
          */
         post: operations["postLabel"];
         delete?: never;
@@ -813,6 +815,19 @@ export interface components {
             unit: string;
         };
         /**
+         * Baseline
+         * @description What a range is compared with: `before` is four times as long and ends where the range begins; `yesterday` and
+         *         `week` are the same time then, or the last such time before a range that is longer.
+         */
+        Baseline: {
+            from: number;
+            /** @enum {unknown} */
+            kind: "before" | "custom" | "week" | "yesterday";
+            median_seconds: number | null;
+            runs: number;
+            to: number;
+        };
+        /**
          * Change
          * @description Debezium's envelope: the row before and after; `op` is c, u, d, r (snapshot read), t (truncate) or m.
          */
@@ -998,6 +1013,23 @@ export interface components {
             unit: "bytes" | "bytes_per_file" | "files" | "manifests" | "rows";
         };
         /**
+         * Difference
+         * @description What is different about the commits of the range: one number of theirs beside that of the baseline's commits.
+         *
+         *         `value`: the table or the writer (operation and application) that a share is of. `unit`: `share` is 0 to 1.
+         *         `weight`: 0 alike, 1 nothing in common. None: no commit there tells.
+         */
+        Difference: {
+            baseline: number | null;
+            /** @enum {unknown} */
+            part: "commits" | "delete_files" | "file_size" | "files" | "partitions" | "records" | "table" | "writer";
+            selected: number | null;
+            /** @enum {unknown} */
+            unit: "bytes" | "files" | "partitions" | "per_hour" | "rows" | "share";
+            value: string | null;
+            weight: number;
+        };
+        /**
          * EventsLane
          * @description Commits in time order.
          */
@@ -1038,22 +1070,28 @@ export interface components {
         };
         /**
          * ExplainPage
-         * @description The answer for one job of a table in a range, from runs since `baseline`. Instants epoch ms.
+         * @description The answer for one job of a table in a range. Instants epoch ms.
          *
+         *         `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
          *         `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
+         *         `differences`: most telling first. `watermark`: commits are known up to there.
          */
         ExplainPage: {
-            baseline: number;
+            baseline: components["schemas"]["Baseline"];
             controls: number;
+            differences: components["schemas"]["Difference"][];
             explanation: components["schemas"]["Explanation"];
             from: number;
             job: string | null;
             labels: components["schemas"]["Label"][];
             notes: string[];
             runs: number;
+            selected: components["schemas"]["Level"];
+            since: number;
             suspects: components["schemas"]["CommitRow"][];
             tables: string[];
             to: number;
+            watermark: number | null;
         };
         /**
          * Explanation
@@ -1276,7 +1314,7 @@ export interface components {
             /** @default null */
             job_name: string | null;
             /** @enum {unknown} */
-            kind: "confirmed" | "expected" | "rejected";
+            kind: "confirmed" | "expected" | "rejected" | "withdrawn";
             snapshot_id: string;
             t: number;
         };
@@ -1291,7 +1329,7 @@ export interface components {
             /** @default null */
             job_name: string | null;
             /** @enum {unknown} */
-            kind: "confirmed" | "expected" | "rejected";
+            kind: "confirmed" | "expected" | "rejected" | "withdrawn";
             snapshot_id: string;
             to: number;
         };
@@ -1313,6 +1351,16 @@ export interface components {
             promql: string | null;
             /** @default null */
             sql: string | null;
+        };
+        /**
+         * Level
+         * @description How the job did in a window: runs that ended well and began there; their median, None without one.
+         */
+        Level: {
+            from: number;
+            median_seconds: number | null;
+            runs: number;
+            to: number;
         };
         /**
          * LevelChange
@@ -3766,6 +3814,12 @@ export interface operations {
                 to?: number;
                 /** @description Job name; default the reader with most runs. */
                 job?: string;
+                /** @description What the range is compared with: `before` (four times as long, just before it), the same time `yesterday` or last `week`, or `custom`: from `baseline_from` to `baseline_to`. */
+                baseline?: "before" | "yesterday" | "week" | "custom";
+                /** @description Start of a custom baseline, epoch ms. */
+                baseline_from?: number;
+                /** @description End of a custom baseline, epoch ms; at most `from`. */
+                baseline_to?: number;
             };
             header?: never;
             path: {

@@ -1,0 +1,84 @@
+"""What a range is compared with: the time just before it, the same time of another day, or a window that was given.
+
+Pure. Instants are epoch milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+from typing import NamedTuple
+
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.explanations import Baseline, BaselineKind, Level
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.job_runs import JobRun
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+TIMES = 4
+"""The time before is so many times as long as the range (ux.md, after Netdata)."""
+LEAST_MS, MOST_MS = 12 * HOUR_MS, 7 * DAY_MS
+"""Changes are looked for from so long before the range on at least; the time before is at most so long."""
+FURTHEST_MS = 31 * DAY_MS
+_PERIOD_MS: dict[BaselineKind, int] = {"yesterday": DAY_MS, "week": 7 * DAY_MS}
+
+
+class Windows(NamedTuple):
+    """The range `[start, end)`, the baseline, and where the runs begin that are looked at."""
+
+    start: int
+    end: int
+    kind: BaselineKind
+    baseline_start: int
+    baseline_end: int
+
+    @property
+    def since(self) -> int:
+        """Both windows are within."""
+        return max(0, min(self.baseline_start, self.start - LEAST_MS))
+
+
+def windows(start: int, end: int, kind: BaselineKind, given: tuple[int | None, int | None] = (None, None)) -> Windows:
+    """`given`: both ends of a custom baseline. Raises InvalidInput."""
+    first, last = given
+    if first is not None or last is not None:
+        return _custom(start, end, first, last)
+    if kind == "custom":
+        raise InvalidInput("baseline", "custom needs baseline_from and baseline_to")
+    if kind == "before":
+        return Windows(start, end, kind, max(0, start - min(TIMES * (end - start), MOST_MS)), start)
+    period = _PERIOD_MS[kind]
+    back = period * -(-(end - start) // period)
+    if back > FURTHEST_MS:
+        raise InvalidInput("baseline", f"lies more than {FURTHEST_MS // DAY_MS} days back for a range as long as this")
+    return Windows(start, end, kind, max(0, start - back), max(0, end - back))
+
+
+def _custom(start: int, end: int, first: int | None, last: int | None) -> Windows:
+    if first is None or last is None:
+        raise InvalidInput("baseline_from" if first is None else "baseline_to", "is missing; give both ends")
+    if not 0 <= first < last:
+        raise InvalidInput("baseline_to", "must be later than baseline_from")
+    if last > start:
+        raise InvalidInput("baseline_to", "must not be later than from")
+    if start - first > FURTHEST_MS:
+        raise InvalidInput("baseline_from", f"must be at most {FURTHEST_MS // DAY_MS} days before from")
+    return Windows(start, end, "custom", first, last)
+
+
+def levels(asked: Windows, runs: Iterable[JobRun]) -> tuple[Level, Baseline]:
+    """How the job did in both."""
+    ended = [(run.started_at // MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
+
+    def within(first: int, last: int) -> tuple[int, float | None]:
+        took = [seconds for at, seconds in ended if first <= at < last]
+        return len(took), median(took) if took else None
+
+    count, middle = within(asked.start, asked.end)
+    here = Level(start=asked.start, end=asked.end, runs=count, median_seconds=middle)
+    count, middle = within(asked.baseline_start, asked.baseline_end)
+    there = Baseline(
+        start=asked.baseline_start, end=asked.baseline_end, runs=count, median_seconds=middle, kind=asked.kind
+    )
+    return here, there
