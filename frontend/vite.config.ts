@@ -9,7 +9,7 @@ const BUILD_INTO = '../backend/limnograph/_dashboard';
 const api = process.env['LIMNOGRAPH_API'] ?? 'http://127.0.0.1:8787';
 /** What every page loads: one file compresses better than twenty. A part that only some load on demand must not be here. */
 const SHARED =
-  /src\/lib\/(api\/(client|names|problem|login)|format|live|state|time\/(period|range|step|url|usual)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
+  /src\/lib\/(api\/(client|names|problem|login)|format|live|state|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
 const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 const quietChromium = [
   '--no-sandbox',

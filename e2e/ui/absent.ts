@@ -18,8 +18,6 @@ export const FEATURES = {
   alerts: { route: '/api/v1/alerts', page: 'alerts' },
   explain: { route: '/api/v1/tables/{catalog}/{namespace}/{table}/explain', page: `${TABLE}/explain` },
   maintenance: { route: '/api/v1/maintenance', page: `${TABLE}/maintenance` },
-  'words for an answer that takes long': { code: ['lib/table/TimelineSkeleton.svelte', 'Cancel'] },
-  'choice of a time zone': { code: ['lib/time/url.ts', "read('tz'"] },
 } satisfies Record<string, Feature>;
 export type FeatureName = keyof typeof FEATURES;
 

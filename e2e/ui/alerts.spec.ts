@@ -9,5 +9,4 @@ waitsFor('alerts', 'Back and silence');
 waitsFor('explain', 'Explain selection');
 waitsFor('explain', 'No cause');
 waitsFor('explain', 'Recurring compaction');
-waitsFor('words for an answer that takes long', 'Cold timeout');
 waitsFor('maintenance', 'Maintenance safety');

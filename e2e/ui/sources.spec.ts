@@ -31,6 +31,36 @@ test('Partial failure', async ({ page }) => {
   await expect(failed).toHaveCount(0);
 });
 
+test('Cold timeout', async ({ page, stub }) => {
+  await changed<Timeline>(page, /\/timeline\?/, (body) => {
+    body.watermark = at('03:01');
+    const lane = body.lanes.find(({ id }) => id === 'job_duration');
+    if (lane) Object.assign(lane, { status: 'stale', age_s: 59 * 60 });
+  });
+  const timeline = new TimelinePage(page);
+  await page.goto(`${TABLE}?${NIGHT}`);
+  await timeline.drawn();
+  // a lane of a source that gave no answer in time shows what it said before, and of when that is
+  await expect(timeline.panel.locator('[data-lane=job_duration]')).toContainText('as of 05:01');
+  const release = stub.hold();
+  await timeline.drag('Data files', 0.4, 0.6);
+  await page.keyboard.press('z');
+  const waiting = page.getByRole('group', { name: 'Waiting' });
+  await expect(waiting).toContainText(/No answer for \d+ s/);
+  await expect(waiting).toContainText('What is drawn is as of 03:01 UTC');
+  await expect(waiting).toContainText('No answer for 8 s', { timeout: 20_000 });
+  await expect(timeline.drawing('Data files')).toBeVisible();
+  await waiting.getByRole('button', { name: 'Cancel' }).click();
+  await expect(waiting).toContainText(/taken back after \d+ s/);
+  await expect(timeline.drawing('Data files')).toBeVisible();
+  const asked = stub.asked.length;
+  release();
+  await waiting.getByRole('button', { name: 'Ask again' }).click();
+  await expect(waiting).toHaveCount(0);
+  expect(stub.asked.length).toBeGreaterThan(asked);
+  await expect(timeline.drawing('Job duration')).toHaveAccessibleName(/at 0[23]:\d\d/);
+});
+
 test('Watermark', async ({ page }) => {
   const until = at('05:00');
   await changed<Timeline>(page, /\/timeline\?/, (body) => {

@@ -1,6 +1,6 @@
 // One time axis: crosshair, selection, keyboard, words for who does not see it.
+import { readFileSync } from 'node:fs';
 import { TimelinePage } from '../timeline.ts';
-import { waitsFor } from './absent.ts';
 import { changed, expect, test } from './fixtures.ts';
 import { at, BURST_AT, BURST_ID, NIGHT, TABLE } from './moment.ts';
 import type { Commit, Timeline } from './wire.ts';
@@ -60,6 +60,26 @@ test('No-drag range', async ({ page }) => {
   await page.getByLabel('To', { exact: true }).fill('2026-11-21 03:36');
   await page.getByLabel('To', { exact: true }).press('Enter');
   await expect.poll(() => timeline.range()).toEqual(LEFT_TO_RIGHT);
+  await page.goBack();
+  await expect.poll(async () => (await timeline.range())[0]).toBe(at('00:00'));
+  // two clicks in the overview
+  const overview = timeline.panel.getByRole('img', { name: /^Overview/ });
+  const start = page.getByRole('slider', { name: 'Start of the range' });
+  await expect(overview).toBeVisible();
+  const [first, last] = await Promise.all(
+    ['aria-valuemin', 'aria-valuemax'].map(async (name) => Number(await start.getAttribute(name))),
+  );
+  const box = (await overview.boundingBox())!;
+  for (const moment of LEFT_TO_RIGHT)
+    await page.mouse.click(
+      box.x + (box.width * (moment - first!)) / (last! - first!),
+      box.y + box.height / 2,
+    );
+  await expect
+    .poll(async () =>
+      (await timeline.range()).map((end, i) => Math.abs(end - LEFT_TO_RIGHT[i]!) <= 5 * 60_000),
+    )
+    .toEqual([true, true]);
   await page.goBack();
   await expect.poll(async () => (await timeline.range())[0]).toBe(at('00:00'));
   // with the keyboard alone: to the left edge, then the selection grows to the right
@@ -150,6 +170,12 @@ test('Cluster', async ({ page }) => {
 });
 
 test('Compare', async ({ page }) => {
+  // the recording knows nothing of the day before: then, there were a hundred files less
+  await changed<Timeline>(page, /\/timeline\?.*cmp=/, (body) => {
+    const now = body.lanes.find(({ id }) => id === 'data_files')!;
+    const before = body.cmp!.lanes.find(({ id }) => id === 'data_files')!;
+    Object.assign(before, { status: 'ok', v: now.v!.map((value) => value && value - 100) });
+  });
   const timeline = new TimelinePage(page);
   await page.goto(`${TABLE}?from=${at('05:00')}&to=${at('06:00')}&lanes=data_files,job_duration`);
   await timeline.drawn();
@@ -157,14 +183,20 @@ test('Compare', async ({ page }) => {
   await timeline.slider.focus();
   await page.keyboard.press('c');
   await expect(page).toHaveURL(/cmp=1d/);
+  const ghost = timeline.panel.locator('path[data-earlier=data_files]');
+  await expect(ghost).toHaveCSS('stroke-dasharray', /\d/);
+  expect((await ghost.getAttribute('d'))?.length).toBeGreaterThan(10);
+  await expect(timeline.gutter('Data files').locator('.change')).toHaveText('+100');
   await expect(timeline.panel.getByText('Δ 1 d')).toBeVisible();
   await expect(page.getByRole('button', { name: /^Compare/ })).toHaveAttribute('aria-pressed', 'true');
   await page.keyboard.press('c');
   await expect(page).not.toHaveURL(/cmp=/);
   await expect(timeline.panel.getByText('Δ 1 d')).toHaveCount(0);
+  await expect(ghost).toHaveCount(0);
 });
 
-test('Zone', async ({ page }) => {
+test('Zone', async ({ page, stub }) => {
+  test.slow(); // six pages
   const timeline = new TimelinePage(page);
   await night(timeline);
   // the browser lives in New York, five hours behind
@@ -173,7 +205,52 @@ test('Zone', async ({ page }) => {
   );
   await expect(timeline.panel.getByText('Sat 21 Nov UTC')).toBeVisible();
   await expect(timeline.panel.getByText('03:00', { exact: true })).toBeVisible();
-  await expect(page.getByRole('button', { name: /^00:00 – 06:00 UTC/ })).toBeVisible();
-});
+  const range = page.getByRole('button', { name: /Change the time range/ });
+  await expect(range).toHaveText(/^00:00 – 06:00 UTC/);
+  const before = await timeline.range();
 
-waitsFor('choice of a time zone', "Zone: the browser's, and back");
+  await range.click();
+  await page.getByRole('radio', { name: 'This browser’s, America/New_York' }).check();
+  await expect(range).toHaveText(/^20 Nov 19:00 – 21 Nov 01:00 UTC−05/);
+  await expect(timeline.panel.getByText('20 Nov – 21 Nov UTC−05')).toBeVisible();
+  await expect(timeline.panel.getByText('22:00', { exact: true })).toBeVisible();
+  await expect(timeline.slider).toHaveAttribute('aria-valuetext', /^21 Nov 0[01]:\d\d:\d\d UTC−05/);
+  expect(await timeline.range()).toEqual(before);
+  // what is typed means that clock: 22:04 in New York is 03:04 in the picture of before
+  await expect(page.getByLabel('From', { exact: true })).toHaveValue('2026-11-20 19:00');
+  await page.getByLabel('From', { exact: true }).fill('2026-11-20 21:24');
+  await page.getByLabel('To', { exact: true }).fill('2026-11-20 22:36');
+  await page.getByLabel('To', { exact: true }).press('Enter');
+  await expect.poll(() => timeline.range()).toEqual(LEFT_TO_RIGHT);
+  await page.getByRole('button', { name: 'View as table' }).click();
+  await expect(page.getByRole('columnheader', { name: 'Time, America/New_York' })).toBeVisible();
+  await expect(page.getByRole('row', { name: /^20 Nov 22:3\d:\d\d/ }).first()).toBeVisible();
+  // programs get UTC, and a link shows everybody the clock that was seen
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Share' }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV' }).click();
+  expect(readFileSync(await (await download).path(), 'utf8')).toContain('\n2026-11-21T02:24:00Z,');
+  await page.getByRole('button', { name: 'Copy Link' }).click();
+  const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+  expect(link.searchParams.get('tz')).toBe('America/New_York');
+  await page.keyboard.press('Escape');
+
+  // the choice is kept; an address that names a zone goes before it
+  await page.goto(`${TABLE}?${NIGHT}`);
+  await expect(range).toHaveText(/UTC−05/);
+  await page.goto(`${TABLE}?${NIGHT}&tz=Asia/Kolkata`);
+  await expect(range).toHaveText(/^05:30 – 11:30 UTC\+05:30/);
+  await page.goto(`${TABLE}?${NIGHT}&tz=Mars/Olympus`);
+  await expect(page.getByRole('group', { name: 'Address' })).toContainText('tz');
+  await expect(range).toHaveText(/UTC−05/);
+
+  // on the first of November New York sets its clocks back
+  await changed<Timeline>(page, /\/timeline\?/, (body) => {
+    body.range = { ...body.range, from: Date.UTC(2026, 10, 1, 3), to: Date.UTC(2026, 10, 1, 9) };
+  });
+  await stub.rename(`from=${Date.UTC(2026, 10, 1, 3)}&to=${Date.UTC(2026, 10, 1, 9)}`, NIGHT);
+  await page.goto(`${TABLE}?from=${Date.UTC(2026, 10, 1, 3)}&to=${Date.UTC(2026, 10, 1, 9)}`);
+  await expect(timeline.panel.getByText('31 Oct – 1 Nov UTC−04 → −05')).toBeVisible();
+  await expect(timeline.panel.getByText(/^01:[03]0 −05$/)).toBeVisible();
+});

@@ -13,6 +13,7 @@ export interface Lane {
   status: string;
   problem?: { type: string; title: string; detail: string } | null;
   query?: { promql?: string; sql?: string } | null;
+  v?: (number | null)[];
   events?: Commit[];
   bars?: { start: number; end: number | null; label: string; detail: string | null }[];
 }
@@ -21,6 +22,7 @@ export interface Timeline {
   watermark: number | null;
   t: number[];
   lanes: Lane[];
+  cmp: { lanes: Lane[] } | null;
   detail: Detail | null;
 }
 export interface Detail {

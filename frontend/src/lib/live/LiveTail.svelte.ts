@@ -2,7 +2,7 @@
 // what waits. New commits are said once, at most one sentence in ten seconds. Draws nothing, knows no stream.
 import type { Schemas } from '#lib/api/client.ts';
 import { signed } from '#lib/format/count.ts';
-import { clockSeconds } from '#lib/format/instant.ts';
+import { clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { throttle } from './throttle.ts';
 
 type CommitSeen = Schemas['CommitSeen'];
@@ -95,7 +95,7 @@ export class LiveTail {
 function sentence(events: readonly CommitSeen[]): string {
   const [first] = events;
   if (!first || events.length > 1) return `${events.length} new commits`;
-  const at = first.t === null ? '' : ` at ${clockSeconds(first.t)} UTC`;
+  const at = first.t === null ? '' : ` at ${clockSeconds(first.t)} ${zoneAt(first.t)}`;
   const files = first.added_data_files === null ? '' : `, ${signed(first.added_data_files)} data files`;
   return `New commit: ${first.operation ?? 'not read'}${at}${files}`;
 }

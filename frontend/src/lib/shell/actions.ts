@@ -2,6 +2,7 @@
 import { goto } from '$app/navigation';
 import { tablePath, type TableRef } from '#lib/api/names.ts';
 import { offers, type OfferedRange } from '#lib/state/offers.svelte.ts';
+import { zone } from '#lib/state/zone.svelte.ts';
 import { recentTables } from '#lib/state/recent.ts';
 import { readPasted, writePasted } from '#lib/time/paste.ts';
 import { absolute, type Range, type RangeText } from '#lib/time/range.ts';
@@ -68,5 +69,6 @@ export function frozenLink(address: string, range: Range | undefined): string {
   const { from, to } = absolute(range.from, range.to);
   url.searchParams.set('from', from);
   url.searchParams.set('to', to);
+  url.searchParams.set('tz', zone.name);
   return url.href;
 }

@@ -1,7 +1,7 @@
 // What a text pasted into the palette leads to: a commit, an address of ours, an alert's link, a table, a time range.
 // Pure.
 import { commitPath, tableLabel, tablePath, type TableRef } from '#lib/api/names.ts';
-import { span } from '#lib/format/instant.ts';
+import { spanZoned } from '#lib/format/instant.ts';
 import { readPasted } from '#lib/time/paste.ts';
 import { absolute, parseInstant, resolveRange, type RangeText } from '#lib/time/range.ts';
 
@@ -32,7 +32,7 @@ export function recognise(text: string, table: TableRef | undefined, now: number
   const range = readPasted(trimmed, now);
   const resolved = range && resolveRange(range, now);
   if (range && resolved) {
-    const words = `Show ${span(resolved.from, resolved.to)} UTC`;
+    const words = `Show ${spanZoned(resolved.from, resolved.to)}`;
     return [{ id: 'range', label: words, note: resolved.relative ? range.from : 'time range', show: range }];
   }
   if (parseInstant(trimmed) !== null) return ofInstant(trimmed);
@@ -52,7 +52,7 @@ function ofInstant(text: string): Entry[] {
   return [
     {
       id: 'around',
-      label: `Show ${span(Number(range.from), Number(range.to))} UTC`,
+      label: `Show ${spanZoned(Number(range.from), Number(range.to))}`,
       note: 'around',
       show: range,
     },

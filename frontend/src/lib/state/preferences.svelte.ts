@@ -1,5 +1,6 @@
 // What the reader prefers, kept in this browser only. `static/theme.js` sets what is seen before the first paint.
 import { setUsualRange } from '#lib/time/usual.ts';
+import { isZone, UTC } from '#lib/time/zone.ts';
 
 export interface Preferences {
   /** Keys of one letter work: chords everywhere, letters on the timeline. */
@@ -7,12 +8,20 @@ export interface Preferences {
   /** Where a range begins that no address names; it ends now. */
   readonly range: string;
   readonly density: 'comfortable' | 'compact';
+  /** Times are shown and typed in it where no address names one: UTC, `browser`, or an IANA name. */
+  readonly zone: string;
   /** Lines and fields differ by dashes and hatches too, not by colour alone. */
   readonly patterns: boolean;
 }
 
 export const RANGES = ['now-1h', 'now-3h', 'now-6h', 'now-24h', 'now-7d'] as const;
-const USUAL: Preferences = { shortcuts: true, range: 'now-24h', density: 'comfortable', patterns: false };
+const USUAL: Preferences = {
+  shortcuts: true,
+  range: 'now-24h',
+  density: 'comfortable',
+  zone: UTC,
+  patterns: false,
+};
 const KEY = 'limnograph.preferences';
 
 /** Of stored text; what cannot be read is as usual. */
@@ -23,6 +32,7 @@ export function readPreferences(text: string | null): Preferences {
       shortcuts: read.shortcuts !== false,
       range: (RANGES as readonly string[]).includes(read.range) ? read.range : USUAL.range,
       density: read.density === 'compact' ? 'compact' : 'comfortable',
+      zone: read.zone === 'browser' || isZone(String(read.zone)) ? String(read.zone) : USUAL.zone,
       patterns: read.patterns === true,
     };
   } catch {

@@ -1,4 +1,6 @@
-// The ends of a range as people and URLs write them: epoch ms, ISO 8601, `now-6h`, `now/d`, `now-1d/d`. UTC only.
+// The ends of a range as people and URLs write them: epoch ms, ISO 8601, `now-6h`, `now/d`, `now-1d/d`. A time without a
+// zone is UTC, unless the caller names another; days and weeks of `now/d` are UTC's.
+import { instantOf, UTC } from './zone.ts';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 type Unit = keyof typeof UNIT_MS;
@@ -17,7 +19,7 @@ const LATEST = 32_503_680_000_000;
 const MONDAY = 4 * 86_400_000;
 
 /** Null when the text is none of the forms. Ten digits are seconds, more are milliseconds. */
-export function parseBound(text: string): Bound | null {
+export function parseBound(text: string, zone = UTC): Bound | null {
   const trimmed = text.trim();
   const relative = RELATIVE.exec(trimmed);
   if (relative) {
@@ -29,19 +31,20 @@ export function parseBound(text: string): Bound | null {
       roundTo: (rounding as Rounding | undefined) ?? null,
     };
   }
-  const at = parseInstant(trimmed);
+  const at = parseInstant(trimmed, zone);
   return at === null ? null : { kind: 'absolute', at };
 }
 
-/** Epoch ms (or seconds, when ten digits at most) or ISO 8601; a time without a zone is UTC. Null when neither. */
-export function parseInstant(text: string): number | null {
+/** Epoch ms (or seconds, when ten digits at most) or ISO 8601; a time without a zone is in `zone`. Null when neither. */
+export function parseInstant(text: string, zone = UTC): number | null {
   let at: number;
   if (/^\d{1,14}$/.test(text)) at = text.length <= 10 ? Number(text) * 1000 : Number(text);
   else {
     const found = ISO.exec(text);
     if (!found) return null;
-    const zoned = found[1] || text.length === 10 ? text : `${text}Z`;
-    at = Date.parse(zoned.replace(' ', 'T'));
+    const own = found[1] !== undefined;
+    at = Date.parse((own || text.length === 10 ? text : `${text}Z`).replace(' ', 'T'));
+    if (!own && Number.isFinite(at)) at = instantOf(zone, at);
   }
   return Number.isFinite(at) && at >= 0 && at <= LATEST ? at : null;
 }

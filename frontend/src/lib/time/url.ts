@@ -3,6 +3,7 @@
 import { readPeriod, writePeriod } from './period.ts';
 import { parseInstant, resolveRange, type RangeText } from './range.ts';
 import { usualRange } from './usual.ts';
+import { isZone } from './zone.ts';
 
 export interface TimelineUrl {
   readonly range: RangeText;
@@ -49,6 +50,8 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     job: read('job', (text) => text),
     cmp: read('cmp', readPeriod),
   };
+  // `state/zone.svelte.ts` reads it for all pages; here it is only told when nobody knows it
+  read('tz', (text) => isZone(text) || null);
   return { state, unread };
 }
 
@@ -70,7 +73,7 @@ function aroundTime(query: URLSearchParams): RangeText | null {
 }
 
 function parsePair(text: string): readonly [number, number] | null {
-  const [first, second, ...rest] = text.split('..').map(parseInstant);
+  const [first, second, ...rest] = text.split('..').map((each) => parseInstant(each));
   if (rest.length || first === null || second === null || first === undefined || second === undefined)
     return null;
   return first < second ? [first, second] : null;

@@ -17,6 +17,8 @@ export interface Frame extends Times {
   readonly heldXs: Float64Array;
   /** Pixel of the watermark when it lies left of the right edge: beyond, metadata is not read yet. */
   readonly unreadFrom: number | null;
+  /** The present, epoch ms: ages count back from it. */
+  readonly now: number;
   /** Pixel of the present. */
   readonly nowPx: number;
   /** `d` of the vertical time grid per pixel of height: ordinary and major lines. */
@@ -37,6 +39,7 @@ export function frameOf(answer: Answer, scale: TimeScale, now: number): Frame {
     xs: positions(answer.t, answer.range.to, scale),
     heldXs: positions(held, answer.range.to, scale),
     unreadFrom: nowPx - edgePx >= LEAST_HATCH_PX ? edgePx : null,
+    now,
     nowPx,
     grid: [gridPath(scale, false), gridPath(scale, true)],
   };

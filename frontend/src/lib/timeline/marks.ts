@@ -1,6 +1,6 @@
 // Commit marks: what stands alone, what joins a cluster, which get a label. Nothing is ever dropped.
 import { MINUS, count, signed } from '#lib/format/count.ts';
-import { clockSeconds } from '#lib/format/instant.ts';
+import { clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import type { CommitEvent } from './lane.ts';
 import { weightOf } from './path.ts';
@@ -151,7 +151,7 @@ export function radius(commit: CommitEvent): number {
 
 /** One commit in a sentence: a button's name. */
 export function commitText(commit: CommitEvent): string {
-  const parts = [`${operationName(commit.operation)} ${clockSeconds(commit.t)} UTC`];
+  const parts = [`${operationName(commit.operation)} ${clockSeconds(commit.t)} ${zoneAt(commit.t)}`];
   if (commit.added_data_files === null && commit.removed_data_files === null) parts.push('files not read');
   if (commit.added_data_files) parts.push(`${signed(commit.added_data_files)} files`);
   if (commit.removed_data_files) parts.push(`${MINUS}${count(commit.removed_data_files)} files`);
@@ -165,6 +165,6 @@ export function commitText(commit: CommitEvent): string {
 export function markText({ commits, top }: Mark): string {
   if (commits.length === 1) return commitText(top);
   const [first, last] = [commits[0], commits.at(-1)] as [CommitEvent, CommitEvent];
-  const when = `${clockSeconds(first.t)} to ${clockSeconds(last.t)} UTC`;
+  const when = `${clockSeconds(first.t)} to ${clockSeconds(last.t)} ${zoneAt(last.t)}`;
   return `${commits.length} commits ${when}, largest: ${commitText(top)}`;
 }

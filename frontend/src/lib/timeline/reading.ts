@@ -1,6 +1,6 @@
 // What a lane says at an instant, and over its whole range: gutter, slider, table and titles all speak through here.
 import { NOT_READ } from '#lib/format/count.ts';
-import { clock, clockSeconds } from '#lib/format/instant.ts';
+import { clock, clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
 import { holds, isSeries, mainColumn, type Bar, type Lane, type Value } from './lane.ts';
@@ -83,7 +83,7 @@ function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
   return word(version, spec);
 }
 
-/** Least, most and last of a lane in words: the title of its drawing. Times are UTC. */
+/** Least, most and last of a lane in words: the title of its drawing. */
 export function summaryOf(lane: Lane, look: Look, t: readonly number[]): string {
   if (lane.status === 'absent') return look.absent;
   if (lane.status === 'error') return lane.problem?.detail ?? lane.problem?.title ?? 'The source failed.';
@@ -107,7 +107,7 @@ function seriesSummary(
   }
   if (last < 0) return `${look.title}: no value in this range.`;
   const at = (i: number) => `${look.print(column[i] ?? null)} at ${clock(t[i] as number)}`;
-  return `${look.title}: least ${at(least)}, most ${at(most)}, last ${at(last)} UTC.`;
+  return `${look.title}: least ${at(least)}, most ${at(most)}, last ${at(last)} ${zoneAt(t[last] as number)}.`;
 }
 
 function eventsSummary(events: Extract<Lane, { kind: 'events' }>['events']): string {

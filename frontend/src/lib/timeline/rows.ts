@@ -1,6 +1,7 @@
 // The timeline as rows of text, one a step: the same numbers as the drawing, ids as text.
 import { duration } from '#lib/format/duration.ts';
-import { clockSeconds, dayMonth } from '#lib/format/instant.ts';
+import { clockSeconds, dayMonth, zoneAt } from '#lib/format/instant.ts';
+import { zone } from '#lib/state/zone.svelte.ts';
 import { earlierAt, earlierOf } from './compare.ts';
 import type { Frame } from './frame.ts';
 import { isSeries, type Answer, type CommitEvent } from './lane.ts';
@@ -50,7 +51,7 @@ export function rowsOf(answer: Answer, frame: Frame, page: number): Row[] {
   const step = answer.range.step * 1000;
   return answer.t.slice(first, first + ROWS_A_PAGE).map((at) => ({
     at,
-    time: `${dayMonth(at)} ${clockSeconds(at)}`,
+    time: `${dayMonth(at)} ${clockSeconds(at)}${zone.offset(at) === zone.offset(answer.range.from) ? '' : ` ${zoneAt(at)}`}`,
     cells: columns.map(({ text }) => text(frame, at)),
     commits: within(events, at - step, at).map(commitCell),
   }));

@@ -1,5 +1,7 @@
 // The axes: one time scale that all lanes share, and a value scale a lane. Positions are affine: a product and a sum.
 import { clock, dayMonth } from '#lib/format/instant.ts';
+import { zone } from '#lib/state/zone.svelte.ts';
+import { bare } from '#lib/time/zone.ts';
 import { timeTicks, valueTicks } from './ticks.ts';
 
 interface TimeTick {
@@ -27,18 +29,27 @@ export function timeScale(from: number, to: number, width: number, gap = 66): Ti
   const perMs = width / (to - from);
   const px = (at: number) => (at - from) * perMs;
   const at = (x: number) => from + x / perMs;
-  return { from, to, width, px, at, ticks: width > 0 ? labelled(timeTicks(from, to, gap / perMs), px) : [] };
+  return {
+    from,
+    to,
+    width,
+    px,
+    at,
+    ticks: width > 0 ? labelled(timeTicks(from, to, gap / perMs, zone), px) : [],
+  };
 }
 
 function labelled(instants: readonly number[], px: (at: number) => number): TimeTick[] {
   const step = (instants[1] ?? Infinity) - (instants[0] ?? 0);
   const every = step < HOUR ? HOUR : step < DAY ? step * 2 : DAY;
-  return instants.map((at) => ({
-    at,
-    px: px(at),
-    label: at % DAY === 0 ? dayMonth(at) : clock(at),
-    major: at % every === 0,
-  }));
+  return instants.map((at, i) => {
+    const offset = zone.offset(at);
+    const label = (at + offset) % DAY === 0 ? dayMonth(at) : clock(at);
+    // the clock was changed since the tick before
+    const changed = i > 0 && zone.offset(instants[i - 1] as number) !== offset;
+    const major = (at + offset) % every === 0;
+    return { at, px: px(at), label: changed ? `${label} ${bare(offset)}` : label, major };
+  });
 }
 
 interface ValueTick {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { instantOf, offsetOf } from '#lib/time/zone.ts';
 import { timeTicks, valueTicks } from './ticks.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
@@ -12,6 +13,27 @@ describe('time', () => {
       '2026-11-21T03:00',
       '2026-11-21T06:00',
       '2026-11-21T09:00',
+    ]);
+  });
+  const zoned = (zone: string) => ({
+    offset: (at: number) => offsetOf(zone, at),
+    instant: (wall: number) => instantOf(zone, wall),
+  });
+  test('in another zone they are round there: New York counts from its own midnight, before and after it changes clocks', () => {
+    const evening = Date.UTC(2026, 9, 31, 22);
+    expect(iso(timeTicks(evening, evening + 24 * HOUR, 5 * HOUR, zoned('America/New_York')))).toEqual([
+      '2026-10-31T22:00',
+      '2026-11-01T04:00',
+      '2026-11-01T11:00',
+      '2026-11-01T17:00',
+    ]);
+  });
+  test('an hour that the clock shows twice has a tick each time, and half hours of India are its round hours', () => {
+    const night = Date.UTC(2026, 10, 1, 4);
+    expect(timeTicks(night, night + 4 * HOUR, HOUR, zoned('America/New_York'))).toHaveLength(5);
+    expect(iso(timeTicks(night, night + 2 * HOUR, HOUR, zoned('Asia/Kolkata')))).toEqual([
+      '2026-11-01T04:30',
+      '2026-11-01T05:30',
     ]);
   });
   test('an end that is round itself has a tick', () => {

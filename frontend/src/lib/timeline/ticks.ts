@@ -1,5 +1,13 @@
 // Round numbers and round instants for axes.
 
+/** What turns instants into what a clock shows, and back. */
+export interface WallClock {
+  /** Milliseconds ahead of UTC at an instant. */
+  readonly offset: (at: number) => number;
+  readonly instant: (wall: number) => number;
+}
+const UTC_CLOCK: WallClock = { offset: () => 0, instant: (wall) => wall };
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -17,25 +25,29 @@ const TIME_STEPS: readonly number[] = [
 const MONTH_STEPS: readonly number[] = [1, 3, 6, 12, 24, 60, 120, 240];
 const MONTH_MS = 30.4 * DAY;
 
-/** UTC instants in `[from, to]` on round times, at least `leastMs` apart as far as months are equally long. */
-export function timeTicks(from: number, to: number, leastMs: number): number[] {
+/** Instants in `[from, to]` on round times of a clock, at least `leastMs` apart as far as months are equally long. */
+export function timeTicks(from: number, to: number, leastMs: number, clock = UTC_CLOCK): number[] {
   const step = TIME_STEPS.find((each) => each >= leastMs);
   if (step === undefined) {
     const months = MONTH_STEPS.find((each) => each * MONTH_MS >= leastMs);
-    return monthTicks(from, to, months ?? (MONTH_STEPS.at(-1) as number));
+    return monthTicks(from, to, months ?? (MONTH_STEPS.at(-1) as number), clock);
   }
   const shift = step === 7 * DAY ? MONDAY : 0;
+  const begin = from + clock.offset(from);
+  const first = Math.ceil((begin - shift) / step) * step + shift;
   const ticks: number[] = [];
-  for (let at = Math.ceil((from - shift) / step) * step + shift; at <= to; at += step) ticks.push(at);
+  // an hour that a clock shows twice has its ticks twice; days are as long as the clock makes them
+  if (step <= HOUR) for (let at = first - clock.offset(from); at <= to; at += step) ticks.push(at);
+  else for (let wall = first, at; (at = clock.instant(wall)) <= to; wall += step) ticks.push(at);
   return ticks;
 }
 
-function monthTicks(from: number, to: number, months: number): number[] {
-  const start = new Date(from);
+function monthTicks(from: number, to: number, months: number, clock: WallClock): number[] {
+  const start = new Date(from + clock.offset(from));
   const first = start.getUTCFullYear() * 12 + start.getUTCMonth();
   const ticks: number[] = [];
   for (let month = Math.floor(first / months) * months; ; month += months) {
-    const at = Date.UTC(Math.floor(month / 12), month % 12);
+    const at = clock.instant(Date.UTC(Math.floor(month / 12), month % 12));
     if (at > to) return ticks;
     if (at >= from) ticks.push(at);
   }
