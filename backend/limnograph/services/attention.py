@@ -19,6 +19,7 @@ from limnograph.services import reasons
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_table import HotTable
+from limnograph.services.move_columns import MoveColumns
 from limnograph.services.reasons import RANK, JobPace, Thresholds
 from limnograph.services.standings import Standing
 
@@ -35,16 +36,23 @@ class Attention:
 
     def of(
         self,
+        columns: MoveColumns,
         tables: Sequence[HotTable],
-        before: Standing,
-        after: Standing,
+        ends: tuple[Standing, Standing],
         span: tuple[int, int],
         paces: Mapping[TableName, JobPace],
     ) -> tuple[Ints, NDArray[np.float64]]:
-        """Rank (smallest first) and magnitude of each table's reason in the range (epoch microseconds)."""
-        ranks, magnitudes = self._states(before, after, span[1])
+        """Rank (smallest first) and magnitude of each table's reason in the range (epoch microseconds). `ends`: where
+        the tables stand at its begin and at its end.
+        """
+        before, after = ends
+        with columns.lock:
+            slots = columns.update(tables)
+            burst, replaced = columns.burst(slots, *span), columns.replaced(slots, *span)
+        ranks, magnitudes = self._states(before, after, replaced, span[1])
         paced = [table.name in paces for table in tables] if paces else [False] * len(tables)
-        for place in np.flatnonzero(self._doubtful(tables, after, span) | np.array(paced, np.bool_)).tolist():
+        doubtful = burst | self._told(tables, after, span) | np.array(paced, np.bool_)
+        for place in np.flatnonzero(doubtful).tolist():
             table = tables[place]
             pace = paces.get(table.name) if paced[place] and table.name else None
             key = (
@@ -54,8 +62,10 @@ class Attention:
             ranks[place], magnitudes[place] = self._exactly(table, key, span, pace)
         return ranks, magnitudes
 
-    def _states(self, before: Standing, after: Standing, end: int) -> tuple[Ints, NDArray[np.float64]]:
-        """By the rules that need nothing but the states at both ends; the strongest rule comes last."""
+    def _states(
+        self, before: Standing, after: Standing, replaced: NDArray[np.bool_], end: int
+    ) -> tuple[Ints, NDArray[np.float64]]:
+        """By the rules that need the states at both ends, and what was `replaced`; the strongest rule comes last."""
         limits = self._limits
         count = after.ordinal - before.ordinal
         ranks, magnitudes = np.full(len(count), RANK["none"]), count.astype(np.float64)
@@ -72,21 +82,21 @@ class Attention:
         speak("skew", ratio >= limits.skew_ratio, ratio)
         kept = after.column("live_snapshots")
         speak("snapshots_many", kept >= limits.snapshots, kept.astype(np.float64))
-        now, then, data = after.column("total_delete_files"), before.column("total_delete_files"), _data(after)
+        small, data = after.column("small_files"), after.column("total_data_files")
+        uncompacted = (small >= limits.small_files) & (data > 0) & (small >= limits.small_share * data)
+        speak("no_compaction", uncompacted & ~replaced, small.astype(np.float64))
+        now, then = after.column("total_delete_files"), before.column("total_delete_files")
         grown = now - np.where(then == NULL, now, then)
         known = (now != NULL) & (then != NULL) & (data > 0)
         many = (grown >= limits.delete_files_grown) & (now >= limits.delete_share * data)
         speak("delete_growth", known & many, grown.astype(np.float64))
         return ranks, magnitudes
 
-    def _doubtful(self, tables: Sequence[HotTable], after: Standing, span: tuple[int, int]) -> NDArray[np.bool_]:
-        """Tables for which a rule that looks at single commits or changes may speak."""
-        limits, (start, end) = self._limits, span
-        small, data = after.column("small_files"), _data(after)
-        uncompacted = (small >= limits.small_files) & (data > 0) & (small >= limits.small_share * data)
-        bursts = np.array([t.most_added >= limits.burst_files and t.last_at >= start for t in tables], np.bool_)
+    def _told(self, tables: Sequence[HotTable], after: Standing, span: tuple[int, int]) -> NDArray[np.bool_]:
+        """Tables for which a rule that looks at changes may speak, and those that move at the very end."""
+        start, end = span
         told = np.array([t.schema_at >= start or t.unreadable for t in tables], np.bool_)
-        found: NDArray[np.bool_] = bursts | told | uncompacted | (after.next_move == end)
+        found: NDArray[np.bool_] = told | (after.next_move == end)
         return found
 
     def _exactly(self, table: HotTable, key: _Key, span: tuple[int, int], pace: JobPace | None) -> tuple[int, float]:
@@ -100,7 +110,3 @@ class Attention:
             while len(self._answers) > _ANSWERS_KEPT:
                 self._answers.popitem(last=False)
         return answer
-
-
-def _data(standing: Standing) -> Ints:
-    return standing.column("total_data_files")

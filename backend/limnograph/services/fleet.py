@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from limnograph.domain.answers import Growth, Hint, TableDeltas, TableRow, TablesPage, TableValues
 from limnograph.domain.asked import FleetQuery
@@ -22,7 +21,7 @@ from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.services import cursors, hints, numbers, reasons
 from limnograph.services.attention import Attention
-from limnograph.services.fleet_board import NOBODY, Board, Listing, and_nothing
+from limnograph.services.fleet_board import NOBODY, Board, Grown, Listing, and_nothing
 from limnograph.services.fleet_order import Keys, matching
 from limnograph.services.growth_index import GrowthIndex
 from limnograph.services.history import History
@@ -30,11 +29,20 @@ from limnograph.services.hot import UNREAD, HotStore, Reading
 from limnograph.services.hot_table import HotTable
 from limnograph.services.jobs import Jobs
 from limnograph.services.lake import Lake
+from limnograph.services.move_columns import MoveColumns
 from limnograph.services.paces import slowest_readers
 from limnograph.services.reasons import RANK, JobPace, Thresholds
 from limnograph.services.standings import Standings
 
 _BOARDS_KEPT = 8
+
+
+class _Vectors:
+    """What is kept of the tables of one lake after another."""
+
+    def __init__(self, limits: Thresholds) -> None:
+        self.columns = MoveColumns(limits.burst_files)
+        self.standings, self.growth = Standings(self.columns), GrowthIndex(self.columns)
 
 
 class FleetService:
@@ -43,14 +51,15 @@ class FleetService:
     def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, limits: Thresholds = Thresholds()) -> None:  # noqa: B008
         self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
         self._lock = threading.Lock()
-        self._standings, self._growth, self._attention = Standings(), GrowthIndex(), Attention(limits)
-        self._boards: OrderedDict[tuple[int, int, int], Board] = OrderedDict()
+        self._attention, self._hot = Attention(limits), _Vectors(limits)
+        self._cold: tuple[Lake | None, _Vectors] = None, self._hot
+        self._boards: OrderedDict[tuple[int, tuple[int, int], Grown | None], Board] = OrderedDict()
         self._listing: Listing | None = None
         store.listeners.append(self._arrived)
 
     def _arrived(self, lake: Lake) -> None:
         """A lake is about to be shown: what grew in it is decided now, not when somebody asks."""
-        self._growth.update(lake.listed, self._clock.now())
+        self._hot.growth.update(lake.listed, self._clock.now())
 
     async def page(self, query: FleetQuery) -> TablesPage:
         """Rows that match, from the cursor on. Raises InvalidInput (cursor); SourceError before anything was read."""
@@ -94,20 +103,19 @@ class FleetService:
         self, lake: Lake, query: FleetQuery, end: int, paces: dict[TableName, JobPace], offset: int
     ) -> tuple[list[TableRow], int, Board]:
         """Rows of a page, how many match in all, and what they were chosen from."""
+        grown = None if query.grew is None else (query.grew, query.within_s)
         with self._lock:
-            board = self._board(lake, query.start, end, paces)
-            chosen = matching(board.keys.names, board.folded, query)
-            if query.grew is not None:
-                chosen = chosen[self._grown(board, query, end)[chosen]]
-            order = board.keys.order(query, chosen)
+            board = self._board(lake, (query.start, end), paces, grown)
+            order = board.keys.order(query, matching(board.keys.names, board.folded, query))
             page = [self._row(board, int(place)) for place in order[offset : offset + query.limit]]
-        if query.grew is not None:
-            page = [self._with_growth(row, lake, query, end) for row in page]
+            if grown is not None:
+                page = [self._with_growth(row, board, grown[1]) for row in page]
         return page, len(order), board
 
-    def _with_growth(self, row: TableRow, lake: Lake, query: FleetQuery, end: int) -> TableRow:
-        span = query.start * MICROS_PER_MS, end * MICROS_PER_MS
-        found = self._growth.greatest(lake.tables[row.table_uuid or ""], span, query.within_s)
+    def _with_growth(self, row: TableRow, board: Board, within_s: int) -> TableRow:
+        span = board.start * MICROS_PER_MS, board.end * MICROS_PER_MS
+        vectors = self._vectors_of(board.lake)
+        found = vectors.growth.greatest(board.lake.tables[row.table_uuid or ""], span, within_s)
         if found is None:
             return row
         growth = Growth(
@@ -115,43 +123,44 @@ class FleetService:
         )
         return msgspec.structs.replace(row, growth=growth)
 
-    def _grown(self, board: Board, query: FleetQuery, end: int) -> NDArray[np.bool_]:
-        """Which places are tables whose files grew as asked."""
-        index = self._growth if board.lake is self._store.reading.lake else GrowthIndex()
-        span, now = (query.start * MICROS_PER_MS, end * MICROS_PER_MS), self._clock.now()
-        tables = board.lake.listed
-        grew = index.grown(tables, span, query.grew or 0.0, query.within_s, now)
-        found = np.zeros(len(board.rows), np.bool_)
-        found[board.places[: len(tables)]] = grew
-        return found
+    def _vectors_of(self, lake: Lake) -> _Vectors:
+        """Those of the hot lake, which are renewed when something arrives; of a lake that was read cold its own."""
+        if lake is self._store.reading.lake:
+            return self._hot
+        if self._cold[0] is not lake:
+            self._cold = lake, _Vectors(self._limits)
+        return self._cold[1]
 
-    def _board(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> Board:
+    def _board(self, lake: Lake, span: tuple[int, int], paces: dict[TableName, JobPace], grown: Grown | None) -> Board:
         """Vectors of a range; those of another one that begins and ends within the same ten seconds are as good."""
         for board in self._boards.values():
-            if board.answers(lake, start, end, paces):
+            if board.answers(lake, span, paces, grown):
                 return board
         for key in [key for key, board in self._boards.items() if board.lake is not lake]:
             del self._boards[key]
-        board = self._boards[lake.version, start, end] = self._made(lake, start, end, paces)
+        board = self._boards[lake.version, span, grown] = self._made(lake, span, paces, grown)
         while len(self._boards) > _BOARDS_KEPT:
             self._boards.popitem(last=False)
         return board
 
-    def _made(self, lake: Lake, start: int, end: int, paces: dict[TableName, JobPace]) -> Board:
-        first, last = start * MICROS_PER_MS, end * MICROS_PER_MS
-        tables, damaged = lake.listed, list(lake.damaged)
-        standings = self._standings if lake is self._store.reading.lake else Standings()
-        before = standings.at(tables, first, first - 1)
-        after = standings.at(tables, last - 1, last - 1)
-        ranks, magnitudes = self._attention.of(tables, before, after, (first, last), paces)
+    def _made(self, lake: Lake, span: tuple[int, int], paces: dict[TableName, JobPace], grown: Grown | None) -> Board:
+        first, last = (at * MICROS_PER_MS for at in span)
+        tables, damaged, vectors = lake.listed, list(lake.damaged), self._vectors_of(lake)
         listing = self._listed(lake, damaged)
+        if grown is not None:  # which have grown first: then only those need to be looked at
+            grew = vectors.growth.grown(tables, (first, last), *grown, self._clock.now())
+            chosen = np.flatnonzero(grew)
+            tables, damaged, listing = tuple(tables[place] for place in chosen), [], listing.among(chosen)
+        before = vectors.standings.at(tables, first, first - 1)
+        after = vectors.standings.at(tables, last - 1, last - 1)
+        ranks, magnitudes = self._attention.of(vectors.columns, tables, (before, after), (first, last), paces)
         order = listing.order
         ranks = np.append(ranks, np.full(len(damaged), RANK["unreadable"]))[order]
         magnitudes = np.append(magnitudes, np.ones(len(damaged)))[order]
         before, after = (and_nothing(one, len(damaged), order) for one in (before, after))
         rows: list[HotTable | None] = [*tables, *([None] * len(damaged))]
         keys = Keys(ranks, magnitudes, before, after, listing.names, paces)
-        return Board(lake, (start, end), keys, [rows[place] for place in order.tolist()], listing)
+        return Board(lake, span, keys, [rows[place] for place in order.tolist()], listing, grown=grown)
 
     def _listed(self, lake: Lake, damaged: Sequence[TableName]) -> Listing:
         """The names in order; a lake in which none changed has those of the lake before."""

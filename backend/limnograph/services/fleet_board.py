@@ -18,6 +18,7 @@ from limnograph.services.standings import Standing
 
 NOBODY = TableName("", "", "")
 _SAME_MS = 10_000
+Grown = tuple[float, int]
 
 
 class Listing:
@@ -33,22 +34,47 @@ class Listing:
         self.folded = [str(name).casefold() for name in self.names]
         self.namespaces = sorted({namespace_of(name) for name in self.names})
 
+    def among(self, tables: NDArray[np.intp]) -> Listing:
+        """Of some tables alone; namespaces stay those of all."""
+        part: Listing = object.__new__(Listing)
+        part.of, part.namespaces = self.of, self.namespaces
+        places = self.places[tables]
+        part.order = np.argsort(places)
+        part.places = np.argsort(part.order)
+        part.names = [self.names[place] for place in places[part.order].tolist()]
+        part.folded = [self.folded[place] for place in places[part.order].tolist()]
+        return part
+
 
 class Board:
-    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name), and those made so far."""
+    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name), and those made so far. `grown`:
+    share and seconds of the growth that its rows have; None = all rows of the lake.
+    """
 
     def __init__(
-        self, lake: Lake, span: tuple[int, int], keys: Keys, rows: Sequence[HotTable | None], listing: Listing
+        self,
+        lake: Lake,
+        span: tuple[int, int],
+        keys: Keys,
+        rows: Sequence[HotTable | None],
+        listing: Listing,
+        *,
+        grown: Grown | None = None,
     ) -> None:
-        self.lake, self.keys, self.rows, self.places = lake, keys, rows, listing.places
+        self.lake, self.keys, self.rows, self.grown = lake, keys, rows, grown
         self.start, self.end = span
         self.folded, self.namespaces = listing.folded, listing.namespaces
         self.made: dict[int, TableRow] = {}
 
-    def answers(self, lake: Lake, start: int, end: int, paces: Mapping[TableName, JobPace]) -> bool:
-        """Whether its rows are those of a range."""
-        near = abs(self.start - start) < _SAME_MS and abs(self.end - end) < _SAME_MS
-        return self.lake is lake and near and self.keys.paces == paces
+    def answers(
+        self, lake: Lake, span: tuple[int, int], paces: Mapping[TableName, JobPace], grown: Grown | None
+    ) -> bool:
+        """Whether its rows are those of a range, and of a growth: which tables grew is told of that very range."""
+        if grown is not None:
+            near = span == (self.start, self.end)
+        else:
+            near = abs(self.start - span[0]) < _SAME_MS and abs(self.end - span[1]) < _SAME_MS
+        return self.lake is lake and near and self.grown == grown and self.keys.paces == paces
 
 
 def and_nothing(standing: Standing, more: int, order: NDArray[np.intp]) -> Standing:

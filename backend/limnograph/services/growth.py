@@ -18,6 +18,8 @@ from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
 
 _MOST = np.int64(2**63 - 1)
+NOTHING = 0.0
+"""Share of what did not grow, or of which that is not known."""
 
 
 class Rise(NamedTuple):
@@ -49,13 +51,45 @@ def rises(times: Ints, files: Ints, start: int, end: int, within: int) -> Rises:
     at = times[moves]
     since = np.maximum(at - within, start)
     oldest = np.minimum(np.maximum(times.searchsorted(since, "right") - 1, 0), moves - 1)
+    least, after, shares = _compared(files, oldest, moves)
+    return Rises(at, least, after, shares)
+
+
+def _compared(files: Ints, oldest: Ints, moves: Ints) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """Of each move the least state from `oldest` on, its own, and the share of the rise; NaN where not known."""
     least = _least(np.where(files == NULL, _MOST, files), oldest, moves)
     after = files[moves]
     known = (least != _MOST) & (after != NULL)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = (after - least) / least.astype(np.float64)
     shares[known & (least == 0)] = np.where(after[known & (least == 0)] > 0, np.inf, 0.0)
-    return Rises(at, least, after, np.where(known, shares, np.nan))
+    return least, after, np.where(known, shares, np.nan)
+
+
+def shares_of(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], within: int) -> NDArray[np.float64]:
+    """Greatest share of each of several tables whose moves lie one after the other: NOTHING where none grew.
+
+    The first move of each is the state that held when `span` began (or the first there is), the others are in it.
+    """
+    found = np.full(len(sizes), NOTHING)
+    begins = np.cumsum(sizes) - sizes
+    table = np.repeat(np.arange(len(sizes)), sizes)
+    moves = np.flatnonzero(np.diff(table, prepend=-1) == 0)
+    if not len(moves):
+        return found
+    at, table_of = times[moves], table[moves]
+    since = np.maximum(at - within, span[0])
+    # One rising column for all tables: instants from the earliest one that counts, and a width further each table.
+    base = int(since.min())
+    width = int(at.max()) - base + 1
+    keys = np.clip(times - base, 0, width - 1) + table * width
+    oldest = keys.searchsorted(since - base + table_of * width, "right") - 1
+    oldest = np.minimum(np.maximum(oldest, begins[table_of]), moves - 1)
+    shares = _compared(files, oldest, moves)[2]
+    firsts = np.flatnonzero(np.diff(table_of, prepend=-1))
+    most = np.fmax.reduceat(shares, firsts)
+    found[table_of[firsts]] = np.where(most > 0, most, NOTHING)
+    return found
 
 
 def _least(values: Ints, first: Ints, end: Ints) -> Ints:
@@ -76,14 +110,15 @@ def _least(values: Ints, first: Ints, end: Ints) -> Ints:
 
 def greatest(history: History, start: int, end: int, within_s: int) -> Rise | None:
     """Greatest growth of a table in `[start, end)` (microseconds); None when it did not grow or nothing is known."""
-    found = rises(history.moves, history.main_numbers("total_data_files"), start, end, within_s * MICROS_PER_SECOND)
+    return greatest_of(history.moves, history.main_numbers("total_data_files"), start, end, within_s)
+
+
+def greatest_of(times: Ints, files: Ints, start: int, end: int, within_s: int) -> Rise | None:
+    """The same of the columns of main's moves."""
+    found = rises(times, files, start, end, within_s * MICROS_PER_SECOND)
     if not (found.shares > 0).any():
         return None
     place = int(np.nanargmax(found.shares))
-    numbers = found.before[place], found.after[place]
-    return rise_at(int(numbers[0]), int(numbers[1]), float(found.shares[place]), int(found.times[place]))
-
-
-def rise_at(before: int, after: int, share: float, at: int) -> Rise:
-    """A growth; a share that is not finite is none."""
-    return Rise(before, after, share if np.isfinite(share) else None, at)
+    share = float(found.shares[place])
+    numbers = int(found.before[place]), int(found.after[place])
+    return Rise(*numbers, share if np.isfinite(share) else None, int(found.times[place]))

@@ -1,12 +1,11 @@
 """Growth of all tables at once: the greatest one per quarter of an hour and table, worked out when a commit comes in.
 
-A question about the last days of all tables is one look at a matrix; single tables are looked at only where the range
-cuts a quarter of an hour that could tip the scales.
+A question about the last days of all tables is one look at a matrix; moves are compared only of tables where the range
+cuts a quarter of an hour that could tip the scales, or where another time is asked for: O(moves of those in the range).
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,30 +14,30 @@ from numpy.typing import NDArray
 
 from limnograph.domain.asked import DEFAULT_WITHIN_S
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.growth import Rise, Rises, greatest, rise_at, rises
+from limnograph.services.growth import Rise, Rises, greatest, greatest_of, rises
 from limnograph.services.history import History
 from limnograph.services.hot_columns import Ints
 from limnograph.services.hot_table import HotTable
+from limnograph.services.move_columns import MoveColumns
 
 DEFAULT_WITHIN = DEFAULT_WITHIN_S
 """Seconds for which every commit's growth is worked out when the commit comes in."""
 _BUCKET = 900 * MICROS_PER_SECOND
 _BUCKETS = 256
-"""The matrix reaches back 64 hours in quarters of an hour: 7 KB a table."""
+"""The matrix reaches back 64 hours in quarters of an hour: 3 KB a table."""
 
 
 class _Peaks:
-    """Of every quarter of an hour (a row) and table (a column) the greatest share, and the move that made it."""
+    """Of every quarter of an hour (a row) and table (a column) the greatest share, and when it was reached."""
 
     def __init__(self, slots: int = 0) -> None:
         self.shares = np.zeros((_BUCKETS, slots))
-        self.before, self.after = np.zeros((2, _BUCKETS, slots), np.int64)
         self.offsets = np.zeros((_BUCKETS, slots), np.int32)
 
     def grow(self, more: int) -> None:
         """Room for more tables."""
-        for name, part in vars(self).items():
-            setattr(self, name, np.pad(part, ((0, 0), (0, more))))
+        self.shares = np.pad(self.shares, ((0, 0), (0, more)))
+        self.offsets = np.pad(self.offsets, ((0, 0), (0, more)))
 
     def put(self, slot: int, found: Rises, held: NDArray[np.bool_]) -> None:
         """The moves of one table, in place of those that it had."""
@@ -48,14 +47,11 @@ class _Peaks:
         rows, offsets = np.divmod(found.times[order], _BUCKET)
         rows %= _BUCKETS
         self.shares[rows, slot] = found.shares[order]
-        self.before[rows, slot], self.after[rows, slot] = found.before[order], found.after[order]
         self.offsets[rows, slot] = offsets
 
-    def at(self, bucket: int, slot: int) -> Rise:
-        """The greatest growth of one."""
-        row = bucket % _BUCKETS
-        at = bucket * _BUCKET + int(self.offsets[row, slot])
-        return rise_at(int(self.before[row, slot]), int(self.after[row, slot]), float(self.shares[row, slot]), at)
+    def at(self, bucket: int, slot: int) -> int:
+        """When the greatest growth of a quarter of an hour was reached, microseconds."""
+        return bucket * _BUCKET + int(self.offsets[bucket % _BUCKETS, slot])
 
 
 class _Quarters(NamedTuple):
@@ -66,16 +62,18 @@ class _Quarters(NamedTuple):
 
 
 class GrowthIndex:
-    """Thread-safe. Greatest growth within DEFAULT_WITHIN of every table, renewed when it changes."""
+    """Thread-safe. Greatest growth within DEFAULT_WITHIN of every table, renewed when it changes; any other time out of
+    the columns of main's moves.
+    """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._slots: dict[str, int] = {}
+    def __init__(self, columns: MoveColumns | None = None) -> None:
+        self._columns = columns or MoveColumns()
+        self._lock = self._columns.lock
         self._versions = np.zeros(0, np.int64)
         self._ahead = np.zeros(0, np.bool_)
         self._peaks = _Peaks()
         self._top = 0
-        self._last: tuple[Sequence[HotTable], Ints] = ((), np.zeros(0, np.int64))
+        self._last: Ints = np.zeros(0, np.int64)
 
     def update(self, tables: Sequence[HotTable], now: int) -> Ints:
         """Take in what changed until `now` (microseconds); slots of the tables. O(tables) when any changed, and O(rows)
@@ -83,10 +81,10 @@ class GrowthIndex:
         """
         with self._lock:
             self._turn(now // _BUCKET)
-            if tables is self._last[0]:
-                return self._last[1]
-            slots = np.array([self._slots.setdefault(t.uuid, len(self._slots)) for t in tables], np.int64)
-            more = len(self._slots) - len(self._versions)
+            slots = self._columns.update(tables)
+            if slots is self._last:
+                return slots
+            more = int(slots.max(initial=-1)) + 1 - len(self._versions)
             if more > 0:
                 more = max(more, len(self._versions) // 4)
                 self._versions, self._ahead = np.pad(self._versions, (0, more)), np.pad(self._ahead, (0, more))
@@ -94,7 +92,7 @@ class GrowthIndex:
             versions = np.array([table.version for table in tables], np.int64)
             for place in np.flatnonzero(self._versions[slots] != versions).tolist():
                 self._renew(int(slots[place]), tables[place])
-            self._last = tables, slots
+            self._last = slots
             return slots
 
     def _turn(self, top: int) -> None:
@@ -105,10 +103,8 @@ class GrowthIndex:
             self._top = top
 
     def _renew(self, slot: int, table: HotTable) -> None:
-        history = History(table)
-        times = history.moves
+        times, files = self._columns.moves.of(slot)
         self._ahead[slot] = False
-        files = history.main_numbers("total_data_files")
         end = int(times[-1]) + 1 if len(times) else 0
         found = rises(times, files, int(times[0]) if end else 0, end, DEFAULT_WITHIN * MICROS_PER_SECOND)
         buckets = found.times // _BUCKET
@@ -121,16 +117,16 @@ class GrowthIndex:
         self, tables: Sequence[HotTable], span: tuple[int, int], share: float, within_s: int, now: int
     ) -> NDArray[np.bool_]:
         """Which tables grew by more than `share` within some seconds in the range (microseconds). Up to DEFAULT_WITHIN
-        seconds the matrix tells which tables have to be looked at; beyond, all are.
+        seconds the matrix tells of which tables the moves have to be compared; beyond, of all.
         """
-        doubtful = np.ones(len(tables), np.bool_)
-        grown = np.zeros(len(tables), np.bool_)
-        if within_s <= DEFAULT_WITHIN:
-            grown, doubtful = self._told(tables, span, share, now, exact=within_s == DEFAULT_WITHIN)
-        for place in np.flatnonzero(doubtful).tolist():
-            found = greatest(History(tables[place]), *span, within_s)
-            grown[place] = found is not None and (found.share is None or found.share > share)
-        return grown
+        with self._lock:
+            if within_s <= DEFAULT_WITHIN:
+                grown, doubtful = self._told(tables, span, share, now, exact=within_s == DEFAULT_WITHIN)
+            else:
+                grown, doubtful = np.zeros(len(tables), np.bool_), np.ones(len(tables), np.bool_)
+            slots, places = self._columns.update(tables), np.flatnonzero(doubtful)
+            grown[places] = self._columns.shares(slots[places], *span, within_s * MICROS_PER_SECOND) > share
+            return grown
 
     def _told(
         self, tables: Sequence[HotTable], span: tuple[int, int], share: float, now: int, *, exact: bool
@@ -138,14 +134,13 @@ class GrowthIndex:
         """Tables that surely grew, and those that may have. A range that begins before the matrix asks for all."""
         slots, (start, end) = self.update(tables, now), span
         nothing, everything = np.zeros(len(tables), np.bool_), np.ones(len(tables), np.bool_)
-        with self._lock:
-            quarters = self._quarters(start, end)
-            if quarters is None:
-                return nothing, everything
-            sure, edges = (self._greatest(asked)[slots] > share for asked in quarters)
-            for bucket in quarters.cut:
-                sure |= (self._peaks.shares[bucket % _BUCKETS, slots] > share) & self._inside(bucket, slots, span)
-            ahead = self._ahead[slots]
+        quarters = self._quarters(start, end)
+        if quarters is None:
+            return nothing, everything
+        sure, edges = (self._greatest(asked)[slots] > share for asked in quarters)
+        for bucket in quarters.cut:
+            sure |= (self._peaks.shares[bucket % _BUCKETS, slots] > share) & self._inside(bucket, slots, span)
+        ahead = self._ahead[slots]
         if not exact:
             return nothing, sure | edges | ahead
         return sure, (edges | ahead) & ~sure
@@ -167,22 +162,34 @@ class GrowthIndex:
         return (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
 
     def greatest(self, table: HotTable, span: tuple[int, int], within_s: int) -> Rise | None:
-        """Greatest growth of a table in a range (microseconds), as `growth.greatest` tells it; from the matrix where no
-        quarter that the range cuts can hold a greater one.
+        """Greatest growth of a table in a range (microseconds), as `growth.greatest` tells it; the matrix says when it
+        was, where no quarter that the range cuts can hold a greater one.
         """
-        if within_s == DEFAULT_WITHIN:
-            with self._lock:
-                slot, quarters = self._slots.get(table.uuid), self._quarters(*span)
-                if slot is not None and quarters and self._versions[slot] == table.version and not self._ahead[slot]:
-                    kept = [bucket for bucket in quarters.cut if self._inside(bucket, slot, span)]
-                    buckets = sorted([*quarters.whole, *kept])
-                    shares = self._peaks.shares[:, slot]
-                    found = shares[np.array(buckets, np.int64) % _BUCKETS]
-                    most = found.max(initial=0.0)
-                    lost = (shares[bucket % _BUCKETS] for bucket in quarters.cut if bucket not in kept)
-                    if all(share < most or not share for share in lost):
-                        return self._peaks.at(buckets[int(found.argmax())], slot) if most else None
-        return greatest(History(table), *span, within_s)
+        with self._lock:
+            slot = self._columns.slot(table)
+            if slot is None:
+                return greatest(History(table), *span, within_s)
+            times, files = self._columns.moves.of(slot)
+            if within_s == DEFAULT_WITHIN and len(self._versions) > slot and self._versions[slot] == table.version:
+                told = self._reached(slot, span)
+                if told is not None:
+                    span = max(span[0], told - DEFAULT_WITHIN * MICROS_PER_SECOND), min(span[1], told + 1)
+            return greatest_of(times, files, *span, within_s)
+
+    def _reached(self, slot: int, span: tuple[int, int]) -> int | None:
+        """When the greatest growth of a range was reached; None where the matrix cannot tell."""
+        quarters = self._quarters(*span)
+        if quarters is None or self._ahead[slot]:
+            return None
+        kept = [bucket for bucket in quarters.cut if self._inside(bucket, slot, span)]
+        buckets = sorted([*quarters.whole, *kept])
+        shares = self._peaks.shares[:, slot]
+        found = shares[np.array(buckets, np.int64) % _BUCKETS]
+        most = found.max(initial=0.0)
+        lost = (shares[bucket % _BUCKETS] for bucket in quarters.cut if bucket not in kept)
+        if not most or any(share and share >= most for share in lost):
+            return None
+        return self._peaks.at(buckets[int(found.argmax())], slot)
 
     def _greatest(self, buckets: Sequence[int]) -> NDArray[np.float64]:
         """Greatest share of every slot in some quarters of an hour."""

@@ -43,6 +43,11 @@ class MainLog(NamedTuple):
         """Bytes held."""
         return sum(block.nbytes for block in self.blocks)
 
+    @property
+    def height(self) -> int:
+        """How many moves."""
+        return sum(block.height for block in self.blocks)
+
     def times(self) -> Ints:
         """Instants of the moves."""
         return self._column(0)

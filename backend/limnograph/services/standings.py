@@ -1,10 +1,10 @@
 """Where every table stands at an instant, as vectors: kept from question to question and renewed only for tables that
-changed or whose state is another one by now. A question about the whole lake costs O(tables), not O(rows).
+changed or whose state is another one by now. A question about the whole lake costs O(tables), not O(rows): a few array
+steps over the columns of main's moves, and the cells of one row a table.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from limnograph.services.history import History
 from limnograph.services.hot_columns import INDEX, NULL, Ints
+from limnograph.services.hot_rows import Rows
 from limnograph.services.hot_table import HotTable
+from limnograph.services.move_columns import MoveColumns
 from limnograph.services.reasons import usual_interval_s
 
 STATE = (
@@ -22,8 +24,8 @@ STATE = (
 )
 """Columns of the row that main points at."""
 _STATE_ROWS = tuple(INDEX[name] for name in STATE)
+_UNKNOWN = [NULL] * len(STATE)
 _MOVED, _ORDINAL = len(STATE), len(STATE) + 1
-_NEVER, _ALWAYS = np.int64(NULL), np.int64(2**63 - 1)
 _KEPT = 8
 
 
@@ -67,27 +69,39 @@ class _Instant:
 class Standings:
     """Thread-safe. One for the hot lake; lakes that were read cold have their own."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._slots: dict[str, int] = {}
+    def __init__(self, columns: MoveColumns | None = None) -> None:
+        self._columns = columns or MoveColumns()
         self._instants: list[_Instant] = []
 
     def at(self, tables: Sequence[HotTable], state_at: int, count_at: int) -> Standing:
         """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds)."""
-        with self._lock:
-            slots = np.array([self._slots.setdefault(t.uuid, len(self._slots)) for t in tables], np.int64)
+        with self._columns.lock:
+            slots = self._columns.update(tables)
             versions = np.array([table.version for table in tables], np.int64)
             kept = self._nearest(state_at)
-            kept.grow(len(self._slots))
+            kept.grow(int(slots.max(initial=-1)) + 1)
             kept.at = state_at
             asked = np.array([[state_at], [count_at]])
             fits = (kept.since[:, slots] <= asked) & (asked < kept.until[:, slots])
-            for place in np.flatnonzero((kept.versions[slots] != versions) | ~fits.all(axis=0)).tolist():
-                _look(kept, int(slots[place]), tables[place], state_at, count_at)
+            places = np.flatnonzero((kept.versions[slots] != versions) | ~fits.all(axis=0))
+            if len(places):
+                self._look(kept, slots[places], [tables[place] for place in places.tolist()], state_at, count_at)
             numbers = kept.numbers[slots]
             return Standing(
                 numbers[:, :_MOVED], numbers[:, _MOVED], numbers[:, _ORDINAL], kept.until[0, slots], kept.usual[slots]
             )
+
+    def _look(self, kept: _Instant, slots: Ints, tables: Sequence[HotTable], state_at: int, count_at: int) -> None:
+        """Find the states of some tables."""
+        counted, kept.since[1, slots], kept.until[1, slots] = self._columns.commits(slots, count_at)
+        stand = self._columns.stand(slots, state_at)
+        kept.since[0, slots], kept.until[0, slots] = stand.since, stand.until
+        rows = [_cells(table.rows, place) for table, place in zip(tables, stand.place.tolist(), strict=True)]
+        kept.numbers[slots, :_MOVED] = np.array(rows, np.int64)
+        kept.numbers[slots, _MOVED] = stand.since
+        kept.numbers[slots, _ORDINAL] = counted + np.array([table.rows.before for table in tables], np.int64)
+        kept.usual[slots] = stand.usual
+        kept.versions[slots] = [table.version for table in tables]
 
     def _nearest(self, at: int) -> _Instant:
         """The kept instant that is close; a new one, in the place of the least recently used, when none is."""
@@ -104,25 +118,12 @@ _NEAR = 600 * 1_000_000
 """Instants this close, microseconds, share most of their states."""
 
 
-def _look(kept: _Instant, slot: int, table: HotTable, state_at: int, count_at: int) -> None:
-    """Find the state of one table. O(rows of the table), a few array steps."""
-    commits = table.rows.column("committed_at")
-    counted = int(commits.searchsorted(count_at, "right"))
-    kept.since[1, slot] = commits[counted - 1] if counted else _NEVER
-    kept.until[1, slot] = commits[counted] if counted < len(commits) else _ALWAYS
-    times, place, usual = main_at(table, commits, state_at)
-    index = int(times.searchsorted(state_at, "right")) - 1
-    kept.since[0, slot] = times[index] if index >= 0 else _NEVER
-    kept.until[0, slot] = times[index + 1] if index + 1 < len(times) else _ALWAYS
-    if place >= 0:
-        block, row = table.rows.holding(place)
-        kept.numbers[slot, :_MOVED] = block.cells(row, _STATE_ROWS)
-    else:
-        kept.numbers[slot, :_MOVED] = NULL
-    kept.numbers[slot, _MOVED] = times[index] if index >= 0 else NULL
-    kept.numbers[slot, _ORDINAL] = table.rows.before + counted
-    kept.usual[slot] = np.nan if usual is None else usual
-    kept.versions[slot] = table.version
+def _cells(rows: Rows, place: int) -> list[int]:
+    """STATE of the row at a place; -1: there is none."""
+    if place < 0:
+        return _UNKNOWN
+    block, row = rows.holding(place)
+    return block.cells(row, _STATE_ROWS)
 
 
 def main_at(table: HotTable, commits: Ints, at: int) -> tuple[Ints, int, float | None]:

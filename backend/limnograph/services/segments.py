@@ -1,0 +1,83 @@
+"""Sorted columns of many tables under one another in one array: a question to all of them is a few array steps.
+
+Every slot has a stretch of the array with some room to grow; one that outgrows it moves to the end, and the whole is
+packed anew when the end is reached. Not thread-safe.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from limnograph.services.hot_columns import Ints
+
+
+class Segments:
+    """`data[column, place]`; the first column of every slot rises."""
+
+    def __init__(self, columns: int = 1) -> None:
+        self.data = np.zeros((columns, 1), np.int64)
+        self.first, self.count, self._room = np.zeros((3, 0), np.int64)
+        self._end = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.data.nbytes + self.first.nbytes * 3
+
+    def grow(self, slots: int) -> None:
+        """So many slots, the new ones empty."""
+        more = max(0, slots - len(self.first))
+        self.first, self.count, self._room = (np.pad(one, (0, more)) for one in (self.first, self.count, self._room))
+
+    def reserve(self, more: int) -> None:
+        """Room for so many numbers that `put` is about to bring."""
+        if self._end + more > self.data.shape[1]:
+            self._packed(more)
+
+    def put(self, slot: int, *columns: Ints) -> None:
+        """The numbers of one slot, in place of those that it had. O(numbers)."""
+        count = len(columns[0])
+        if count > self._room[slot]:
+            room = count + count // 16 + 4
+            self._room[slot] = self.count[slot] = 0
+            self.reserve(room)
+            self.first[slot], self._room[slot] = self._end, room
+            self._end += room
+        start = int(self.first[slot])
+        for column, numbers in enumerate(columns):
+            self.data[column, start : start + count] = numbers
+        self.count[slot] = count
+
+    def of(self, slot: int) -> Ints:
+        """All columns of one slot, as they lie there: not to be kept."""
+        start = self.first[slot]
+        return self.data[:, start : start + self.count[slot]]
+
+    def before(self, slots: Ints, at: int, side: Literal["left", "right"]) -> Ints:
+        """How many numbers of each slot are less than `at` (`right`: or equal): `searchsorted` of each, in one go."""
+        low, high, first, times = np.zeros(len(slots), np.int64), self.count[slots], self.first[slots], self.data[0]
+        for _ in range(int(high.max(initial=0)).bit_length()):
+            middle = (low + high) // 2
+            found = times[np.minimum(first + middle, len(times) - 1)]
+            less = (found <= at if side == "right" else found < at) & (low < high)
+            low, high = np.where(less, middle + 1, low), np.where(less, high, middle)
+        return low
+
+    def at(self, column: int, slots: Ints, places: Ints) -> Ints:
+        """One number of each slot; where the place is none of the slot's, some other number."""
+        found: Ints = self.data[column][np.clip(self.first[slots] + places, 0, self.data.shape[1] - 1)]
+        return found
+
+    def _packed(self, more: int) -> None:
+        """All that is in use at the front, and room behind it."""
+        used = np.flatnonzero(self._room)
+        total = int(self._room[used].sum()) + more
+        made, end = np.zeros((len(self.data), total + total // 8 + 1), np.int64), 0
+        for slot in used.tolist():
+            start, count = int(self.first[slot]), int(self.count[slot])
+            made[:, end : end + count] = self.data[:, start : start + count]
+            self.first[slot] = end
+            end += int(self._room[slot])
+        self.data, self._end = made, end
