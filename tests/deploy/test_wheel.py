@@ -46,6 +46,12 @@ def test_the_wheel_holds_the_built_dashboard(wheel: Path) -> None:
     assert not any("node_modules" in name for name in names)
 
 
+def test_the_wheel_holds_the_alert_rules_and_their_runbooks(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {"limnograph/_rules/alerts.yml", "limnograph/_rules/thresholds.yml"} <= set(names)
+    assert "limnograph/_runbooks/small-file-proliferation.md" in names
+
+
 def test_serve_explains_itself(program: Path, tmp_path: Path) -> None:
     found = run(program, "serve", "--help", cwd=tmp_path)
     assert found.returncode == 0, found.stderr

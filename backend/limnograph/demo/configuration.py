@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from limnograph.demo.commits import Place
 from limnograph.demo.signals import Schedule
 
 
 def limnograph_toml(
-    place: Place, prometheus_port: int, server_port: int, jobs: Sequence[Schedule], *, pipeline_port: int
+    place: Place,
+    prometheus_port: int,
+    server_port: int,
+    jobs: Sequence[Schedule],
+    *,
+    pipeline_port: int,
+    alertmanager_port: int | None = None,
 ) -> str:
     """Settings as a team would write them (docs/settings.md documents every key)."""
+    told_by = "" if alertmanager_port is None else f'[alertmanager]\nurl = "http://127.0.0.1:{alertmanager_port}"\n\n'
     linked = "".join(
         f"\n[[jobs]]\nname = {json.dumps(job.job_name)}\n"
         f"reads = {_names(job, 'reads')}\nwrites = {_names(job, 'writes')}\n"
@@ -34,7 +42,7 @@ include = ["lake.**"]
 [prometheus.main]
 url = "http://127.0.0.1:{prometheus_port}"
 
-[pipeline]
+{told_by}[pipeline]
 metrics = "127.0.0.1:{pipeline_port}"
 
 [server]
@@ -54,11 +62,20 @@ def _names(job: Schedule, role: str) -> str:
     return json.dumps([f"lake.{use.table}" for use in job.uses if use.role == role])
 
 
-def prometheus_yml(server_port: int, live_port: int, pipeline_port: int) -> str:
-    """What is scraped from now on: the server, the pipeline and the live job."""
+def prometheus_yml(
+    server_port: int, live_port: int, pipeline_port: int, *, rules: Sequence[Path], alertmanager_port: int | None
+) -> str:
+    """What is scraped from now on (the server, the pipeline, the live job), by which rules, and who is told."""
+    files = json.dumps([str(file) for file in rules])
+    told = [] if alertmanager_port is None else [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager_port}"]}]}]
     return f"""# Written by `limnograph demo` at every start.
 global:
-  scrape_interval: 15s
+  scrape_interval: 5s
+  scrape_timeout: 5s
+  evaluation_interval: 5s
+rule_files: {files}
+alerting:
+  alertmanagers: {json.dumps(told)}
 scrape_configs:
   - job_name: limnograph
     static_configs:
@@ -67,7 +84,6 @@ scrape_configs:
     static_configs:
       - targets: ["127.0.0.1:{pipeline_port}"]
   - job_name: live
-    scrape_interval: 5s
     static_configs:
       - targets: ["127.0.0.1:{live_port}"]
 """

@@ -19,11 +19,14 @@ OWN = (
     "running.json",
     "limnograph.toml",
     "prometheus.yml",
+    "thresholds.yml",
+    "alertmanager.yml",
     "catalog.db",
     "catalog.db-wal",
     "catalog.db-shm",
     "warehouse",
     "prometheus",
+    "alertmanager",
     "scratch",
     "logs",
     ".limnograph",
@@ -44,6 +47,9 @@ class Folder:
         self.scratch = self.root / "scratch"
         self.tsdb = self.root / "prometheus"
         self.prometheus_config = self.root / "prometheus.yml"
+        self.thresholds = self.root / "thresholds.yml"
+        self.alertmanager = self.root / "alertmanager"
+        self.alertmanager_config = self.root / "alertmanager.yml"
         self._built = self.root / "built.json"
         self._running = self.root / "running.json"
 

@@ -22,6 +22,7 @@ CULPRIT = "backfill_customer_events"
 LIVE_APPEND_TABLE = "sales.orders"
 LIVE_DELETE_TABLE = "sales.carts"
 LIVE_JOB = "churn"
+QUIET_TABLE = "ops.deployments"
 
 
 class Writer(NamedTuple):
@@ -226,7 +227,7 @@ def _leads(calendar: Calendar) -> TablePlan:
 
 def _quiet(calendar: Calendar) -> TablePlan:
     """Busy for the first four hours, silent since: at 06:00 for twenty hours."""
-    plan = _steady(calendar, "ops.deployments", 10, (1, 2), 33)
+    plan = _steady(calendar, QUIET_TABLE, 10, (1, 2), 33)
     steps = [step for step in plan.steps if step.at < calendar.start + 4 * HOUR]
     return _table(plan.name, plan.columns, plan.partitioned_by, plan.properties, steps)
 

@@ -13,6 +13,7 @@ from limnograph.demo.story import Story
 from limnograph.demo.tools import server_port
 
 USUAL_PORT = 8787
+USUAL_DIR = Path(".demo")
 
 
 def run(root: Path, *, port: int | None, fresh: bool) -> None:
@@ -41,6 +42,7 @@ def story_url(server: str, told: Story) -> str:
 def welcome(told: Story, ports: supervisor.Ports, folder: Folder, seconds: float) -> str:
     """What a person needs to know now."""
     server = ports.addresses["server"]
+    where = "" if folder.root == Folder(USUAL_DIR).root else f" --dir {folder.root}"
     return f"""
 Limnograph is up after {seconds:.0f} s.
 
@@ -52,6 +54,7 @@ At 03:04:12 UTC on {told.demo_day} an append added 50,000 small files to {told.t
 {told.slowdown.job_name} takes three times as long, until the compaction at 05:30.
 Real: every Iceberg commit ({told.snapshots:,} snapshots), and all that {", ".join(LIVE)} receive from now on.
 Generated: the durations of jobs before this start; data files of most tables are only described; times were moved.
+An alert on request: limnograph demo burst{where} (in a second terminal).
 Logs: {folder.logs}. Stop with Ctrl-C.
 
 """

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from limnograph.demo import signals
+from limnograph.demo import alerting, signals
 from limnograph.demo.children import Children, Program, answers
 from limnograph.demo.configuration import limnograph_toml, prometheus_yml
 from limnograph.demo.folder import Folder
@@ -32,11 +32,13 @@ class Ports(NamedTuple):
     prometheus: int
     live: int
     pipeline: int
+    alertmanager: int | None
 
     @classmethod
     def choose(cls, server: int) -> Ports:
-        """Free ones beside the server's."""
-        return cls(server, free_port(), free_port(), free_port())
+        """Free ones beside the server's; none for an Alertmanager that is not there."""
+        told = free_port() if alerting.alertmanager() else None
+        return cls(server, free_port(), free_port(), free_port(), told)
 
     @property
     def addresses(self) -> dict[str, Any]:
@@ -47,6 +49,7 @@ class Ports(NamedTuple):
             "prometheus": f"{host}:{self.prometheus}",
             "live": f"{host}:{self.live}",
             "pipeline": f"{host}:{self.pipeline}",
+            "alertmanager": None if self.alertmanager is None else f"{host}:{self.alertmanager}",
         }
 
 
@@ -55,15 +58,12 @@ def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) ->
     """All parts up and ready inside the block, ended after it."""
     prometheus = tool("prometheus")
     name_jars()
-    settings = limnograph_toml(
-        folder.place, ports.prometheus, ports.server, signals.schedules(), pipeline_port=ports.pipeline
-    )
-    folder.config.write_text(settings)
-    folder.prometheus_config.write_text(prometheus_yml(ports.server, ports.live, ports.pipeline))
+    _write_settings(folder, told, ports)
     with Children(folder.logs, progress) as children:
         child = children.start(_prometheus(str(prometheus), folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
         progress.say("Prometheus is up")
+        _start_alertmanager(children, folder, ports, progress)
         child = children.start(_limnograph("pipeline", folder, "--trigger", TRIGGER))
         children.wait_until(child, first_pass(folder, told.snapshots), FIRST_PASS_SECONDS)
         progress.say("the pipeline is starting, the meta tables hold the whole history")
@@ -75,6 +75,40 @@ def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) ->
         progress.say("the live job is up")
         with folder.announced(ports.addresses):
             yield children
+
+
+def _write_settings(folder: Folder, told: Story, ports: Ports) -> None:
+    folder.config.write_text(
+        limnograph_toml(
+            folder.place,
+            ports.prometheus,
+            ports.server,
+            signals.schedules(),
+            pipeline_port=ports.pipeline,
+            alertmanager_port=ports.alertmanager,
+        )
+    )
+    folder.thresholds.write_text(alerting.thresholds_yml(told.tables))
+    rules = [alerting.rules() / "*.yml", folder.thresholds]
+    folder.prometheus_config.write_text(
+        prometheus_yml(ports.server, ports.live, ports.pipeline, rules=rules, alertmanager_port=ports.alertmanager)
+    )
+    folder.alertmanager_config.write_text(alerting.alertmanager_yml(ports.server))
+
+
+def _start_alertmanager(children: Children, folder: Folder, ports: Ports, progress: Progress) -> None:
+    """The demo goes on without one; it says so."""
+    program = alerting.alertmanager()
+    if program is None or ports.alertmanager is None:
+        progress.say(alerting.MISSING)
+        return
+    child = children.start(_alertmanager(str(program), folder, ports.alertmanager))
+    try:
+        children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.alertmanager}/-/ready"), 60)
+    except EnvironmentFault as error:
+        progress.say(f"without Alertmanager: {error}")
+    else:
+        progress.say("Alertmanager is up")
 
 
 def first_pass(folder: Folder, snapshots: int) -> Callable[[], bool | str]:
@@ -121,6 +155,23 @@ def _prometheus(binary: str, folder: Folder, ports: Ports) -> Program:
             f"--storage.tsdb.path={folder.tsdb}",
             f"--storage.tsdb.retention.time={RETENTION}",
             f"--web.listen-address=127.0.0.1:{ports.prometheus}",
+            # Links back to it stand in alerts; by itself it would name this machine, where it does not listen.
+            f"--web.external-url=http://127.0.0.1:{ports.prometheus}",
+        ],
+    )
+
+
+def _alertmanager(binary: str, folder: Folder, port: int) -> Program:
+    return Program(
+        "alertmanager",
+        [
+            binary,
+            f"--config.file={folder.alertmanager_config}",
+            f"--storage.path={folder.alertmanager}",
+            f"--web.listen-address=127.0.0.1:{port}",
+            f"--web.external-url=http://127.0.0.1:{port}",
+            # No cluster: it would look for an address of its own on the network.
+            "--cluster.listen-address=",
         ],
     )
 

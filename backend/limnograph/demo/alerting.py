@@ -1,0 +1,83 @@
+"""The demo's Alertmanager and rules: the shipped rules as they are, with thresholds of its tables, told at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from limnograph.demo.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUIET_TABLE
+from limnograph.demo.tools import folders
+from limnograph.domain.errors import EnvironmentFault
+
+NAMES = ("prometheus-alertmanager", "alertmanager")
+"""As Debian calls the program, and as everybody else does."""
+MISSING = (
+    "Alertmanager was not found, so alerts stay in Prometheus: apt-get install prometheus-alertmanager (Debian),"
+    " dnf install golang-github-prometheus-alertmanager (Fedora), brew install alertmanager (macOS)"
+)
+BURST_ALERT = "SmallFileProliferation"
+_PLACES = (Path(__file__).parents[1] / "_rules", Path(__file__).parents[3] / "deploy" / "prometheus" / "rules")
+"""In the wheel, and in a checkout."""
+_NEVER_S = 366 * 86_400
+
+
+def alertmanager() -> Path | None:
+    """The program, in the folder of tools or on PATH; None where nobody installed it."""
+    for folder in folders():
+        file = folder / "alertmanager" / "alertmanager"
+        if file.is_file() and os.access(file, os.X_OK):
+            return file
+    return next((Path(found) for name in NAMES if (found := shutil.which(name))), None)
+
+
+def rules() -> Path:
+    """The folder of the shipped rules. Raises EnvironmentFault where they were not packed."""
+    found = next((place for place in _PLACES if place.is_dir()), None)
+    if found is None:
+        raise EnvironmentFault("the alert rules are missing in this installation; install limnograph anew")
+    return found
+
+
+def alertmanager_yml(server_port: int) -> str:
+    """Every alert goes to the server at once: no wait for a group, and each alert is a group of its own."""
+    return f"""# Written by `limnograph demo` at every start. A team's: deploy/alertmanager/alertmanager.yml.
+route:
+  receiver: limnograph
+  group_by: ["..."]
+  group_wait: 0s
+  group_interval: 5s
+receivers:
+  - name: limnograph
+    webhook_configs:
+      - url: http://127.0.0.1:{server_port}/api/v1/alertmanager
+        send_resolved: true
+"""
+
+
+def thresholds_yml(tables: list[str]) -> str:
+    """No table but one is stale: the history of those that nobody writes ended when it was built, and that is no news.
+    `tables`: `catalog.namespace.table`.
+    """
+    spoken_for = {f"lake.{name}" for name in (LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUIET_TABLE)}
+    rules = "".join(_never_stale(*name.split(".")) for name in tables if name not in spoken_for)
+    return f"""# Written by `limnograph demo` at every start: thresholds of single tables instead of the shipped ones.
+groups:
+  - name: demo-thresholds
+    rules:
+{rules}"""
+
+
+def link(server: str, table: str) -> str:
+    """Where the alert of a burst leads. `table`: `namespace.table`."""
+    namespace, name = table.split(".")
+    return f"{server}/a?alertname={BURST_ALERT}&catalog=lake&table_namespace={namespace}&table={name}"
+
+
+def _never_stale(catalog: str, namespace: str, table: str) -> str:
+    labels = {"catalog": catalog, "table_namespace": namespace, "table": table}
+    return f"""      - record: limnograph:stale_seconds:override
+        expr: vector({_NEVER_S})
+        labels: {json.dumps(labels)}
+"""

@@ -1,0 +1,218 @@
+"""`limnograph demo burst`: many small real files in one commit of the running demo, and its alert awaited."""
+
+from __future__ import annotations
+
+import io
+import time
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
+
+from limnograph.demo.alerting import BURST_ALERT, link
+from limnograph.demo.commits import open_table
+from limnograph.demo.evidence import CatalogLake, get_json
+from limnograph.demo.folder import Folder
+from limnograph.demo.progress import Progress
+from limnograph.demo.run import USUAL_DIR
+from limnograph.demo.timeshift import local
+from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError, SourceUnavailable
+
+if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.partitioning import PartitionField
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import Table
+
+APPLICATION = "demo_burst"
+ROWS = 8
+"""Of each file: a kilobyte or two, almost all of it the footer, as a stream that commits too often leaves them."""
+LOOK_EVERY_S = 1.0
+
+
+class Burst(NamedTuple):
+    """One commit: `table` as `namespace.table`, when it was made (epoch ms), bytes of each file."""
+
+    table: str
+    snapshot_id: int
+    at: int
+    files: int
+    file_bytes: int
+
+
+def burst(root: Path, *, table: str, files: int, wait: float) -> str:
+    """Commit, then wait for the alert so many seconds (0: do not). Returns the alert's link. Raises LimnographError."""
+    folder, progress = Folder(root), Progress()
+    addresses = running(folder)
+    made = commit(folder, table.removeprefix("lake."), files)
+    when = datetime.fromtimestamp(made.at / 1000, UTC).strftime("%H:%M:%S")
+    progress.say(
+        f"{made.files:,} files of {made.file_bytes:,} bytes are in lake.{made.table} since {when} UTC, by one commit"
+        f" (snapshot {made.snapshot_id})"
+    )
+    to = link(addresses["server"], made.table)
+    if wait > 0:
+        progress.say(f"waiting for its alert; the link is {to}")
+        progress.say(arrived(addresses, made, wait))
+    return to
+
+
+def running(folder: Folder) -> dict[str, Any]:
+    """Addresses of the demo that runs in the folder. Raises EnvironmentFault with the remedy."""
+    addresses = folder.running
+    where = "" if folder.root == Folder(USUAL_DIR).root else f" --dir {folder.root}"
+    if addresses is None:
+        raise EnvironmentFault(
+            f"no demo runs in {folder.root}; start one with `limnograph demo{where}` and wait until it says that it is"
+            " up, or name the folder of yours with --dir"
+        )
+    try:
+        get_json(f"{addresses['server']}/api/v1/alerts?limit=1")
+    except SourceUnavailable as error:
+        raise EnvironmentFault(f"the demo in {folder.root} does not answer ({error}); start it again") from error
+    return addresses
+
+
+def commit(folder: Folder, name: str, files: int) -> Burst:
+    """So many files of a few rows in one append to `namespace.table`. Raises InvalidInput (no such table)."""
+    known = _tables(folder)
+    if name not in known:
+        raise InvalidInput("--table", f"{name!r} is no table of the demo; they are {', '.join(known)}")
+    return append(open_table(folder.place, name), files)
+
+
+def append(table: Table, files: int) -> Burst:
+    """One commit with so many files, written beside the table's own."""
+    at = int(time.time() * 1000)
+    body = _parquet(table, at)
+    written = _write(table, body, files, at)
+    summary = {"app-id": f"{APPLICATION}-{at}", "app-name": APPLICATION, "engine-name": "pyiceberg"}
+    with (
+        table.transaction() as transaction,
+        transaction.update_snapshot(snapshot_properties=summary).fast_append() as added,
+    ):
+        for file in written:
+            added.append_data_file(file)
+    made = next(
+        one for one in table.metadata.snapshots if one.summary and one.summary.get("app-id") == summary["app-id"]
+    )
+    return Burst(".".join(table.name()[-2:]), made.snapshot_id, made.timestamp_ms, files, len(body))
+
+
+def arrived(addresses: dict[str, Any], made: Burst, seconds: float) -> str:
+    """A sentence once the alert fires and the server knows it; in Prometheus, where no Alertmanager runs. Raises
+    LimnographError when it does not within so many seconds.
+    """
+    known = in_server if addresses.get("alertmanager") else in_prometheus
+    deadline = time.monotonic() + seconds
+    while (where := known(addresses, made.table)) is None:
+        if time.monotonic() > deadline:
+            raise _Silent(
+                f"{BURST_ALERT} did not arrive within {seconds:.0f} s; it fires where a table gets more files within"
+                " five minutes than limnograph:added_data_files_5m:threshold (1,000 unless a rule says otherwise);"
+                f" {addresses['prometheus']}/alerts shows what Prometheus thinks"
+            )
+        time.sleep(LOOK_EVERY_S)
+    return f"{BURST_ALERT} fires, {time.time() - made.at / 1000:.0f} s after the commit: {where}"
+
+
+def in_server(addresses: dict[str, Any], table: str) -> str | None:
+    """The incident's page, once the webhook has told of the alert."""
+    asked = urlencode({"state": "firing", "q": BURST_ALERT})
+    namespace, name = table.split(".")
+    meant = {"catalog": "lake", "table_namespace": namespace, "table": name}
+    rows = get_json(f"{addresses['server']}/api/v1/alerts?{asked}")["rows"]
+    found = next((row for row in rows if row["table"] == meant), None)
+    if found is None:
+        return None
+    return f"{addresses['server']}/alerts/{found['fingerprint']}?starts_at={found['starts_at']}"
+
+
+def in_prometheus(addresses: dict[str, Any], table: str) -> str | None:
+    """Prometheus' own page of alerts, once the alert fires there."""
+    namespace, name = table.split(".")
+    told = get_json(f"{addresses['prometheus']}/api/v1/alerts")["data"]["alerts"]
+    for alert in told:
+        labels = alert["labels"]
+        same = (labels.get("alertname"), labels.get("table_namespace"), labels.get("table"))
+        if alert["state"] == "firing" and same == (BURST_ALERT, namespace, name):
+            return f"{addresses['prometheus']}/alerts"
+    return None
+
+
+class _Silent(LimnographError):
+    """The burst is made, its alert did not come."""
+
+
+def _tables(folder: Folder) -> list[str]:
+    return [name.removeprefix("lake.") for name in CatalogLake(folder.place).tables()]
+
+
+def _parquet(table: Table, at: int) -> bytes:
+    """One file that any reader of the table can read; all its rows lie in one partition."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyiceberg.io.pyarrow import schema_to_pyarrow
+
+    values = [_value(str(field.field_type), at) for field in table.schema().fields]
+    columns = {field.name: [value] * ROWS for field, value in zip(table.schema().fields, values, strict=True)}
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns).cast(schema_to_pyarrow(table.schema())), sink)
+    return sink.getvalue()
+
+
+def _value(kind: str, at: int) -> Any:
+    """Of a column, by its Iceberg type; null where the demo has no such columns."""
+    known: dict[str, Callable[[], Any]] = {
+        "long": lambda: at,
+        "double": lambda: 9.99,
+        "string": lambda: APPLICATION,
+        "timestamptz": lambda: datetime.fromtimestamp(at / 1000, UTC),
+        "timestamp": lambda: datetime.fromtimestamp(at / 1000, UTC).replace(tzinfo=None),
+    }
+    return known[kind]() if kind in known else None
+
+
+def _write(table: Table, body: bytes, files: int, at: int) -> list[DataFile]:
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+    from pyiceberg.typedef import Record
+
+    stem = f"burst-{uuid.uuid4().hex}"
+    folder = local(f"{table.location()}/data")
+    folder.mkdir(parents=True, exist_ok=True)
+    spec, schema = table.spec(), table.schema()
+    partition = Record(*(_partition(schema, field, at) for field in spec.fields))
+    statistics: dict[str, Any] = dict.fromkeys(
+        ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+    )
+    written = []
+    for number in range(files):
+        name = f"{stem}-{number:05d}.parquet"
+        (folder / name).write_bytes(body)
+        written.append(
+            DataFile.from_args(
+                content=DataFileContent.DATA,
+                file_path=f"{table.location()}/data/{name}",
+                file_format=FileFormat.PARQUET,
+                partition=partition,
+                record_count=ROWS,
+                file_size_in_bytes=len(body),
+                key_metadata=None,
+                split_offsets=None,
+                equality_ids=None,
+                sort_order_id=None,
+                spec_id=spec.spec_id,
+                **statistics,
+            )
+        )
+    return written
+
+
+def _partition(schema: Schema, field: PartitionField, at: int) -> Any:
+    """The partition value of all rows: Iceberg transforms timestamps in microseconds."""
+    source = schema.find_field(field.source_id)
+    kind = str(source.field_type)
+    value = at * 1000 if kind.startswith("timestamp") else _value(kind, at)
+    return field.transform.transform(source.field_type)(value)
