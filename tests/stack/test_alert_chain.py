@@ -1,0 +1,171 @@
+"""From a commit to its incident with real parts: lake, server, Prometheus, our rules, Alertmanager, webhook, link."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from limnograph.demo import alerting
+from limnograph.demo.burst import append
+from limnograph.demo.children import answers
+from limnograph.demo.tools import free_port, tool
+from served_lake import Served, served
+
+ALERT = "SmallFileProliferation"
+FILES = 1_200
+"""More than the shipped threshold: rules and thresholds are those that are shipped."""
+ORDERS = {"catalog": "lake", "table_namespace": "sales", "table": "orders"}
+LABELS = f"alertname={ALERT}&catalog=lake&table_namespace=sales&table=orders"
+LONG_S = 240
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def until(what: Callable[[], Any], why: str) -> Any:
+    end = time.monotonic() + LONG_S
+    while time.monotonic() < end:
+        try:
+            if found := what():
+                return found
+        except OSError:
+            pass
+        time.sleep(0.5)
+    pytest.fail(f"not within {LONG_S} s: {why}")
+
+
+@contextmanager
+def running(folder: Path, address: str, *command: object) -> Iterator[str]:
+    with (folder / "log").open("wb") as log:
+        child = subprocess.Popen([*map(str, command)], cwd=folder, stdout=log, stderr=log)
+    try:
+        until(lambda: answers(f"{address}/-/ready"), f"{command[0]}: {(folder / 'log').read_text()[-2_000:]}")
+        yield address
+    finally:
+        child.terminate()
+        child.wait(60)
+
+
+@contextmanager
+def prometheus(folder: Path, server: Served, alertmanager: str) -> Iterator[str]:
+    folder.mkdir()
+    scrape = {
+        "job_name": "limnograph",
+        "authorization": {"credentials": server.token},
+        "static_configs": [{"targets": [server.url.removeprefix("http://")]}],
+    }
+    told = {"static_configs": [{"targets": [alertmanager.removeprefix("http://")]}]}
+    settings = {
+        "global": {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "2s"},
+        "rule_files": [str(alerting.rules() / "*.yml")],
+        "alerting": {"alertmanagers": [told]},
+        "scrape_configs": [scrape],
+    }
+    (folder / "prometheus.yml").write_text(json.dumps(settings))
+    port = free_port()
+    command = [tool("prometheus"), "--config.file=prometheus.yml", "--storage.tsdb.path=data"]
+    address = f"http://127.0.0.1:{port}"
+    with running(folder, address, *command, f"--web.listen-address=127.0.0.1:{port}") as up:
+        yield up
+
+
+@contextmanager
+def alertmanager(folder: Path, server: Served, port: int) -> Iterator[str]:
+    program = alerting.alertmanager() or pytest.fail("Alertmanager is missing; run `make system`")
+    folder.mkdir()
+    webhook = {
+        "url": f"{server.url}/api/v1/alertmanager",
+        "http_config": {"authorization": {"credentials": server.token}},
+    }
+    settings = {
+        "route": {"receiver": "limnograph", "group_by": ["..."], "group_wait": "0s", "group_interval": "1s"},
+        "receivers": [{"name": "limnograph", "webhook_configs": [webhook]}],
+    }
+    (folder / "alertmanager.yml").write_text(json.dumps(settings))
+    command = [program, "--config.file=alertmanager.yml", "--storage.path=data", "--cluster.listen-address="]
+    address = f"http://127.0.0.1:{port}"
+    with running(folder, address, *command, f"--web.listen-address=127.0.0.1:{port}") as up:
+        yield up
+
+
+def asked(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return json.load(answer)
+
+
+def samples(prometheus: str, metric: str) -> int:
+    found = asked(f"{prometheus}/api/v1/query?query={metric}%5B2m%5D")["data"]["result"]
+    return len(found[0]["values"]) if found else 0
+
+
+def leads_to(server: Served, link: str) -> str:
+    request = urllib.request.Request(link, headers={"authorization": f"Bearer {server.token}"})
+    with pytest.raises(urllib.error.HTTPError) as told:
+        urllib.request.build_opener(NoRedirect).open(request, timeout=60)
+    assert told.value.code == 303
+    return str(told.value.headers["location"])
+
+
+def data_files(server: Served) -> str:
+    request = urllib.request.Request(f"{server.url}/metrics", headers={"authorization": f"Bearer {server.token}"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    return next((line for line in lines if line.startswith("lakehouse_table_data_files{")), "")
+
+
+def test_a_burst_fires_and_its_link_leads_to_the_incident_also_when_alertmanager_has_forgotten_it(
+    tmp_path: Path,
+) -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(served(tmp_path))
+        port = free_port()
+        told_by = ExitStack()
+        manager = told_by.enter_context(alertmanager(tmp_path / "alertmanager", server, port))
+        stack.enter_context(told_by)
+        observer = stack.enter_context(prometheus(tmp_path / "prometheus", server, manager))
+        until(lambda: samples(observer, "lakehouse_table_added_data_files_total") >= 3, "three samples of the counter")
+
+        catalog = SqlCatalog("lake", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/wh")
+        made = append(catalog.load_table("sales.orders"), FILES)
+        until(lambda: data_files(server).endswith((f" {FILES + 2}", f" {FILES + 2}.0")), "the gauge tells the step")
+        page = until(lambda: server.get(f"/api/v1/alerts?state=firing&q={ALERT}")["rows"], "the server is told")
+        active = asked(f"{manager}/api/v2/alerts")
+        assert [one["labels"]["alertname"] for one in active] == [ALERT]
+
+        alert = page[0]
+        assert len(page) == 1
+        assert alert["table"] == ORDERS
+        # The fingerprint is that of Alertmanager, which hashes labels as Prometheus does.
+        assert alert["fingerprint"] == active[0]["fingerprint"]
+        page_of_it = f"/alerts/{alert['fingerprint']}?starts_at={alert['starts_at']}"
+        incident = server.get(f"/api/v1{page_of_it}")
+        link = incident["annotations"]["dashboard_url"]
+        assert link.endswith(f"/a?{LABELS}")
+        assert leads_to(server, f"{server.url}/a?{LABELS}") == page_of_it
+        assert incident["window"]["from"] <= min(alert["starts_at"], made.at) - 3_540_000
+        culprit = incident["commits"][0]
+        assert culprit["snapshot_id"] == str(made.snapshot_id)
+        assert len(incident["commits"]) == 3
+
+        told_by.close()
+        with pytest.raises(OSError, match="refused"):
+            asked(f"{manager}/api/v2/alerts")
+        manager = stack.enter_context(alertmanager(tmp_path / "again", server, port))
+        target = server.get(f"/api/v1/alerts/resolve?{LABELS}")
+        assert (target["source"], target["path"]) == ("record", page_of_it)
+        assert target["tables"] == [ORDERS]
+        assert leads_to(server, f"{server.url}/a?{LABELS}") == page_of_it
+        with urllib.request.urlopen(incident["annotations"]["runbook_url"], timeout=60) as runbook:
+            assert runbook.read().startswith(f"# {ALERT}".encode())
