@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,12 +42,20 @@ class SqlInbox:
             sa.event.listen(self._engine, "connect", _durable)
         self._insert = _INSERT[dialect](ITEMS).on_conflict_do_nothing(index_elements=["kind", "key"])
         self._preparing = threading.Lock()
+        # SQLite lets one connection write. Its own waiting is polling without a turn: in a storm some never got one.
+        self._writing = threading.Lock() if dialect == "sqlite" else nullcontext()
         self._ready = False
 
     def put(self, items: Sequence[InboxItem]) -> int:
         # One order for all writers: two transactions that share keys wait for each other instead of deadlocking.
         rows = [_row(item) for item in sorted(items, key=lambda item: (item.kind, item.key))]
-        return self._write("store", lambda c: sum(c.execute(self._insert.values(row)).rowcount for row in rows))
+        return self._write("store", lambda c: self._stored(c, rows))
+
+    def _stored(self, connection: sa.Connection, rows: list[dict[str, object]]) -> int:
+        """How many were new. SQLite's driver adds up over all rows of one call; PostgreSQL's tells of the last."""
+        if not rows or self._file is None:
+            return sum(connection.execute(self._insert, row).rowcount for row in rows)
+        return connection.execute(self._insert, rows).rowcount
 
     def items(self, kind: str, since: int = 0) -> list[InboxItem]:
         return self._select(ITEMS.c.kind == kind, ITEMS.c.accepted_at >= since)
@@ -94,7 +103,7 @@ class SqlInbox:
         return self._guarded(what, lambda: self._committed(act))
 
     def _committed(self, act: Callable[[sa.Connection], _T]) -> _T:
-        with self._engine.begin() as connection:
+        with self._writing, self._engine.begin() as connection:
             return act(connection)
 
     def _guarded(self, what: str, call: Callable[[], _T]) -> _T:
