@@ -8,6 +8,7 @@ WORKDIR /opt/limnograph
 COPY requirements.lock pyproject.toml README.md LICENSE ./
 COPY backend ./backend
 COPY docs/runbooks ./docs/runbooks
+COPY deploy/prometheus/rules ./deploy/prometheus/rules
 RUN pip install --no-cache-dir "$(grep -o '^uv==[^ ]*' requirements.lock)" \
  && uv pip install --system --no-cache -c requirements.lock '.[spark,postgres]'
 ARG JARS=

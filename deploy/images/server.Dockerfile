@@ -13,6 +13,7 @@ RUN pip install --no-cache-dir "$(grep -o '^uv==[^ ]*' requirements.lock)"
 COPY pyproject.toml README.md LICENSE ./
 COPY backend ./backend
 COPY docs/runbooks ./docs/runbooks
+COPY deploy/prometheus/rules ./deploy/prometheus/rules
 COPY --from=dashboard /src/backend/limnograph/_dashboard ./backend/limnograph/_dashboard
 RUN uv pip install --system --no-cache -c requirements.lock '.[postgres,trino]' \
  && useradd --create-home --uid 10001 limnograph \

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,13 @@ def test_every_file_and_folder_that_is_mounted_is_there() -> None:
     for name in (SETTINGS.name, WITH_STACK.name):
         places = [mount.replace("${LIMNOGRAPH_SETTINGS:-limnograph.toml}", name).split(":")[0] for mount in mounts]
         assert [place for place in places if place.startswith(".") and not (ROOT / place).exists()] == []
+
+
+def test_the_images_are_built_with_every_folder_that_the_wheel_packs_from_outside_the_package() -> None:
+    packed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for image in ("server", "pipeline"):
+        text = (ROOT / "deploy" / "images" / f"{image}.Dockerfile").read_text()
+        assert [place for place in packed["force-include"] if f"COPY {place} ./{place}\n" not in text] == []
 
 
 def test_the_settings_of_the_profile_are_the_small_ones_and_its_services() -> None:
