@@ -31,14 +31,15 @@ class StatusService:
         watch: Callable[[], WatchState],
         inbox_error: Callable[[], str | None],
         cold: ColdEngine | None = None,
+        also_ready: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._cold = cold
+        self._cold, self._also_ready = cold, also_ready
         self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
         self._watch, self._inbox_error = watch, inbox_error
 
     def ready(self) -> bool:
-        """Whether the first read of the meta tables was tried: a failing source does not keep the pages away."""
-        return self._store.attempted
+        """Whether the first reads of the meta tables were tried: a failing source does not keep the pages away."""
+        return self._store.attempted and self._also_ready()
 
     async def status(self) -> Status:
         """As last seen; asks nobody."""

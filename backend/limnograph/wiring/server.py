@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType
 
-from limnograph.adapters.system_clock import SystemClock
 from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain.alerts import AlertSeen
 from limnograph.domain.answers import CommitDetail, CommitsPage, SourceStatus
 from limnograph.domain.asked import CommitsQuery
-from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.ports.counters import CounterStore
 from limnograph.ports.hot_source import Fresh
-from limnograph.ports.inbox import KEEP, Inbox
+from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.alert_pages import AlertPages, view
@@ -54,11 +51,7 @@ from limnograph.services.tables import TableService
 from limnograph.services.timeline import TimelineService
 from limnograph.services.versions import LakeVersions
 from limnograph.services.viewed import ViewedTables
-
-REFRESH_S = 2.0
-ASK_S = 30.0
-INBOX_S = 10.0
-_log = logging.getLogger("limnograph.server")
+from limnograph.wiring import beside
 
 
 class Commits:
@@ -107,7 +100,7 @@ class Parts:
         given = [] if source is None else source if isinstance(source, Sequence) else [source]
         self._sources: Sequence[MetricsSource] = given
         self._metrics = Metrics(self._sources, clock) if self._sources else None
-        self._cold = cold
+        self._cold, self._beginning = cold, False
         old = cold or engine
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
         self.alerts = Alerts(inbox, engine, clock, reads=reads, tell=self._tell_alert)
@@ -124,6 +117,7 @@ class Parts:
             watch=self._watch_state,
             inbox_error=lambda: self.runs.error,
             cold=cold,
+            also_ready=lambda: not self._beginning,
         )
         lists = CommitLists(self.store)
         self.backend = Backend(
@@ -160,6 +154,9 @@ class Parts:
             live=Live(caps),
         )
         self._live = LiveLake(self.store, self._source_states, self.backend.live)
+
+    def _begun(self) -> None:
+        self._beginning = False
 
     def _tell_alert(self, episode: Episode) -> None:
         self.backend.live.publish("alert", AlertSeen(alert=view(episode)))
@@ -215,10 +212,15 @@ class Parts:
     @asynccontextmanager
     async def around(self) -> AsyncGenerator[None]:
         """What runs beside the routes: refresh of the hot store, the watcher."""
-        tasks = [asyncio.create_task(self._refresh()), asyncio.create_task(self._keep_inbox())]
-        tasks.append(asyncio.create_task(self._live.run()))
+        self._beginning = True
+        tasks = [
+            asyncio.create_task(beside.refresh(self.store, self.runs)),
+            asyncio.create_task(beside.first_alerts(self.alerts, self._begun)),
+            asyncio.create_task(beside.keep_inbox(self._inbox, self.runs, self.alerts, self._clock, self._count)),
+            asyncio.create_task(self._live.run()),
+        ]
         if self._metrics:
-            tasks.append(asyncio.create_task(_keep_asking(self._metrics)))
+            tasks.append(asyncio.create_task(beside.keep_asking(self._metrics, self._clock)))
         if self.watcher:
             tasks.append(asyncio.create_task(self.watcher.run()))
         if self._cold:
@@ -234,35 +236,3 @@ class Parts:
                     await task
             for source in self._sources:
                 await source.aclose()
-
-    async def _refresh(self) -> None:
-        await asyncio.to_thread(_told, self.runs.restore)
-        await asyncio.to_thread(_told, self.alerts.catch_up)
-        while True:
-            await asyncio.to_thread(self.store.refresh)
-            await asyncio.sleep(REFRESH_S)
-
-    async def _keep_inbox(self) -> None:
-        """Take in runs that other servers accepted; delete what was committed an hour ago, also with no pipeline."""
-        while True:
-            await asyncio.sleep(INBOX_S)
-            await asyncio.to_thread(_told, self.runs.catch_up)
-            await asyncio.to_thread(_told, self.alerts.catch_up)
-            await asyncio.to_thread(self._count)
-            await asyncio.to_thread(_told, lambda: self._inbox.purge(self._clock.now() - KEEP))
-
-
-def _told(act: Callable[[], object]) -> None:
-    """Do it; a failure is in the log, and in the status of its source."""
-    try:
-        act()
-    except LimnographError as error:
-        _log.warning("%s", error)
-
-
-async def _keep_asking(metrics: Metrics) -> None:
-    """Ask the metrics source for nothing every half minute, so that status knows whether it answers."""
-    while True:
-        with contextlib.suppress(SourceError):
-            await metrics.instant("vector(1)", SystemClock().now() // 1000)
-        await asyncio.sleep(ASK_S)
