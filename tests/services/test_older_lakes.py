@@ -10,6 +10,7 @@ from limnograph.domain.answers import CommitRow
 from limnograph.domain.asked import CommitsQuery, FleetQuery
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.commits import CommitLists
+from limnograph.services.fleet import FleetService
 from limnograph.services.hot import HotStore
 from limnograph.services.older_lakes import PIECES
 from serving_kit import HOUR, NOW, FixedClock, lake, moved, parts, row
@@ -52,7 +53,7 @@ def week() -> MemoryEngine:
             "app_name": chance.choice(("ingest", None)),
             "small_files": 3,
         }
-        rows.append(row(number, at, 10, **own, **told))
+        rows.append(row(number, at, chance.choice((10, 30, None)), **own, **told))
         log.append(moved(number, at, **own))
     return lake(rows, log)
 
@@ -108,3 +109,24 @@ def test_a_long_span_is_read_in_a_bounded_number_of_pieces() -> None:
     query = FleetQuery(start=(NOW - 3_000 * DAY) // 1000, end=NOW // 1000)
     assert [one.values.commits for one in asyncio.run(made.backend.fleet.page(query)).rows] == [2]
     assert 1 < sum(query.table == "snapshots" and query.start is not None for query, _ in engine.reads) <= PIECES
+
+
+def test_a_fleet_of_days_ago_reads_its_own_days_and_columns_and_shows_what_memory_would() -> None:
+    engine = Asked(week())
+    cold, hot = parts(engine), HotStore(week(), FixedClock(), window=DAYS * DAY)
+    whole = FleetService(hot, cold.jobs, FixedClock())
+    hot.refresh()
+    engine.reads.clear()
+    for hours in (1, 7, 30):
+        for growth in ({}, {"grew": 0.0, "within_s": 300}, {"grew": 0.0, "within_s": 7_200}):
+            start = NOW - 6 * DAY + hours * HOUR
+            query = FleetQuery(start=start // 1000, end=(start + hours * HOUR) // 1000, **growth)
+            shown = asyncio.run(cold.backend.fleet.page(query))
+            assert shown.rows == asyncio.run(whole.page(query)).rows
+            assert shown.rows or growth
+    spans = [(query, rows) for query, rows in engine.reads if query.table == "snapshots" and query.start is not None]
+    assert spans
+    assert max(query.end for query, _ in spans) <= NOW - 2 * DAY
+    assert not {"total_position_deletes", "debt_files", "app_name"} & {
+        name for query, _ in spans for name in query.columns
+    }

@@ -32,9 +32,15 @@ from limnograph.services.lake import Lake
 from limnograph.services.move_columns import MoveColumns
 from limnograph.services.paces import slowest_readers
 from limnograph.services.reasons import RANK, JobPace, Thresholds
-from limnograph.services.standings import Standings
+from limnograph.services.standings import STATE, Standings
 
 _BOARDS_KEPT = 8
+_READ = (
+    *STATE,
+    *("format", "status", "operation", "parent_id"),
+    *("added_data_files", "removed_data_files", "added_bytes", "target_file_bytes"),
+)
+"""Columns that rows and their reasons are made of: of 42 in memory these, and the keys, are read of old commits."""
 
 
 class _Vectors:
@@ -73,7 +79,7 @@ class FleetService:
         if reading.error is UNREAD and not reading.lake.listed:
             raise UNREAD.with_traceback(None)  # one object for all: it must not gather the frames of each
         if not reading.lake.reaches(query.start * MICROS_PER_MS):
-            reading = await self._store.reach(query.start * MICROS_PER_MS)
+            reading = await self._store.reach(query.start * MICROS_PER_MS, (), _READ, end=query.end * MICROS_PER_MS)
         now_ms = self._clock.now() // MICROS_PER_MS
         end = min(query.end, max(now_ms, query.start + 1))
         paces = await slowest_readers(self._jobs.metrics, query.start, end)

@@ -250,23 +250,35 @@ class HotStore:
         return lake
 
     async def reach(
-        self, start: int, table_uuids: tuple[str, ...] = (), columns: tuple[str, ...] = HOT_COLUMNS
+        self,
+        start: int,
+        table_uuids: tuple[str, ...] = (),
+        columns: tuple[str, ...] = HOT_COLUMNS,
+        *,
+        end: int | None = None,
     ) -> Reading:
         """As `since`, off the event loop and in time: what hangs is an error of the reading, and stops upstream."""
         try:
-            return await self.reads.ask(self.since, start, table_uuids, columns)
+            return await self.reads.ask(self.since, start, table_uuids, columns, end=end)
         except SourceError as error:
             return self._reading._replace(error=error, partial=True)
 
-    def since(self, start: int, table_uuids: tuple[str, ...] = (), columns: tuple[str, ...] = HOT_COLUMNS) -> Reading:
+    def since(
+        self,
+        start: int,
+        table_uuids: tuple[str, ...] = (),
+        columns: tuple[str, ...] = HOT_COLUMNS,
+        *,
+        end: int | None = None,
+    ) -> Reading:
         """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key. Of
-        cold ones only `columns` are known.
+        cold ones only `columns` are known, and none after the hour of `end` where memory begins later than that.
         """
         hot = self._reading
         if (hot.head.snapshots is None and hot.head.changes is None) or all_reach(hot.lake, start, table_uuids):
             return hot
         try:
-            return hot._replace(lake=self._older.reaching(hot.lake, hot.head, start, table_uuids, columns))
+            return hot._replace(lake=self._older.reaching(hot.lake, hot.head, (start, end), table_uuids, columns))
         except LimnographError as error:
             failed = error if isinstance(error, SourceError) else SourceUnavailable("meta", str(error))
             return hot._replace(error=failed, partial=True)

@@ -50,13 +50,14 @@ def load(
     *,
     unordered: Callable[[MetaQuery], pl.DataFrame] | None = None,
     columns: tuple[str, ...] = HOT_COLUMNS,
+    end: int | None = None,
 ) -> Loaded:
-    """Tables from `start` (epoch microseconds) on, of all tables or some; read piece by piece between the instants
-    `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster read. Rows of the span have
-    only those of the HOT_COLUMNS that are named and their keys. Raises SourceError.
+    """Tables from `start` (epoch microseconds) on, until `end` if it is given, of all tables or some; read piece by
+    piece between the instants `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster
+    read. Rows of the span have only those of the HOT_COLUMNS that are named and their keys. Raises SourceError.
     """
     reading = _Reading(engine, start, table_uuids, unordered or engine.select, columns)
-    for first, last in zip([start, *cuts], [*cuts, None], strict=True):
+    for first, last in zip([start, *cuts], [*cuts, end], strict=True):
         reading.rows(first, last)
         reading.log(first, last)
     reading.older()

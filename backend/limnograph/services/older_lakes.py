@@ -21,7 +21,7 @@ every five minutes; beyond that stay packed rows, about 100 bytes each.
 PIECES = 100
 """At most, each two questions: of a longer span a piece is as much longer."""
 _KEPT = 8
-_Asked = tuple[int, tuple[str, ...], tuple[str, ...]]
+_Asked = tuple[int, int | None, tuple[str, ...], tuple[str, ...]]
 
 
 class OlderLakes:
@@ -35,14 +35,22 @@ class OlderLakes:
         self._united: OrderedDict[tuple[int, _Asked], Lake] = OrderedDict()
 
     def reaching(
-        self, hot: Lake, head: MetaHead, start: int, table_uuids: tuple[str, ...], columns: tuple[str, ...]
+        self,
+        hot: Lake,
+        head: MetaHead,
+        span: tuple[int, int | None],
+        table_uuids: tuple[str, ...],
+        columns: tuple[str, ...],
     ) -> Lake:
-        """The hot lake with older rows from `start` (epoch microseconds) on, of all tables or some; of those nothing
-        but `columns` is known. Raises SourceError.
+        """The hot lake with older rows of a span (epoch microseconds), of all tables or some; of those nothing but
+        `columns` is known. Where the span ends before what memory holds, nothing is told of the time between. Raises
+        SourceError.
         """
+        start, end = span
         if not table_uuids and start >= hot.floor:
             table_uuids = tuple(sorted(uuid for uuid, edge in hot.edges.items() if edge > start))
-        asked = start // HOUR * HOUR, table_uuids, columns
+        last = None if end is None or end // HOUR * HOUR + HOUR >= hot.floor else end // HOUR * HOUR + HOUR
+        asked = start // HOUR * HOUR, last, table_uuids, columns
         cold = self._loaded(head, asked)
         united = self._united.get((hot.version, asked))
         if united is None:
@@ -51,21 +59,25 @@ class OlderLakes:
                 self._united.popitem(last=False)
         return united
 
-    def _cuts(self, start: int) -> range:
-        """Where the pieces of a span that lasts until now begin. Before the first commit of all there is but one."""
-        now = self._clock.now()
-        if now - start > PIECE:
+    def _cuts(self, start: int, end: int | None) -> range:
+        """Where the pieces of a span begin; without an end it lasts until now. Before the first commit of all there is
+        but one.
+        """
+        last = self._clock.now() if end is None else end
+        if last - start > PIECE:
             first = self._engine.select(MetaQuery(table="snapshots", columns=("committed_at",), limit=1))
-            start = max(start, first.item() if first.height else now)
-        piece = max(PIECE, -(-(now - start) // PIECES))
-        return range(start + piece, now, piece)
+            start = max(start, first.item() if first.height else last)
+        piece = max(PIECE, -(-(last - start) // PIECES))
+        return range(start + piece, last, piece)
 
     def _loaded(self, head: MetaHead, asked: _Asked) -> Loaded:
-        start, table_uuids, columns = asked
+        start, end, table_uuids, columns = asked
         with self._reading:
             if (head, asked) not in self._read:
-                cuts = () if table_uuids else self._cuts(start)  # of few tables even a year is little
-                found = load(self._engine, start, table_uuids, cuts, unordered=self._unordered, columns=columns)
+                cuts = () if table_uuids else self._cuts(start, end)  # of few tables even a year is little
+                found = load(
+                    self._engine, start, table_uuids, cuts, unordered=self._unordered, columns=columns, end=end
+                )
                 self._read[head, asked] = found
                 while len(self._read) > _KEPT:
                     self._read.popitem(last=False)
