@@ -6,22 +6,13 @@ import ast
 import re
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from prometheus_client import CollectorRegistry, generate_latest
 
-from limnograph.adapters.prometheus.exporter import Exporter
-from limnograph.api.exposition import Exposition
+from exposed_metrics import exposed
 from limnograph.api.runbooks import runbooks
-from limnograph.api.served_metrics import ServedMetrics
-from limnograph.domain import pipeline_metrics
-from limnograph.domain.events import ReportFact
-from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
-from limnograph.spark_metrics import REGISTRY
-from limnograph.spark_streams import StreamMeter
-from serving_kit import HOUR, NOW, lake, parts, row
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,33 +71,6 @@ def test_no_rule_takes_the_increase_of_a_gauge_and_none_depends_on_who_exported(
         assert rule["keep_firing_for"] == "15m"
         by_table = re.sub(r"\w+\((lakehouse|spark)_\w+\[", "", rule["expr"])
         assert "max without(instance, job)" in by_table, name
-
-
-def exposed() -> set[str]:
-    """Families with a sample in what the server, the pipeline and a measured job really serve."""
-    columns = "total_delete_files total_delete_bytes total_bytes target_file_bytes debt_files manifests metadata_bytes "
-    known: dict[str, Any] = dict.fromkeys([*columns.split(), "live_snapshots", "small_files"], 5)
-    rows = [row(i, NOW - (9 - i) * HOUR, i, skew_max_over_median=2.0, observed_at=NOW, **known) for i in range(1, 8)]
-    made = parts(lake(rows))
-    made.reported.add([ReportFact(event_id="1", kind="commit", attempts=2, catalog="lake", namespace="a", table="t")])
-    server = Exposition(
-        made.gauges.numbers,
-        lambda: made.store.watermark,
-        own=made.own_metrics,
-        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787")],
-    )
-    pipeline = Exporter(PIPELINE_METRICS)
-    pipeline.put(pipeline_metrics.LAG, 3.0)
-    pipeline.put(pipeline_metrics.PASS_ENDED, 3.0)
-    StreamMeter({"exposed": ["lake.a.b"]}).batch("exposed", 1.0, 2.0)
-    pages = [server(), _rendered(pipeline), generate_latest(REGISTRY)]
-    return {line.split("{")[0].split(" ")[0] for page in pages for line in page.decode().splitlines()}
-
-
-def _rendered(pipeline: Exporter) -> bytes:
-    registry = CollectorRegistry()
-    registry.register(pipeline)
-    return generate_latest(registry)
 
 
 def test_every_metric_that_a_rule_names_is_exposed_by_a_running_part() -> None:

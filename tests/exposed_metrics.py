@@ -1,0 +1,46 @@
+"""What running parts expose: names of the families of server, pipeline and a measured job that have a sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prometheus_client import CollectorRegistry, generate_latest
+
+from limnograph.adapters.prometheus.exporter import Exporter
+from limnograph.api.exposition import Exposition
+from limnograph.api.served_metrics import ServedMetrics
+from limnograph.domain import pipeline_metrics
+from limnograph.domain.events import ReportFact
+from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
+from limnograph.spark_metrics import REGISTRY, job_run
+from limnograph.spark_streams import StreamMeter
+from serving_kit import HOUR, NOW, lake, parts, row
+
+
+def exposed() -> set[str]:
+    """Families with a sample in what the server, the pipeline and a measured job really serve."""
+    columns = "total_delete_files total_delete_bytes total_bytes target_file_bytes debt_files manifests metadata_bytes "
+    known: dict[str, Any] = dict.fromkeys([*columns.split(), "live_snapshots", "small_files", "file_size_p50"], 5)
+    rows = [row(i, NOW - (9 - i) * HOUR, i, skew_max_over_median=2.0, observed_at=NOW, **known) for i in range(1, 8)]
+    made = parts(lake(rows))
+    made.reported.add([ReportFact(event_id="1", kind="commit", attempts=2, catalog="lake", namespace="a", table="t")])
+    server = Exposition(
+        made.gauges.numbers,
+        lambda: made.store.watermark,
+        own=made.own_metrics,
+        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787")],
+    )
+    pipeline = Exporter(PIPELINE_METRICS)
+    pipeline.put(pipeline_metrics.LAG, 3.0)
+    pipeline.put(pipeline_metrics.PASS_ENDED, 3.0)
+    StreamMeter({"exposed": ["lake.a.b"]}).batch("exposed", 1.0, 2.0)
+    with job_run("exposed", reads=["lake.a.b"]):
+        pass
+    pages = [server(), _rendered(pipeline), generate_latest(REGISTRY)]
+    return {line.split("{")[0].split(" ")[0] for page in pages for line in page.decode().splitlines()}
+
+
+def _rendered(pipeline: Exporter) -> bytes:
+    registry = CollectorRegistry()
+    registry.register(pipeline)
+    return generate_latest(registry)
