@@ -88,6 +88,13 @@ def test_the_budget_is_never_passed_and_all_tables_are_reached() -> None:
     assert len(world.probes) <= 10 * 105 + 20
 
 
+def test_40_000_tables_are_all_reached_within_35_minutes_at_the_default_budget() -> None:
+    world = World({name(i): 0.0 for i in range(40_000)})
+    world.run(35 * 60)
+    assert set(world.counted()) == set(world.every)
+    assert len(world.probes) <= 20 * 35 * 60 + 40
+
+
 def test_under_a_budget_that_is_too_small_every_table_waits_by_its_own_measure() -> None:
     busy = {name(f"busy{i}"): 2.0 for i in range(20)}
     idle = {name(f"idle{i}"): 0.0 for i in range(2_000)}
