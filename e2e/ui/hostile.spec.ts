@@ -81,5 +81,22 @@ test('a table that is called markup: title, breadcrumb, cursor, file name and ex
   expect(file.suggestedFilename()).not.toMatch(/[<>/]/);
   const csv = readFileSync(await file.path(), 'utf8');
   for (const line of csv.split('\r\n')) expect(line).not.toMatch(/(^|,)"?[=+@]/);
+  // a picture is a document of its own: it is opened as one
+  const drawing = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'SVG' }).click();
+  const svg = readFileSync(await (await drawing).path(), 'utf8');
+  expect(svg).toContain('&lt;img src=x onerror=owned=1&gt;');
+  const pixels = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'PNG' }).click();
+  const png = readFileSync(await (await pixels).path());
+  expect(png.subarray(1, 4).toString()).toBe('PNG');
+  expect(png.readUInt32BE(16)).toBe(2 * Number(/width="(\d+)"/.exec(svg)?.[1]));
+  const alone = await page.context().newPage();
+  await alone.route('**/picture.svg', (route) => route.fulfill({ contentType: 'image/svg+xml', body: svg }));
+  await alone.goto(new URL('/picture.svg', page.url()).href);
+  expect(await alone.locator('svg svg').count()).toBeGreaterThan(5);
+  expect(await alone.locator('script, img, foreignObject, a').count()).toBe(0);
+  expect(await owned(alone)).toBe(false);
+  await alone.close();
   expect(await owned(page)).toBe(false);
 });

@@ -28,6 +28,21 @@ export function shapes(bars: readonly Bar[], scale: TimeScale, nowPx: number): S
   return out;
 }
 
+/**
+ * Alerts in rows: all episodes of one alert in one, each row as high as there is room for. A pending time touches the firing
+ * that follows it.
+ */
+export function alertRows(
+  found: readonly Shape[],
+  height: number,
+): { rows: readonly { readonly shape: Shape; readonly top: number }[]; rowHeight: number } {
+  const labels = [...new Set(found.map(({ bar }) => bar.label))];
+  const rowHeight = Math.min(18, (height - 6) / Math.max(1, labels.length));
+  const first = (height - labels.length * rowHeight) / 2;
+  const rows = found.map((shape) => ({ shape, top: first + labels.indexOf(shape.bar.label) * rowHeight }));
+  return { rows, rowHeight };
+}
+
 export interface RunPaths {
   readonly ok: string;
   readonly running: string;

@@ -1,0 +1,31 @@
+// The value axis of a lane: all that is drawn in it fits, and the changes under a count of files have room.
+import { mainColumn, type SeriesLane } from './lane.ts';
+import type { Look } from './look.ts';
+import { extent } from './path.ts';
+import { valueScale, type ValueScale } from './scale.ts';
+
+/** Room of the changes at the foot of a lane, pixels. */
+const DELTAS_PX = 29;
+
+export interface Room {
+  readonly height: number;
+  /** As on a narrow screen: less air. */
+  readonly compact: boolean;
+  /** Changes per commit stand at the foot. */
+  readonly withDeltas: boolean;
+}
+
+/** `earlier`: the compared period's, drawn on the same axis. */
+export function valuesOf(lane: SeriesLane, look: Look, room: Room, earlier?: SeriesLane): ValueScale {
+  const columns = lane.kind === 'band' ? [lane.lo, lane.mid, lane.hi] : [lane.v, lane.min, lane.max];
+  const target = lane.kind === 'band' && lane.target !== null ? [[lane.target]] : [];
+  const found = extent([...columns, ...target, ...(earlier ? [mainColumn(earlier)] : [])], look.log);
+  return valueScale({
+    extent: found,
+    height: room.height,
+    top: room.compact ? 6 : target.length ? 18 : 10,
+    bottom: room.withDeltas ? DELTAS_PX : room.compact ? 5 : 8,
+    log: look.log,
+    unit: look.axisUnit(found?.[1] ?? 0),
+  });
+}
