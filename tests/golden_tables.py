@@ -23,11 +23,16 @@ from pyiceberg.typedef import Record
 from lakes import path_of
 from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
 from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
+from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
 from limnograph.domain.facts import (
+    ALERTS,
     CHANGES,
     DAILY,
     HOURLY,
+    LABELS,
     MAINTENANCE,
+    REPORTS,
+    RUNS,
     SCHEMA_VERSION,
     SNAPSHOTS,
     ChangeFact,
@@ -100,7 +105,18 @@ def facts() -> dict[MetaTable, list[Any]]:
         HOURLY: [span | {"hour": BEGIN}],
         DAILY: [span | {"day": BEGIN}],
         MAINTENANCE: [run],
+        **told(),
     }
+
+
+def told() -> dict[MetaTable, list[Any]]:
+    """What came through the inbox."""
+    read = RunTable(catalog="lake", namespace="sales", table="orders", role="reads", read_snapshot_id=2**62 + 1)
+    ended = RunFact(run_id="j-1", status="ok", job_name="churn", at=BEGIN + 7, ended_at=BEGIN + 7, tables=[read])
+    fired = AlertFact(fingerprint="f-1", starts_at=BEGIN, status="firing", labels={"severity": "page"})
+    scan = ReportFact(event_id="e-1", kind="scan", at=BEGIN, duration_seconds=0.25, projected_fields=["id"])
+    said = LabelFact(event_id="l-1", at=BEGIN, kind="confirmed", table_uuid="u-1", snapshot_id=2**62 + 1)
+    return {RUNS: [ended], ALERTS: [fired], REPORTS: [scan], LABELS: [said]}
 
 
 def plain(rows: list[Any]) -> list[dict[str, Any]]:
