@@ -218,3 +218,16 @@ def test_a_compressed_answer_is_read_and_any_other_coding_is_refused() -> None:
 def test_series_of_native_histograms_are_left_out() -> None:
     body = b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"histograms":[[1,{}]]}]}}'
     assert asyncio.run(ask(answer(body))).series == []
+
+
+def test_an_answer_of_prometheus_3_is_read_with_its_infos_warnings_and_utf_8_names() -> None:
+    body = (
+        '{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"spark.job.dauer",'
+        '"table.name":"lake.vertrieb.aufträge","k8s.namespace":"données"},"values":[[1,"2"]],"histograms":[]}]},'
+        '"warnings":["PromQL warning: quantile value should be between 0 and 1"],'
+        '"infos":["PromQL info: metric might not be a counter: \\"spark.job.dauer\\" (1:6)"]}'
+    )
+    matrix = asyncio.run(ask(answer(body.encode())))
+    assert matrix.series[0].labels["table.name"] == "lake.vertrieb.aufträge"
+    assert matrix.series[0].labels["k8s.namespace"] == "données"
+    assert matrix.series[0].values[0] == 2.0

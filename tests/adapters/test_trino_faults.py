@@ -1,12 +1,21 @@
 """The Trino engine against coordinators that misbehave: every fault is a sentence, none outlasts the deadline."""
 
+import datetime as dt
+import ipaddress
 import json
+import ssl
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import psutil
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from fault_proxy import FAULTS, FaultProxy
 from limnograph.adapters.trino.asking import Coordinator
@@ -41,6 +50,7 @@ class Coordinating(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     stuck = False
     elsewhere = False
+    scheme = "http"
     deleted = threading.Event()
     polled = threading.Event()
     asked: list[str] = []  # noqa: RUF012
@@ -72,7 +82,7 @@ class Coordinating(BaseHTTPRequestHandler):
 
     def _next(self, what: str) -> str:
         host = "127.0.0.2" if type(self).elsewhere else "127.0.0.1"
-        return f"http://{host}:{self.headers['host'].split(':')[1]}/v1/statement/q/{what}"
+        return f"{type(self).scheme}://{host}:{self.headers['host'].split(':')[1]}/v1/statement/q/{what}"
 
     def _answer(self, more: dict) -> None:
         body = json.dumps({"id": "q", "stats": {"state": "RUNNING"}, "infoUri": "", **more}).encode()
@@ -193,3 +203,65 @@ def test_a_password_is_not_sent_in_clear(coordinator) -> None:
     _, port = coordinator
     with pytest.raises(SourceRejected, match="TLS"):
         engine(f"http://127.0.0.1:{port}", password="secret").select(QUERY)
+
+
+def certificate(folder: Path, host: str) -> tuple[Path, Path]:
+    """A certificate of its own authority and its key, good for a host name or address."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a test's authority")])
+    told = x509.IPAddress(ipaddress.ip_address(host)) if host[0].isdigit() else x509.DNSName(host)
+    now = dt.datetime.now(dt.UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - dt.timedelta(days=1)).not_valid_after(now + dt.timedelta(days=1))
+    made = made.add_extension(x509.SubjectAlternativeName([told]), critical=False)
+    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    signed, pair = made.sign(key, hashes.SHA256()), (folder / f"{host}.pem", folder / f"{host}.key")
+    pair[0].write_bytes(signed.public_bytes(Encoding.PEM))
+    pair[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return pair
+
+
+@pytest.fixture
+def over_tls(coordinator, tmp_path):
+    """Serves a certificate of a host from then on; the URL and the authority's file."""
+
+    def serve(host: str) -> tuple[str, str]:
+        handler, _ = coordinator
+        handler.scheme = "https"
+        authority, key = certificate(tmp_path, host)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(authority, key)
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        server.daemon_threads, server.socket = True, context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        served.append(server)
+        return f"https://127.0.0.1:{server.server_address[1]}", str(authority)
+
+    served: list[ThreadingHTTPServer] = []
+    yield serve
+    for server in served:
+        server.shutdown()
+        server.server_close()
+
+
+def asked_over_tls(url: str, **given) -> int:
+    at = Coordinator(url, "lake", "limnograph", timeout_s=60, **given)
+    return TrinoEngine(at, Pinned()).select(QUERY).item()
+
+
+def test_https_with_the_authority_of_the_settings_is_answered_with_a_password_too(over_tls) -> None:
+    url, authority = over_tls("127.0.0.1")
+    assert asked_over_tls(url, ca_file=authority) == 5184430069070270604
+    assert asked_over_tls(url, ca_file=authority, user="me", password="secret") == 5184430069070270604
+
+
+def test_a_certificate_of_an_unknown_authority_is_refused_and_said(over_tls) -> None:
+    url, _ = over_tls("127.0.0.1")
+    with pytest.raises(SourceError, match=r"(?i)certificate"):
+        asked_over_tls(url)
+
+
+def test_a_certificate_of_another_host_is_refused_also_from_a_known_authority(over_tls) -> None:
+    url, authority = over_tls("trino.example.org")
+    with pytest.raises(SourceError, match=r"(?i)certificate"):
+        asked_over_tls(url, ca_file=authority)
