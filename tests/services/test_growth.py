@@ -5,7 +5,10 @@ from random import Random
 
 import pytest
 
+from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.asked import FleetQuery
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.growth import greatest
 from limnograph.services.growth_index import GrowthIndex
 from limnograph.services.history import History
@@ -73,6 +76,24 @@ def test_an_old_range_is_answered_from_the_meta_tables() -> None:
     made = made_of((NOW - 90 * HOUR, 100), (NOW - 80 * HOUR, 200), (NOW - HOUR, 200))
     assert page(made, start=NOW - 85 * HOUR, end=NOW - 70 * HOUR, grew=0.2)
     assert page(made, start=NOW - 79 * HOUR, end=NOW - 70 * HOUR, grew=0.2) == []
+
+
+class Broken(MemoryEngine):
+    """An engine that fails when it is asked for rows of a span."""
+
+    def select(self, query: MetaQuery):
+        if query.start is not None and query.start < NOW - 49 * HOUR:
+            raise SourceUnavailable("meta", "no file can be read")
+        return super().select(query)
+
+
+def test_what_grew_long_ago_is_an_error_and_not_nothing_when_nobody_can_look() -> None:
+    engine = Broken()
+    engine.append([row(1, NOW - 90 * HOUR, 100), row(2, NOW - HOUR, 200)], [])
+    made = parts(engine)
+    with pytest.raises(SourceUnavailable, match="no file can be read"):
+        page(made, start=NOW - 85 * HOUR, end=NOW - 70 * HOUR, grew=0.2)
+    assert len(page(made, start=NOW - 85 * HOUR, end=NOW - 70 * HOUR)) == 1
 
 
 def test_a_commit_of_the_watcher_counts_at_once() -> None:

@@ -80,6 +80,8 @@ class FleetService:
             raise UNREAD.with_traceback(None)  # one object for all: it must not gather the frames of each
         if not reading.lake.reaches(query.start * MICROS_PER_MS):
             reading = await self._store.reach(query.start * MICROS_PER_MS, (), _READ, end=query.end * MICROS_PER_MS)
+            if query.grew is not None and reading.partial and reading.error is not None:
+                raise reading.error.with_traceback(None)  # "none grew" would not say that nobody could look
         now_ms = self._clock.now() // MICROS_PER_MS
         end = min(query.end, max(now_ms, query.start + 1))
         paces = await slowest_readers(self._jobs.metrics, query.start, end)
