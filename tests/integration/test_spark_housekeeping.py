@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,17 +10,18 @@ from uuid import uuid4
 
 import msgspec
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from pyiceberg.types import LongType
 
-from lakes import FixedClock, Lake, rows
+from lakes import FixedClock, Lake, path_of, rows
 from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.spark.housekeeping import SparkUpkeep
 from limnograph.adapters.spark.store import SparkMetaStore
 from limnograph.domain.facts import DAILY, HOURLY, MAINTENANCE, META_TABLES, SNAPSHOTS, SnapshotFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.housekeeping import keep_house
-from limnograph.services.rollups import HOUR
+from limnograph.services.rollups import DAY, HOUR
 from limnograph.wiring import pipeline
 from limnograph.wiring.housekeeping import housekeeping
 
@@ -41,8 +43,10 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     assert passes.run().snapshots_appended == 3
     clock = FixedClock(time.time_ns() // 1000)
     store = pipeline.meta_store(settings, spark)
+    planned = shared_lake.load(f"meta_{mark}.snapshots")  # its head is none of the newest 10 when it is read
     for number in range(12):
-        fact = SnapshotFact(table_uuid="other", snapshot_id=number, committed_at=clock.now(), operation="append")
+        at = clock.now() - number  # against the order in which they lie
+        fact = SnapshotFact(table_uuid="other", snapshot_id=number, committed_at=at, operation="append")
         store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, [fact]), store.head(SNAPSHOTS), "run")
     said: list[str] = []
     made = housekeeping(settings, spark, failpoints=Failpoints(), clock=clock)
@@ -52,6 +56,9 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     def read(name: str) -> list[dict[str, Any]]:
         return shared_lake.load(f"meta_{mark}.{name}").scan().to_arrow().to_pylist()
 
+    clock.micros += HOUR * 5 // 6
+    keep_house(made, said.append)
+    assert planned.scan().to_arrow().num_rows == 3  # its file is rewritten and its hour is not over
     pinned = shared_lake.load(f"meta_{mark}.snapshots")
     clock.micros += 3 * HOUR
     done = keep_house(made, said.append)
@@ -59,7 +66,9 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     assert ("expire", "snapshots") in {(r.kind, r.table) for r in done}
     snapshots = shared_lake.load(f"meta_{mark}.snapshots")
     assert len(snapshots.metadata.snapshots) <= 11
-    assert len(list(snapshots.scan().plan_files())) == 1
+    (file,) = snapshots.scan().plan_files()
+    written = pq.read_table(path_of(file.file.file_path), columns=["table_uuid", "committed_at"]).to_pylist()
+    assert written == sorted(written, key=lambda row: (row["table_uuid"], row["committed_at"]))
     lists = list(Path(snapshots.location().removeprefix("file://")).glob("metadata/snap-*.avro"))
     assert len(lists) == len(snapshots.metadata.snapshots)  # what only expired snapshots had is gone
     assert pinned.scan().to_arrow().num_rows == 15  # the head of a reader that planned before the expiry
@@ -79,6 +88,27 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
     table.append(rows("eu"))
     assert passes.run().snapshots_appended == 1
     assert any(line.startswith("housekeeping: expire snapshots: ") for line in said)
+
+
+def test_a_file_that_no_snapshot_has_is_counted_and_goes_once_it_is_three_days_old(
+    spark: SparkSession, shared_lake: Lake
+) -> None:
+    namespace = f"meta_{uuid4().hex[:8]}"
+    store = SparkMetaStore(spark, lambda: shared_lake.catalog, namespace)
+    store.ensure()
+    store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, [SnapshotFact(table_uuid="u", snapshot_id=1)]), None, "run")
+    kept = shared_lake.load(f"{namespace}.snapshots")
+    old, fresh = (path_of(kept.location()) / "data" / f"{name}.parquet" for name in ("old", "fresh"))
+    for stray in (old, fresh):
+        stray.write_bytes(b"left by a writer that died")
+    os.utime(old, (time.time() - 5 * 86_400,) * 2)
+    upkeep = SparkUpkeep(spark, lambda: shared_lake.catalog, namespace)
+    before = time.time_ns() // 1000 - 3 * DAY
+    assert upkeep.orphans(SNAPSHOTS, before, remove=False) == 1
+    assert old.exists()
+    assert upkeep.orphans(SNAPSHOTS, before, remove=True) == 1
+    assert (old.exists(), fresh.exists()) == (False, True)
+    assert kept.scan().to_arrow().num_rows == 1
 
 
 def test_an_older_pipeline_writes_into_tables_that_a_newer_one_gave_more_columns(
