@@ -12,7 +12,7 @@ import numpy as np
 from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
 from limnograph.analysis.explain.lag import horizon, onset_mass
 from limnograph.analysis.explain.onset import Onset
-from limnograph.analysis.explain.recurrence import multipliers
+from limnograph.analysis.explain.recurrence import RECURRENT, multipliers
 from limnograph.analysis.explain.rivals import Shift
 
 BY_COMMIT = 1.0
@@ -24,7 +24,13 @@ BY_RIVAL = 1.0
 RIVAL_RUNS = 3.0
 NEAR, MOST_PLACES = 9.0, 96
 """Onsets that are looked at: not less likely than this (log), and at most so many."""
-ROUNDS = 4
+ROUNDS = 8
+EAGER = 0.5
+"""Share of kinds that do it again and again, in the story that begins with them."""
+RAISED = 2.0
+"""Factor from which a kind counts as one that does it again and again."""
+SMALLER = 2.0
+"""Power of the ratio of sizes with which a smaller change of its own foretells a larger one."""
 ENDS = 30.0
 """How much likelier a fall without a cause is when it ends a rise: pulses go away by themselves."""
 
@@ -40,7 +46,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Posterior of each hypothesis about one change. `commit` has a place for every commit of the case."""
+    """Posterior of each hypothesis about one change.
+
+    `commit` has a place for every commit of the case, `recurrence` one for every kind of commits.
+    """
 
     commit: Floats
     nothing: float
@@ -48,12 +57,15 @@ class Shares:
     load: float
     real: float
     recurrence: Floats
+    nobody: float
+    evidence: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
     candidates: Ints
     commit: Floats
+    lift: Floats
     no_change: float
     nobody: float
     infrastructure: float
@@ -63,17 +75,71 @@ class _Weights:
 def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Shift]) -> list[Shares]:
     """Posteriors of every change; kinds of commits learn from the other changes of the same direction."""
     weighed = [_weigh(job, commits, each, shifts) for each in asked]
+    kinds, size = int(commits.kind.max(initial=-1)) + 1, len(commits)
     observed = ((commits.at >= job.at[0]) & (commits.at <= job.at[-1])).astype(np.float64)
-    none, size = np.zeros(len(commits)), len(commits)
-    shares = [_share(each, np.ones(size), size) for each in weighed]
-    rises = [each.onset.rises for each in asked]
-    for _ in range(ROUNDS if len(asked) > 1 and size else 0):
-        total = {way: sum((s.commit for s, up in zip(shares, rises, strict=True) if up == way), none) for way in rises}
-        shares = [
-            _share(each, multipliers(commits.kind, total[rises[k]] - shares[k].commit, observed), size)
-            for k, each in enumerate(weighed)
-        ]
-    return shares
+    if len(asked) < 2 or not size:
+        return [_share(each, np.ones(kinds), BY_NOBODY, commits.kind) for each in weighed]
+    made = np.bincount(commits.kind, observed, kinds).astype(np.float64)
+    around = _Others(commits.kind, made, _foretold(asked), [each.onset.rises for each in asked])
+    real = np.array([1 - each.no_change / (each.no_change + each.nobody) for each in weighed])
+    # Commits of one kind did it, or the job wanders by itself: two stories that hold themselves up. The likelier one.
+    stories = [_settled(weighed, around, start) for start in (None, real)]
+    return max(stories, key=lambda story: story[0])[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What changes tell about each other."""
+
+    kind: Ints
+    made: Floats
+    foretold: Floats
+    rises: list[bool]
+
+
+def _settled(weighed: list[_Weights], around: _Others, guess: Floats | None) -> tuple[float, list[Shares]]:
+    """Posteriors that agree with each other, and their evidence, from a first guess which changes are nobody's.
+
+    None: first let kinds of commits explain what they can.
+    """
+    nobody = np.zeros(len(weighed)) if guess is None else guess
+    again, recurrent = [np.ones(around.made.size)] * len(weighed), 0.0
+    for turn in range(ROUNDS):
+        own = BY_NOBODY + around.foretold @ nobody
+        shares = [_share(each, again[k], own[k], around.kind) for k, each in enumerate(weighed)]
+        eager = guess is None and turn < ROUNDS // 2
+        if not eager:
+            nobody = np.array([each.nobody for each in shares])
+        again, recurrent = _again(around, shares, EAGER if eager else RECURRENT)
+    evidence = sum(float(np.log(each.evidence)) for each in shares)
+    expected = float(nobody.sum()) + sum(float(each.commit.sum()) for each in shares)
+    return evidence - expected + recurrent, shares
+
+
+def _again(around: _Others, shares: list[Shares], share: float) -> tuple[list[Floats], float]:
+    """What kinds of commits have earned by the other changes of each change's direction; log prior of such kinds."""
+    hits = np.array([np.bincount(around.kind, each.commit, around.made.size) for each in shares])
+    rises = np.array(around.rises)
+    told = [
+        multipliers(hits[rises == up].sum(axis=0) - own, around.made, share)
+        for own, up in zip(hits, around.rises, strict=True)
+    ]
+    kinds = (np.array(told) > RAISED).any(axis=0).sum()
+    return told, float(np.log(RECURRENT)) * float(kinds)
+
+
+def _foretold(asked: list[Asked]) -> Floats:
+    """How far another change (column), were it nobody's, lets one expect this (row).
+
+    A job that wanders by 5 % does so again; that says little about a rise of 50 %. The end of a pulse is no change of
+    its own.
+    """
+    size = np.array([abs(each.onset.effect[each.onset.index]) for each in asked])
+    ratio = np.minimum(1.0, size[None, :] / np.maximum(size[:, None], 1e-9)) ** SMALLER
+    ends = [each.ends for each in asked]
+    ratio[:, ends] = ratio[ends] = 0.0
+    np.fill_diagonal(ratio, 0.0)
+    return np.asarray(ratio)
 
 
 def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> _Weights:
@@ -99,23 +165,29 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
     return _Weights(
         candidates,
         BY_COMMIT * share[candidates] * (mass @ factor),
+        1 / np.minimum(suspicion[candidates], 1.0),
         float(np.exp(np.clip(-top, -700, 50))),
-        BY_NOBODY * (ENDS if asked.ends else 1.0) * float(factor.sum()) / len(job),
+        (ENDS if asked.ends else 1.0) * float(factor.sum()) / len(job),
         rival["infrastructure"],
         rival["load"],
     )
 
 
-def _share(weights: _Weights, multiplier: Floats, size: int) -> Shares:
-    commit = np.zeros(size)
-    commit[weights.candidates] = weights.commit * multiplier[weights.candidates]
-    rest = weights.no_change + weights.nobody + weights.infrastructure + weights.load
+def _share(weights: _Weights, multiplier: Floats, own: float, kind: Ints) -> Shares:
+    commit = np.zeros(kind.size)
+    again = multiplier[kind[weights.candidates]]
+    # A kind that does it again and again does so by what it is: that its commits are usual for it clears none.
+    commit[weights.candidates] = weights.commit * again * np.where(again > RAISED, weights.lift, 1.0)
+    nobody = own * weights.nobody
+    rest = weights.no_change + nobody + weights.infrastructure + weights.load
     total = float(commit.sum()) + rest
     return Shares(
         commit / total,
-        (weights.no_change + weights.nobody) / total,
-        weights.infrastructure / total,
-        weights.load / total,
-        1 - weights.no_change / total,
+        float((weights.no_change + nobody) / total),
+        float(weights.infrastructure / total),
+        float(weights.load / total),
+        float(1 - weights.no_change / total),
         multiplier,
+        float(nobody / total),
+        float(total),
     )

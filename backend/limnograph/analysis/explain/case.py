@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
@@ -29,6 +30,12 @@ FEATURES = (
     "changed_partitions",
 )
 """Numbers of a commit that are compared with those of its own table's history."""
+
+_FEATURES = attrgetter(*FEATURES)
+_ID, _TIME = attrgetter("id"), attrgetter("committed_at")
+_COLUMNS = attrgetter(
+    "id", "table", "committed_at", "operation", "app_id", "schema_changed", "spec_changed", "first_read_at"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +97,30 @@ def numbers(values: Sequence[float | None]) -> Floats:
 
 def commits(case: Case) -> Commits:
     """The commits of a case. One without a time explains nothing and is left out; an id that comes again, too."""
-    found: dict[str, CaseCommit] = {}
-    for each in case.commits or ():
-        if each.committed_at is not None and abs(each.committed_at) < LATEST_MS:
-            found.setdefault(each.id, each)
-    rows = sorted(found.values(), key=lambda each: (each.committed_at, each.id))
-    operations, operation = _codes([each.operation or "" for each in rows])
-    features = np.column_stack([numbers([getattr(each, name) for each in rows]) for name in FEATURES])
+    rows = [each for each in case.commits or () if each.committed_at is not None and abs(each.committed_at) < LATEST_MS]
+    if len({each.id for each in rows}) < len(rows):
+        first: dict[str, CaseCommit] = {}
+        for each in rows:
+            first.setdefault(each.id, each)
+        rows = list(first.values())
+    rows.sort(key=_ID)
+    rows.sort(key=_TIME)
+    columns = list(zip(*map(_COLUMNS, rows), strict=True)) or [()] * 8
+    ids, tables, at, operation_of, writers, schema, spec, first_read = columns
+    operations, operation = _codes([each or "" for each in operation_of])
+    features = np.array([_FEATURES(each) for each in rows], np.float64).reshape(-1, len(FEATURES))
     return Commits(
-        ids=tuple(each.id for each in rows),
-        tables=tuple(each.table for each in rows),
-        at=numbers([each.committed_at for each in rows]),
-        table=_codes([each.table or "" for each in rows])[1],
+        ids=ids,
+        tables=tables,
+        at=numbers(at),
+        table=_codes([each or "" for each in tables])[1],
         operation=operation,
         operations=operations,
-        kind=_codes([(each.table, each.operation, each.app_id) for each in rows])[1],
+        kind=_codes(list(zip(tables, operation_of, writers, strict=True)))[1],
         features=np.where(np.isfinite(features) & (features >= 0), features, np.nan),
-        schema_changed=np.array([bool(each.schema_changed) for each in rows], bool),
-        spec_changed=np.array([bool(each.spec_changed) for each in rows], bool),
-        first_read_at=numbers([each.first_read_at for each in rows]),
+        schema_changed=np.array([each is True for each in schema], bool),
+        spec_changed=np.array([each is True for each in spec], bool),
+        first_read_at=numbers(first_read),
     )
 
 

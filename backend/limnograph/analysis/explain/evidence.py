@@ -30,7 +30,7 @@ def supporting(
         found.append(Evidence("mechanism", "for", "It changed the table's schema."))
     if commits.spec_changed[commit]:
         found.append(Evidence("mechanism", "for", "It changed the table's partition spec."))
-    again = float(shares.recurrence[commit])
+    again = float(shares.recurrence[commits.kind[commit]])
     if again > 2:
         found.append(Evidence("recurrence", "for", "Commits of this kind were followed by changes before.", again))
     suspect.evidence = found

@@ -1,24 +1,33 @@
-"""Commits of one kind that were followed by a change before are suspected more: same table, operation and writer."""
+"""Commits of one kind that were followed by a change again and again are suspected more: same table, operation, writer.
+
+One or two hits are what chance brings where commits are many: a kind is a recurrent one only as far as its hits are
+more probable so (binomial) than at the rate of all other kinds.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Floats, Ints
+from limnograph.analysis.explain.case import Floats
 
-STRENGTH = 2.0
-"""Commits of a kind that the overall rate is worth, before the kind speaks for itself."""
-LEAST, MOST = 0.5, 40.0
+RECURRENT = 0.003
+"""Share of kinds that slow a job again and again, before any case was seen."""
+LEAST_RATE = 0.25
+"""Share of the commits of such a kind that slow the job, at least."""
+MOST = 100.0
 
 
-def multipliers(kind: Ints, others: Floats, observed: Floats) -> Floats:
-    """For each commit the factor that its kind has earned by other changes of the same direction.
+def multipliers(hits: Floats, made: Floats, share: float = RECURRENT) -> Floats:
+    """For each kind the factor that its commits have earned by other changes of the same direction, 1 to MOST.
 
-    `others`: over those the summed posterior of every commit; `observed` 1 where the job ran when it was made.
+    `hits`: summed posterior of the kind's commits over those changes; `made`: how many it made while the job ran;
+    `share` of kinds that are recurrent, before anything was seen.
     """
-    overall = (float(others.sum()) + 0.5) / (float(observed.sum()) + 1.0)
-    hits = np.bincount(kind, others, kind.max() + 1)[kind]
-    # The commit itself, and those that other changes have, are no evidence about this one.
-    trials = np.bincount(kind, observed, kind.max() + 1)[kind] - 1
-    rate = (hits + STRENGTH * overall) / (np.maximum(trials, hits) + STRENGTH)
-    return np.asarray(np.clip(rate / overall, LEAST, MOST))
+    # Against all other kinds: a kind that explains most changes must not raise what it is compared with.
+    usual = np.minimum((hits.sum() - hits + 0.5) / (made.sum() - made + 1.0), 0.9)
+    # Such a kind slows the job with a good part of its commits, not with two of five hundred.
+    rate = np.clip(hits / np.maximum(made, 1.0), LEAST_RATE, 0.95)
+    missed = np.maximum(made - hits, 0.0)
+    gain = hits * np.log(rate / usual) + missed * np.log((1 - rate) / np.maximum(1 - usual, 1e-9))
+    odds = share / (1 - share) * np.exp(np.clip(gain, -50.0, 50.0))
+    return np.asarray(1 + odds / (1 + odds) * np.clip(rate / usual - 1, 0.0, MOST - 1))

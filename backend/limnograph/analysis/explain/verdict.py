@@ -28,6 +28,10 @@ from limnograph.domain.explanations import (
 TAU = 0.45
 """Posterior from which a commit is named; frozen on the calibration split (bench/blame)."""
 WORDS: tuple[tuple[float, Confidence], ...] = ((0.85, "strong"), (TAU, "possible"), (0.2, "weak"))
+SPEED_UP = 0.5
+"""What it is worth to explain a speed-up, beside a slowdown of the same size: slow jobs are what people ask about."""
+FAINT = 0.02
+"""Size (log) of a change that does not stand out."""
 SHOWN = 12
 """Suspects of a change that are told; the rest is too unlikely to help."""
 LEAST_POSTERIOR = 0.002
@@ -75,12 +79,20 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
             changes.append(_absorbed(told, shift))
             rest = Hypothesis("none", 1 - ABSORBED_POSTERIOR, len(changes) - 1)
             hypotheses += [Hypothesis(shift.kind, ABSORBED_POSTERIOR, len(changes) - 1), rest]
-    hypotheses.sort(key=lambda each: -each.posterior)
+    hypotheses.sort(key=lambda each: -_weight(changes, each))
     hypotheses = hypotheses or [Hypothesis("none", 1.0)]
     suspects = [each for each in hypotheses if _is_blamed(changes, each)]
     blamed = list(dict.fromkeys(each.commit_id for each in suspects if each.commit_id is not None))
     verdict, confidence = _verdict(changes, hypotheses)
     return Explanation(case, changes, hypotheses, blamed, verdict, confidence)
+
+
+def _weight(changes: list[LevelChange], each: Hypothesis) -> float:
+    """Rank: how much of the change of the job's duration a hypothesis is expected to explain."""
+    if each.change is None:
+        return each.posterior * FAINT
+    size = float(np.log(changes[each.change].effect_ratio))
+    return each.posterior * (size if size > 0 else -SPEED_UP * size)
 
 
 def _only_ends(told: Told, k: int) -> bool:
