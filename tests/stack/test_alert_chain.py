@@ -1,4 +1,4 @@
-"""From a commit to its incident with real parts: lake, server, Prometheus, our rules, Alertmanager, webhook, link."""
+"""Alerts with real parts: lake, server, Prometheus, our rules, Alertmanager, webhook, link; reports and a real stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
@@ -19,7 +19,14 @@ from limnograph.demo import alerting
 from limnograph.demo.burst import append
 from limnograph.demo.children import answers
 from limnograph.demo.tools import free_port, tool
+from limnograph.spark_metrics import start_exposition
+from limnograph.spark_streams import measure_streams
 from served_lake import Served, served
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lakes import Lake
 
 ALERT = "SmallFileProliferation"
 FILES = 1_200
@@ -27,6 +34,15 @@ FILES = 1_200
 ORDERS = {"catalog": "lake", "table_namespace": "sales", "table": "orders"}
 LABELS = f"alertname={ALERT}&catalog=lake&table_namespace=sales&table=orders"
 LONG_S = 240
+THRESHOLDS = """
+groups:
+  - name: ours
+    rules:
+      - record: limnograph:stream_lag_seconds:override
+        expr: vector(0)
+        labels: {catalog: lake, table_namespace: a.b, table: ticks}
+"""
+"""Any lag of the test's stream is too long."""
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -59,19 +75,24 @@ def running(folder: Path, address: str, *command: object) -> Iterator[str]:
 
 
 @contextmanager
-def prometheus(folder: Path, server: Served, alertmanager: str) -> Iterator[str]:
+def prometheus(
+    folder: Path, server: Served, alertmanager: str = "127.0.0.1:9", job: int | None = None
+) -> Iterator[str]:
+    """Scrapes the server and, when there is one, a job on port `job`."""
     folder.mkdir()
+    (folder / "thresholds.yml").write_text(THRESHOLDS)
     scrape = {
         "job_name": "limnograph",
         "authorization": {"credentials": server.token},
         "static_configs": [{"targets": [server.url.removeprefix("http://")]}],
     }
     told = {"static_configs": [{"targets": [alertmanager.removeprefix("http://")]}]}
+    streams = [] if job is None else [{"job_name": "stream", "static_configs": [{"targets": [f"127.0.0.1:{job}"]}]}]
     settings = {
         "global": {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "2s"},
-        "rule_files": [str(alerting.rules() / "*.yml")],
+        "rule_files": [str(alerting.rules() / "*.yml"), "thresholds.yml"],
         "alerting": {"alertmanagers": [told]},
-        "scrape_configs": [scrape],
+        "scrape_configs": [scrape, *streams],
     }
     (folder / "prometheus.yml").write_text(json.dumps(settings))
     port = free_port()
@@ -116,6 +137,28 @@ def leads_to(server: Served, link: str) -> str:
         urllib.request.build_opener(NoRedirect).open(request, timeout=60)
     assert told.value.code == 303
     return str(told.value.headers["location"])
+
+
+def post(server: Served, path: str, body: Any) -> None:
+    headers = {"authorization": f"Bearer {server.token}", "content-type": "application/json"}
+    request = urllib.request.Request(server.url + path, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        assert answer.status == 202
+
+
+def pending(prometheus: str, alert: str) -> list[dict[str, str]]:
+    told = asked(f"{prometheus}/api/v1/alerts")["data"]["alerts"]
+    return [one["labels"] for one in told if one["labels"]["alertname"] == alert]
+
+
+def commit_report(snapshot: int, attempts: int) -> dict[str, Any]:
+    """As Iceberg's clients send it."""
+    metrics = {
+        "attempts": {"unit": "count", "value": attempts},
+        "total-duration": {"count": 1, "time-unit": "nanoseconds", "total-duration": 4_000_000},
+    }
+    named = {"report-type": "commit-report", "table-name": "lake.sales.orders", "snapshot-id": snapshot}
+    return {**named, "sequence-number": snapshot, "operation": "append", "metrics": metrics}
 
 
 def data_files(server: Served) -> str:
@@ -169,3 +212,34 @@ def test_a_burst_fires_and_its_link_leads_to_the_incident_also_when_alertmanager
         assert leads_to(server, f"{server.url}/a?{LABELS}") == page_of_it
         with urllib.request.urlopen(incident["annotations"]["runbook_url"], timeout=60) as runbook:
             assert runbook.read().startswith(f"# {ALERT}".encode())
+
+
+def test_reported_commits_and_a_real_stream_raise_the_alerts_about_contention_and_lag(
+    tmp_path: Path, spark: SparkSession, shared_lake: Lake
+) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.chained")
+    spark.sql("CREATE TABLE shared.chained.ticks (timestamp TIMESTAMP, value BIGINT) USING iceberg")
+    port = free_port()
+    start_exposition(port)
+    told = measure_streams(spark, {"ticks": ["lake.a.b.ticks"]})
+    source = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
+    writer = source.writeStream.queryName("ticks").option("checkpointLocation", str(tmp_path / "checkpoint"))
+    (tmp_path / "server").mkdir()
+    with (
+        served(tmp_path / "server") as server,
+        prometheus(tmp_path / "prometheus", server, job=port) as observer,
+    ):
+        query = writer.trigger(processingTime="0 seconds").toTable("shared.chained.ticks")
+        try:
+            post(server, "/api/v1/notify/iceberg-report", commit_report(1, 1))
+            counted = "lakehouse_table_reported_commits_total"
+            until(lambda: samples(observer, counted) >= 3, "three samples of the reported commits")
+            for snapshot in range(2, 12):
+                post(server, "/api/v1/notify/iceberg-report", commit_report(snapshot, 4))
+            contention = until(lambda: pending(observer, "LakehouseCommitContention"), "retries are seen")
+            lag = until(lambda: pending(observer, "LakehouseStreamingLag"), "the lag of the stream is seen")
+        finally:
+            query.stop()
+            spark.streams.removeListener(told)
+    assert {name: contention[0][name] for name in ORDERS} == ORDERS
+    assert (lag[0]["table"], lag[0]["query_name"]) == ("ticks", "ticks")
