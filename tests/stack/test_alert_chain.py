@@ -1,4 +1,4 @@
-"""Alerts with real parts: lake, server, Prometheus, our rules, Alertmanager, webhook, link; reports and a real stream."""
+"""Alerts with real parts: lake, server, Prometheus, our rules, Alertmanager, webhook, link; reports and a stream."""
 
 from __future__ import annotations
 
