@@ -1,7 +1,7 @@
 // Round numbers and round instants for axes.
 
 /** What turns instants into what a clock shows, and back. */
-export interface WallClock {
+interface WallClock {
   /** Milliseconds ahead of UTC at an instant. */
   readonly offset: (at: number) => number;
   readonly instant: (wall: number) => number;
