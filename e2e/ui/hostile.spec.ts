@@ -10,6 +10,7 @@ const MARKUP = '<img src=x onerror=owned=1>';
 const BIDI = '\u202Egnp.\u2066exe\u200F';
 const FORMULA = '=HYPERLINK("http://evil.example","x")';
 const HOSTILE = `${MARKUP}${BIDI}`;
+const ESCAPED: Record<string, string> = { '~': '~~', '.': '~d', '/': '~s' };
 /** Texts that the lake's writers choose. */
 const NAMED = new Set([
   'table',
@@ -25,6 +26,11 @@ const NAMED = new Set([
   'partition',
   'job_name',
   'location',
+  'alert_name',
+  'severity',
+  'summary',
+  'description',
+  'team',
 ]);
 
 function spoil(value: unknown): unknown {
@@ -47,8 +53,10 @@ async function spoiled(page: Page): Promise<void> {
 const owned = (page: Page) => page.evaluate(() => 'owned' in globalThis);
 
 for (const view of VIEWS)
-  test(`${view.name}: hostile names stay text`, async ({ page }) => {
+  test(`${view.name}: hostile names stay text`, async ({ page, stub }) => {
     await spoiled(page);
+    // a page that learns its table's name from an answer asks for it by the name it was told
+    stub.rename(encodeURIComponent(HOSTILE.replaceAll(/[~./]/g, (sign) => ESCAPED[sign] ?? sign)), '');
     await page.goto(view.path);
     await view.drawn(page);
     expect(await page.locator('main img[src], main script').count()).toBe(0);

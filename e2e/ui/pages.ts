@@ -2,6 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
 import { at, BURST_ID, NIGHT, TABLE } from './moment.ts';
+import { BURST_LABELS, linkOf } from './told.ts';
 
 export interface View {
   readonly name: string;
@@ -42,6 +43,24 @@ export const VIEWS: readonly View[] = [
     named: true,
   },
   { name: 'commits', path: '/commits', drawn: rows(3), named: true },
+  { name: 'alerts', path: '/alerts', drawn: rows(3), named: true },
+  {
+    name: 'incident',
+    path: linkOf(BURST_LABELS),
+    drawn: async (page) => {
+      await expect(page.getByText(/append at 03:04:12 added/)).toBeVisible();
+      await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
+      await expect(page.getByRole('heading', { name: 'Before and after' })).toBeVisible();
+      await new TimelinePage(page).drawn();
+    },
+    named: true,
+  },
+  {
+    name: 'alert without a table',
+    path: '/a?alertname=LakehouseTableStale',
+    drawn: (page) => expect(page.getByRole('link', { name: /lake \/ ops \/ .*inventory/ })).toBeVisible(),
+    named: true,
+  },
   {
     name: 'status',
     path: '/status',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { root } from '../browser.ts';
 import { BURST_AT, BURST_ID, NOW } from './moment.ts';
 import { questionOf, type Recorded } from './recordings.ts';
+import { tellAll } from './told.ts';
 
 const DAY = 86_400_000;
 const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
@@ -21,6 +22,7 @@ export class Past {
   readonly #burst: Burst;
   /** Whole days: a step of the clock stays a step. */
   readonly #shift: number;
+  #told: Promise<void> | undefined;
 
   constructor() {
     const story = JSON.parse(readFileSync(join(folder, 'story.json'), 'utf8')) as { burst: Burst };
@@ -34,8 +36,11 @@ export class Past {
     const real = new URL(url.pathname.replaceAll(BURST_ID, this.#burst.snapshot_id) + url.search, server);
     for (const [name, value] of url.searchParams)
       if (/^\d{13}$/.test(value)) real.searchParams.set(name, String(Number(value) + this.#shift));
-    const answer = await fetch(real);
-    const text = (await answer.text())
+    // alerts of the story: what was never told cannot be recorded
+    await (this.#told ??= tellAll(server, this.#shift, process.env['LIMNOGRAPH_TOKEN']));
+    const answer = await fetch(real, { redirect: 'manual' });
+    const location = answer.headers.get('location');
+    const text = (location === null ? await answer.text() : JSON.stringify({ location }))
       .replaceAll(this.#burst.snapshot_id, BURST_ID)
       .replaceAll(folder, '/srv/lake')
       .replaceAll(/127\.0\.0\.1:\d+/g, 'metrics.example:9090');
@@ -47,6 +52,9 @@ export class Past {
       return value.filter((each) => !this.#later(each)).map((each) => this.#moved(each, name));
     if (value !== null && typeof value === 'object')
       return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.#moved(each, key)]));
+    // a path of ours carries instants too
+    if (typeof value === 'string' && value.startsWith('/'))
+      return value.replaceAll(/(?<==)\d{13}\b/g, (ms) => String(Number(ms) - this.#shift));
     if (typeof value === 'string')
       return value.replaceAll(/\b20\d\d-\d\d-\d\d\b/g, (day) =>
         new Date(Date.parse(day) - this.#shift).toISOString().slice(0, 10),

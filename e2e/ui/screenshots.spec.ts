@@ -5,7 +5,7 @@ import { root } from '../browser.ts';
 import { test } from './fixtures.ts';
 import { VIEWS } from './pages.ts';
 
-const SHOWN = ['fleet', 'table', 'commit', 'partitions', 'schema'];
+const SHOWN = ['fleet', 'table', 'commit', 'partitions', 'schema', 'incident', 'alerts'];
 const SIZES = [
   { width: 1280, height: 860 },
   { width: 390, height: 844 },

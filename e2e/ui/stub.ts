@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import { root } from '../browser.ts';
 import { DASHBOARD, HEADERS } from './headers.ts';
 import { Past } from './past.ts';
 import { questionOf, readAll, write, type Recorded } from './recordings.ts';
@@ -17,6 +18,10 @@ const MIME: Record<string, string> = {
 };
 const source = process.env['LIMNOGRAPH_RECORD'];
 const recordings = readAll();
+
+/** What the link of an alert was answered: where it leads. */
+const isRedirect = (status: number, body: unknown): body is { location: string } =>
+  status === 303 && typeof body === 'object' && body !== null && 'location' in body;
 
 export class Stub {
   /** What pages asked the API, in order; the stream is not a question. */
@@ -72,7 +77,7 @@ export class Stub {
   }
 
   /** Says something on the stream of every page. */
-  tell(event: 'commit' | 'table' | 'sources', data: unknown, id: string): void {
+  tell(event: 'alert' | 'commit' | 'table' | 'sources', data: unknown, id: string): void {
     for (const response of this.#listeners)
       response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
@@ -97,7 +102,8 @@ export class Stub {
     const url = new URL((request.url ?? '/').replace(...this.#renamed), this.url);
     for (const [name, value] of Object.entries(this.#headers)) response.setHeader(name, value);
     if (url.pathname === '/api/v1/stream') return this.#stream(response);
-    if (url.pathname.startsWith('/api/')) return this.#api(url, response);
+    if (url.pathname.startsWith('/api/') || url.pathname === '/a') return this.#api(url, response);
+    if (url.pathname.startsWith('/docs/runbooks/')) return this.#runbook(url.pathname, response);
     this.#file(url.pathname, response);
   }
 
@@ -122,6 +128,7 @@ export class Stub {
   }
 
   #send(response: ServerResponse, status: number, body: unknown): void {
+    if (isRedirect(status, body)) return void response.writeHead(status, { location: body.location }).end();
     response.statusCode = status;
     response.setHeader('content-type', status < 400 ? 'application/json' : 'application/problem+json');
     response.end(JSON.stringify(body));
@@ -137,6 +144,14 @@ export class Stub {
     response.write('retry: 2000\n\n');
     this.#listeners.add(response);
     response.on('close', () => this.#listeners.delete(response));
+  }
+
+  /** As the server has it: the text of docs/runbooks. */
+  #runbook(path: string, response: ServerResponse): void {
+    const file = join(root, `${normalize(path)}.md`);
+    const found = statSync(file, { throwIfNoEntry: false })?.isFile();
+    response.writeHead(found ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end(found ? readFileSync(file) : '');
   }
 
   #file(path: string, response: ServerResponse): void {

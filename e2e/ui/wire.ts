@@ -42,3 +42,9 @@ export interface Reason {
 export interface Fleet {
   rows: { catalog: string; namespace: string; table: string; reason: Reason }[];
 }
+export interface Incident {
+  alert: { fingerprint: string; starts_at: number; ends_at: number | null; alert_name: string };
+  active_at: number | null;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+}

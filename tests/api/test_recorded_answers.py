@@ -10,7 +10,11 @@ import pytest
 
 from limnograph.api.openapi import document
 
-RECORDED = sorted((Path(__file__).parents[2] / "e2e/ui/recorded").glob("*.json"))
+ALL = sorted((Path(__file__).parents[2] / "e2e/ui/recorded").glob("*.json"))
+REDIRECTS = [file for file in ALL if json.loads(file.read_text())["status"] == 303]
+RECORDED = [file for file in ALL if file not in REDIRECTS]
+FREE = "/api/v1/alerts/resolve"
+"""Every parameter of it is a label, whatever its name."""
 DOCUMENT = document()
 ROUTES = [
     (re.compile(re.sub(r"\{[^/]+\}", "[^/]+", path)), operations["get"])
@@ -41,10 +45,20 @@ def test_a_recorded_answer_conforms_to_the_document(file) -> None:
 def test_a_recorded_question_has_only_parameters_that_exist(file) -> None:
     recorded = json.loads(file.read_text())
     known = {parameter["name"] for parameter in asked(recorded).get("parameters", ())}
+    if urlsplit(recorded["asked"]).path == FREE:
+        assert not known
+        return
     assert {name for name, _ in parse_qsl(urlsplit(recorded["asked"]).query)} <= known
 
 
-@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", REDIRECTS, ids=lambda file: file.stem)
+def test_the_link_of_an_alert_leads_to_a_page_of_ours(file) -> None:
+    recorded = json.loads(file.read_text())
+    assert urlsplit(recorded["asked"]).path == "/a"
+    assert re.match(r"/alerts/(resolve\?|[0-9a-f]{16}\?starts_at=\d+$)", recorded["body"]["location"])
+
+
+@pytest.mark.parametrize("file", ALL, ids=lambda file: file.stem)
 def test_a_recording_names_no_place_of_the_machine_that_made_it(file) -> None:
     text = file.read_text()
     assert ".demo" not in text

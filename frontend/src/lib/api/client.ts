@@ -112,5 +112,38 @@ export const getRefs = (ref: TableRef, signal?: AbortSignal) =>
     }),
   );
 
+export type AlertsQuestion = NonNullable<paths['/api/v1/alerts']['get']['parameters']['query']>;
+
+export const listAlerts = (query: AlertsQuestion, signal?: AbortSignal) =>
+  answer(api.GET('/api/v1/alerts', { params: { query }, signal: signal ?? null }));
+
+/** `startsAt` epoch ms: which of its episodes; null: the newest. */
+export const getAlert = (fingerprint: string, startsAt: number | null, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/alerts/{fingerprint}', {
+      params: { path: { fingerprint }, query: startsAt === null ? {} : { starts_at: startsAt } },
+      signal: signal ?? null,
+    }),
+  );
+
+/** Where a link with labels leads. The document names no parameter of it: every one is a label. */
+export const resolveAlert = (link: URLSearchParams, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/alerts/resolve', {
+      params: { query: Object.fromEntries(link) as never },
+      signal: signal ?? null,
+    }),
+  );
+
+/** Text of a runbook that the server carries; empty where it has none of this name. */
+export async function getRunbook(name: string, signal?: AbortSignal): Promise<string> {
+  try {
+    const response = await fetch(`/docs/runbooks/${encodeURIComponent(name)}`, { signal: signal ?? null });
+    return response.ok ? await response.text() : '';
+  } catch (thrown) {
+    throw problemFrom(thrown);
+  }
+}
+
 export const getStatus = (signal?: AbortSignal) =>
   answer(api.GET('/api/v1/status', { signal: signal ?? null }));

@@ -5,6 +5,7 @@ import type { Schemas } from '#lib/api/client.ts';
 
 export interface LiveEvents {
   commit: Schemas['CommitSeen'];
+  alert: Schemas['AlertSeen'];
   table: Schemas['TableMoved'];
   sources: Schemas['SourcesMoved'];
 }
@@ -94,7 +95,7 @@ export class LiveStream {
     this.#source = source;
     source.addEventListener('open', () => this.#opened(source));
     source.addEventListener('error', () => this.#broke(source));
-    for (const kind of ['commit', 'table', 'sources']) {
+    for (const kind of ['commit', 'alert', 'table', 'sources']) {
       source.addEventListener(kind, ({ data }) => this.#tell(source, kind, data));
     }
     source.addEventListener('reset', () => {

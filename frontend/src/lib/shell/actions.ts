@@ -9,7 +9,12 @@ import { absolute, type Range, type RangeText } from '#lib/time/range.ts';
 import { announce } from '#lib/ui/announce.svelte.ts';
 import type { Action } from './chords.ts';
 
-const PAGES: Partial<Record<Action, string>> = { fleet: '/', commits: '/commits', status: '/status' };
+const PAGES: Partial<Record<Action, string>> = {
+  fleet: '/',
+  alerts: '/alerts',
+  commits: '/commits',
+  status: '/status',
+};
 
 /** `table`: of the open page. */
 export function act(action: Action, table: TableRef | undefined): void {

@@ -8,6 +8,7 @@ export type Action =
   | 'help'
   | 'fleet'
   | 'table'
+  | 'alerts'
   | 'commits'
   | 'status'
   | 'widen'
@@ -28,7 +29,7 @@ export interface Waiting {
 const PATIENCE_MS = 1500;
 /** As Grafana has them. */
 const CHORDS: Record<Prefix, Record<string, Action>> = {
-  KeyG: { KeyF: 'fleet', KeyT: 'table', KeyC: 'commits', KeyS: 'status' },
+  KeyG: { KeyF: 'fleet', KeyT: 'table', KeyA: 'alerts', KeyC: 'commits', KeyS: 'status' },
   KeyT: {
     KeyZ: 'widen',
     KeyC: 'copyRange',

@@ -23,6 +23,7 @@ const RANGES = [
 ] as const;
 const PAGES = [
   ['Fleet', '/', 'G F'],
+  ['Alerts', '/alerts', 'G A'],
   ['Commits', '/commits', 'G C'],
   ['Status', '/status', 'G S'],
   ['Settings', '/settings', ''],

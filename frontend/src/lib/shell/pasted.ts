@@ -18,6 +18,8 @@ export interface Entry {
 }
 
 const ID = /^-?\d{1,19}$/;
+/** As Prometheus and Alertmanager write them; one of digits alone is taken for an id or an instant too. */
+const FINGERPRINT = /^[0-9a-f]{16}$/;
 /** A number of so many digits may be an instant as well as an id. */
 const INSTANT_DIGITS = [10, 13];
 const AROUND_MS = 30 * 60_000;
@@ -26,7 +28,8 @@ const OURS = /^\/(t|commits|status|settings|alerts|a)(\/|$)/;
 /** Entries for what is recognised, best first. `table`: of the open page. */
 export function recognise(text: string, table: TableRef | undefined, now: number): Entry[] {
   const trimmed = text.trim();
-  if (ID.test(trimmed)) return [...ofId(trimmed, table), ...ofInstant(trimmed)];
+  if (ID.test(trimmed)) return [...ofId(trimmed, table), ...ofInstant(trimmed), ...ofFingerprint(trimmed)];
+  if (FINGERPRINT.test(trimmed)) return ofFingerprint(trimmed);
   const address = addressOf(trimmed);
   if (address) return [address];
   const range = readPasted(trimmed, now);
@@ -42,6 +45,11 @@ export function recognise(text: string, table: TableRef | undefined, now: number
 const ofId = (id: string, table: TableRef | undefined): Entry[] =>
   table
     ? [{ id: 'commit', label: `Commit ${id}`, note: tableLabel(table), href: commitPath(table, id) }]
+    : [];
+
+const ofFingerprint = (mark: string): Entry[] =>
+  FINGERPRINT.test(mark)
+    ? [{ id: 'fingerprint', label: `Alert ${mark}`, note: 'fingerprint', href: `/alerts/${mark}` }]
     : [];
 
 function ofInstant(text: string): Entry[] {
@@ -68,14 +76,13 @@ function addressOf(text: string): Entry | null {
         ? parsed(text)
         : null;
   if (!url || !(OURS.test(url.pathname) || (url.pathname === '/' && url.search))) return null;
-  return (
-    ofAlert(url) ?? {
-      id: 'address',
-      label: `Open ${readable(url.pathname)}`,
-      note: 'address',
-      href: url.pathname + url.search,
-    }
-  );
+  if (url.pathname === '/a') return ofAlert(url);
+  return {
+    id: 'address',
+    label: `Open ${readable(url.pathname)}`,
+    note: 'address',
+    href: url.pathname + url.search,
+  };
 }
 
 const parsed = (text: string): URL | null =>
@@ -89,21 +96,13 @@ function readable(path: string): string {
   }
 }
 
-/** The link of an alert that names a table, until alerts have pages: its table. */
-function ofAlert({ pathname, searchParams }: URL): Entry | null {
-  if (pathname !== '/a') return null;
-  const [catalog, namespace, table] = ['catalog', 'table_namespace', 'table'].map((name) =>
-    searchParams.get(name),
-  );
-  if (!catalog || !namespace || !table) return null;
-  const ref = { catalog, namespace, table };
-  return {
-    id: 'alert',
-    label: `Table ${tableLabel(ref)}`,
-    note: searchParams.get('alertname') ?? 'alert',
-    href: tablePath(ref),
-  };
-}
+/** The link that an alert carries: the page that finds out where it leads. */
+const ofAlert = ({ search, searchParams }: URL): Entry => ({
+  id: 'alert',
+  label: `Alert ${searchParams.get('alertname') ?? ''}`.trim(),
+  note: searchParams.get('table') ?? 'alert',
+  href: `/alerts/resolve${search}`,
+});
 
 /** `lake.sales.orders` or `lake/sales/orders`. */
 function ofName(text: string): Entry[] {

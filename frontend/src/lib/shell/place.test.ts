@@ -13,6 +13,14 @@ test('an address without a page has no current tab', () => {
   expect(placeOf(null, {}).tabs.some((tab) => tab.current)).toBe(false);
 });
 
+test('an incident leads back to the alerts, whose tab it marks', () => {
+  for (const route of ['/alerts/[fingerprint]', '/alerts/resolve']) {
+    const { crumbs, tabs } = placeOf(route, {});
+    expect(crumbs).toEqual([{ text: 'Alerts', href: '/alerts' }, { text: 'Incident' }]);
+    expect(tabs.find((tab) => tab.current)?.href).toBe('/alerts');
+  }
+});
+
 test('a table is reached by its levels, and its name is unescaped', () => {
   const { crumbs, title } = placeOf('/t/[catalog]/[ns]/[table]', TABLE);
   expect(crumbs.map((crumb) => crumb.text)).toEqual(['lake', 'sales', 'customer.events']);

@@ -36,13 +36,17 @@ export function placeOf(routeId: string | null, params: Params, query = new URLS
 function topPlace(routeId: string | null): Place {
   const titles: Record<string, string> = {
     '/': 'Fleet',
+    '/alerts': 'Alerts',
     '/commits': 'Commits',
     '/status': 'Status',
     '/settings': 'Settings',
   };
-  const title = titles[routeId ?? ''] ?? 'No such page';
-  const tabs = Object.entries(titles).map(([href, text]) => ({ text, href, current: href === routeId }));
-  return { title, crumbs: [{ text: title }], tabs };
+  const incident = routeId?.startsWith('/alerts/') ?? false;
+  const title = incident ? 'Incident' : (titles[routeId ?? ''] ?? 'No such page');
+  const here = incident ? '/alerts' : routeId;
+  const tabs = Object.entries(titles).map(([href, text]) => ({ text, href, current: href === here }));
+  const crumbs = [...(incident ? [{ text: 'Alerts', href: '/alerts' }] : []), { text: title }];
+  return { title, crumbs, tabs };
 }
 
 /** Pages of a table beside its timeline. */

@@ -15,6 +15,7 @@ export const SHORTCUTS: readonly (readonly [heading: string, rows: readonly Shor
       { keys: '?', what: 'this list' },
       { keys: 'G F', what: 'fleet' },
       { keys: 'G T', what: 'the table opened last' },
+      { keys: 'G A', what: 'alerts' },
       { keys: 'G C', what: 'commits' },
       { keys: 'G S', what: 'status' },
     ],

@@ -29,7 +29,7 @@ export interface Look {
 
 const NEEDS_PROMETHEUS = 'No measurement of a job on this table. Add [prometheus] and a job to the settings.';
 const NEEDS_RUNS = 'No run of a job on this table is known. Measure the job with limnograph.spark_metrics.';
-const NEEDS_ALERTS = 'Alerts are not received in this version.';
+const NEEDS_ALERTS = 'No alert was told here yet. Point the webhook of Alertmanager at /api/v1/alertmanager.';
 const NEEDS_ENTRIES = 'Not computed yet for this table.';
 const byThousands = (value: number) => (value < 1000 ? bytes(value) : bytes(value).replace('.0', ''));
 const MINUTE = 60;
@@ -63,7 +63,7 @@ const BASE: Look = {
 const sizes: Partial<Look> = { print: bytes, printChange: bytes, printTick: byThousands, tone: 'bytes' };
 
 const LOOKS: Record<string, Partial<Look>> = {
-  alerts: { title: 'Alerts', unit: 'Alertmanager', height: 48, absent: NEEDS_ALERTS },
+  alerts: { title: 'Alerts', unit: 'pending, firing', height: 48, absent: NEEDS_ALERTS },
   job_duration: {
     title: 'Job duration',
     unit: 's',

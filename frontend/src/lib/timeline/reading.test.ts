@@ -80,7 +80,7 @@ describe('summary', () => {
   });
   test('of an absent lane says what to add; of a failed one, why', () => {
     expect(summaryOf(lane('alerts'), lookOf(lane('alerts')), answer.t)).toContain(
-      'not received in this version',
+      'No alert was told here yet',
     );
     const problem = {
       type: 'source-timeout',

@@ -61,6 +61,15 @@ function readEvents(events: Extract<Lane, { kind: 'events' }>['events'], at: num
 
 const covers = (bar: Bar, at: number) => bar.start <= at && (bar.end === null || at < bar.end);
 
+/** The alerts at an instant by name, for the table; a past episode that is over was firing then. */
+export function alertsAt(lane: Lane, at: number): string {
+  if (lane.kind !== 'bars') return '';
+  const words = lane.bars
+    .filter((bar) => covers(bar, at))
+    .map(({ label, state }) => `${label} ${state === 'pending' ? 'pending' : 'firing'}`);
+  return [...new Set(words)].join('; ');
+}
+
 function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
   const here = lane.bars.filter((bar) => covers(bar, at));
   const last = here.at(-1);
@@ -76,7 +85,9 @@ function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
   }
   if (lane.id === 'alerts') {
     const state = last?.state === 'pending' ? 'pending' : 'firing';
-    return last ? word(`${here.length} ${state}`, '', 'bad') : word('none');
+    return last
+      ? word(`${here.length} ${last.state === 'resolved' ? 'fired' : state}`, '', 'bad')
+      : word('none');
   }
   if (!last) return unknown(NOT_READ);
   const [version = last.label, spec = ''] = last.label.split(' · ');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
 import { frameOf } from './frame.ts';
-import type { SeriesLane } from './lane.ts';
+import type { Lane, SeriesLane } from './lane.ts';
 import { ROWS_A_PAGE, columnsOf, pagesOf, rowsOf } from './rows.ts';
 import { timeScale } from './scale.ts';
 
@@ -33,4 +33,24 @@ test('the compared period has a column beside each lane', () => {
   const titles = columnsOf(compared).map((column) => column.title);
   expect(titles.slice(1, 3)).toEqual(['Data files', 'Data files 1 d earlier']);
   expect(rowsOf(compared, frame, 0)[3]?.cells[2]).toBe('777');
+});
+
+test('alerts stand by name in the rows that they cover, one without an end to the last', () => {
+  const bar = { label: 'TooManyFiles', detail: null };
+  const [a, b] = [answer.t[3] as number, answer.t[6] as number];
+  const lanes = answer.lanes.map((lane) =>
+    lane.id === 'alerts'
+      ? ({
+          ...lane,
+          ...{ kind: 'bars', status: 'ok' },
+          bars: [
+            { ...bar, start: a, end: b, state: 'pending' },
+            { ...bar, start: b, end: null, state: 'firing' },
+          ],
+        } as Lane)
+      : lane,
+  );
+  const rows = rowsOf({ ...answer, lanes }, frame, 0).map((row) => row.cells.at(-1));
+  expect(rows.slice(2, 7)).toEqual(['', ...Array(3).fill('TooManyFiles pending'), 'TooManyFiles firing']);
+  expect(rows.at(-1)).toBe('TooManyFiles firing');
 });

@@ -6,7 +6,7 @@ import { earlierAt, earlierOf } from './compare.ts';
 import type { Frame } from './frame.ts';
 import { isSeries, type Answer, type CommitEvent } from './lane.ts';
 import { lookOf } from './look.ts';
-import { commitCell, readAt } from './reading.ts';
+import { alertsAt, commitCell, readAt } from './reading.ts';
 
 export const ROWS_A_PAGE = 25;
 
@@ -25,10 +25,10 @@ interface Column {
   readonly text: (frame: Frame, at: number) => string;
 }
 
-/** One of each series lane, and beside it one of the compared period. */
+/** One of each series lane, beside it one of the compared period; the alerts last. */
 export function columnsOf(answer: Answer): Column[] {
   const lanes = answer.lanes.filter((lane) => isSeries(lane) && lane.status !== 'absent');
-  return lanes.flatMap((lane) => {
+  const series = lanes.flatMap((lane) => {
     const look = lookOf(lane);
     const now = {
       id: lane.id,
@@ -41,6 +41,15 @@ export function columnsOf(answer: Answer): Column[] {
     const text = (frame: Frame, at: number) => look.print(earlierAt(earlier, frame.t, at));
     return [now, { id: `${lane.id}-earlier`, title, text }];
   });
+  const alerts = answer.lanes.filter((lane) => lane.id === 'alerts' && lane.status !== 'absent');
+  return [
+    ...series,
+    ...alerts.map((lane) => ({
+      id: lane.id,
+      title: lookOf(lane).title,
+      text: (_: Frame, at: number) => alertsAt(lane, at),
+    })),
+  ];
 }
 
 /** Rows of one page, first page 0. A row's numbers are those at its instant; its commits lie in the step that ends there. */

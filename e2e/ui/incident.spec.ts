@@ -1,0 +1,238 @@
+// From a page at 03:05: the link of an alert leads to the commit and to what to do, that night and the next day.
+import { TimelinePage } from '../timeline.ts';
+import { changed, expect, expectOnly, test } from './fixtures.ts';
+import { at, BURST_ID, NOW } from './moment.ts';
+import {
+  BURST_LABELS,
+  FIRED,
+  linkOf,
+  ODD_LABELS,
+  OLD_FIRED,
+  OLD_LABELS,
+  OLD_RESOLVED,
+  SCRIPT,
+} from './told.ts';
+import type { Incident } from './wire.ts';
+
+const HOUR = 3_600_000;
+const INCIDENT = /\/alerts\/[0-9a-f]{16}\?starts_at=\d{13}$/;
+
+test('Pager link', async ({ page }) => {
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    await page.setViewportSize(viewport);
+    await page.goto(linkOf(BURST_LABELS));
+    await expect(page).toHaveURL(INCIDENT);
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('SmallFileProliferation');
+    const seen = [
+      page.getByText('One append at 03:04:12 added 50,000 files'),
+      page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first(),
+      page.getByRole('link', { name: 'Open commit' }),
+      page.getByText(/^Critical · firing for 2 h/),
+    ];
+    for (const each of seen) await expect(each).toBeInViewport({ ratio: 1 });
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    const timeline = new TimelinePage(page);
+    await timeline.drawn();
+    const [from, to] = await timeline.range();
+    expect(from).toBeLessThanOrEqual(FIRED - HOUR);
+    expect(to).toBeGreaterThanOrEqual(NOW);
+  }
+  await page.getByRole('link', { name: 'Open commit' }).click();
+  await expect(page).toHaveURL(new RegExp(`/commits/${BURST_ID}$`));
+});
+
+test('Old link', async ({ page }) => {
+  await page.clock.setFixedTime(NOW + 27 * HOUR);
+  await page.goto(linkOf(OLD_LABELS, { startsAt: String(OLD_FIRED) }));
+  await expect(page).toHaveURL(INCIDENT);
+  await expect(page.getByText('resolved, fired for 1 h 8 m')).toBeVisible();
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  const [from, to] = await timeline.range();
+  expect(from).toBeLessThanOrEqual(OLD_FIRED - HOUR);
+  expect(from).toBeGreaterThan(OLD_FIRED - 2 * HOUR);
+  expect(to).toBeGreaterThanOrEqual(OLD_RESOLVED);
+  expect(to).toBeLessThan(OLD_RESOLVED + HOUR);
+  await expect(timeline.drawing('Alerts')).toHaveAccessibleName(
+    /LakehouseDeleteFilesGrowing \(resolved\) from 01:12:00 until 02:20:00/,
+  );
+});
+
+test('Unknown label set', async ({ page }) => {
+  await page.goto('/a?alertname=LakehouseTableStale');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(
+    'Which table is LakehouseTableStale about?',
+  );
+  await expect(page.getByRole('main')).toContainText('alertname');
+  await page.getByRole('link', { name: 'lake / ops / inventory' }).click();
+  await expect(page).toHaveURL(INCIDENT);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('inventory');
+
+  await page.goto('/a?alertname=DiskFull&table=nowhere&team=%3Cimg%20src%3Dx%3E');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('DiskFull: its table is not known here');
+  for (const text of ['team', '<img src=x>', 'nowhere'])
+    await expect(page.getByRole('main').locator('dl')).toContainText(text);
+  await expect(page.getByRole('link', { name: 'Tables like “nowhere”' })).toBeVisible();
+  await expect(page.getByRole('group', { name: /problem|failed/i })).toHaveCount(0);
+});
+
+test('Zero end time', async ({ page }) => {
+  await page.goto(linkOf(BURST_LABELS));
+  await expect(page.getByText(/^Critical · firing for 2 h/)).toBeVisible();
+  const timeline = new TimelinePage(page);
+  await expect(timeline.drawing('Alerts')).toHaveAccessibleName(
+    /SmallFileProliferation \(firing\) from 03:05:30 still so/,
+  );
+  const drawn = await timeline.drawing('Alerts').evaluate((svg) => ({
+    width: svg.clientWidth,
+    bars: [...svg.querySelectorAll<SVGRectElement>('rect.alert')].map((bar) => [
+      bar.x.baseVal.value,
+      bar.width.baseVal.value,
+    ]),
+  }));
+  expect(drawn.bars.length).toBeGreaterThan(0);
+  for (const [x, width] of drawn.bars as [number, number][]) {
+    expect(x).toBeGreaterThan(0);
+    expect(x + width).toBeLessThanOrEqual(drawn.width + 1);
+    expect(width).toBeGreaterThan(10);
+  }
+  await expect(page.getByRole('main')).not.toContainText('0001');
+});
+
+test('Back and silence', async ({ page }) => {
+  await page.goto(linkOf(ODD_LABELS));
+  await expect(page).toHaveURL(INCIDENT);
+  const ways = page.getByRole('group', { name: 'Ways out' });
+  const silence = new URL((await ways.getByRole('link', { name: /^Silence/ }).getAttribute('href'))!);
+  expect(silence.host).toBe('alertmanager.example:9093');
+  expect(silence.hash).toMatch(/^#\/silences\/new\?filter=/);
+  const filter = decodeURIComponent(silence.hash.split('filter=')[1]!);
+  for (const [name, value] of Object.entries(ODD_LABELS))
+    expect(filter).toContain(`${name}="${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`);
+  const back = await ways.getByRole('link', { name: /^Alertmanager/ }).getAttribute('href');
+  expect(back).toContain('#/alerts?filter=');
+  const graph = new URL((await ways.getByRole('link', { name: /^Prometheus/ }).getAttribute('href'))!);
+  expect(graph.searchParams.get('g0.expr')).toContain('spark_job_duration_seconds');
+  expect(graph.searchParams.get('g0.end_input')).toMatch(/^2026-11-21 0/);
+  for (const link of await ways.getByRole('link').all())
+    expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
+  await expect(ways).toContainText(`Runbook: ${SCRIPT}`);
+  expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
+});
+
+test('an alert that waited before it fired is drawn hatched, then solid', async ({ page }) => {
+  await changed<Incident>(page, /\/alerts\/[0-9a-f]{16}/, (body) => {
+    body.active_at = FIRED - 600_000;
+    body.alert.starts_at = FIRED;
+  });
+  await page.goto(linkOf(BURST_LABELS));
+  const timeline = new TimelinePage(page);
+  await expect(timeline.drawing('Alerts')).toHaveAccessibleName(
+    /SmallFileProliferation \(pending\) from 02:55:30 until 03:05:30; .*\(firing\) from 03:05:30 still so/,
+  );
+  await expect(timeline.drawing('Alerts').locator('.alert.pending')).toHaveAttribute('fill', /url\(#/);
+  await expect(page.getByText('active 02:55:30')).toBeVisible();
+});
+
+test('the summary is Markdown that names the alert, the commit, the steps and the page', async ({ page }) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(linkOf(BURST_LABELS));
+  await expect(page.getByText('One append at 03:04:12')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
+  await page.getByRole('button', { name: 'Copy Summary' }).click();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  expect(text).toContain('**SmallFileProliferation** on **lake.sales.customer\\_events**');
+  expect(text).toContain(BURST_ID);
+  expect(text).toContain('1. Stop the writer');
+  expect(text.trimEnd().endsWith(page.url())).toBe(true);
+});
+
+test('a statement of the runbook carries the name of the alert’s own table', async ({ page }) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(linkOf(OLD_LABELS, { startsAt: String(OLD_FIRED) }));
+  await page.getByRole('button', { name: 'Copy statement 1' }).click();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  expect(text).toContain('CALL lake.system.rewrite_data_files');
+  expect(text).toContain("'sales.carts'");
+  expect(text).not.toContain('customer_events');
+});
+
+test('an alert that nobody told: what its link says, at its time, and that it is no record', async ({
+  page,
+}) => {
+  const starts = String(at('02:00'));
+  await page.goto(linkOf({ ...BURST_LABELS, alertname: 'MyOwnRule' }, { startsAt: starts }));
+  await expect(page).toHaveURL(/\/alerts\/resolve\?/);
+  await expect(page.getByRole('group', { name: 'Where this comes from' })).toContainText(
+    'what its link says',
+  );
+  await expect(page.getByText('state not known')).toBeVisible();
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  expect((await timeline.range())[0]).toBeLessThanOrEqual(Number(starts) - HOUR);
+});
+
+test('a fingerprint that nobody told has a page that says so', async ({ page, complaints }) => {
+  await page.goto('/alerts/0123456789abcdef');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('No alert 0123456789abcdef');
+  await expect(page.getByRole('link', { name: 'All alerts' })).toBeVisible();
+  expectOnly(complaints, /404/);
+});
+
+test('alerts: those that fire first, narrowed by state and rule, and an empty list says why', async ({
+  page,
+}) => {
+  await page.goto('/');
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Alerts' }).click();
+  const rows = page.getByRole('row');
+  await expect(rows.nth(1)).toContainText('firing for');
+  await expect(rows.last()).toContainText('resolved');
+  await page.getByRole('link', { name: /^resolved/ }).click();
+  await expect(page).toHaveURL(/state=resolved/);
+  await expect(rows.nth(1)).toContainText('resolved');
+  await page.getByRole('textbox', { name: /filter by rule/i }).fill('carts');
+  await expect(page).toHaveURL(/q=carts/);
+  await expect(rows).toHaveCount(2);
+  await page.getByRole('textbox', { name: /filter by rule/i }).fill('nothing of the kind');
+  await expect(page.getByText('No alert fits')).toBeVisible();
+  await page.getByRole('link', { name: 'Show all alerts' }).click();
+  await expect(rows.nth(1)).toContainText('firing for');
+  await page.getByRole('link', { name: 'SmallFileProliferation' }).first().click();
+  await expect(page.getByText('One append at 03:04:12')).toBeVisible();
+});
+
+test('an alert that comes stands in the list at once', async ({ page, stub }) => {
+  let comes = false;
+  await changed<{ rows: { alert_name: string; starts_at: number }[]; firing: number }>(
+    page,
+    /\/api\/v1\/alerts\?/,
+    (body) => {
+      if (!comes) return;
+      body.rows.unshift({ ...body.rows[0]!, alert_name: 'JustNow', starts_at: NOW - 5_000 });
+      body.firing += 1;
+    },
+  );
+  await page.goto('/alerts');
+  await expect(page.getByRole('row').nth(1)).toContainText('firing for');
+  await expect.poll(() => stub.streams).toBe(1);
+  comes = true;
+  stub.tell('alert', { alert: {} }, '1');
+  await expect(page.getByRole('row').nth(1)).toContainText('JustNow');
+});
+
+test('the alerts of a timeline are reached by keyboard, and read in its table', async ({ page }) => {
+  await page.goto(linkOf(BURST_LABELS));
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  const bars = timeline.panel.getByRole('group', { name: 'Alerts' });
+  const own = bars.getByRole('link', { name: /^SmallFileProliferation firing from 03:05:30/ });
+  await own.focus();
+  await expect(own).toBeFocused();
+  await page.getByRole('button', { name: 'View as table' }).click();
+  const table = page.getByRole('region', { name: 'Timeline as table' });
+  await expect(table.getByRole('columnheader', { name: 'Alerts' })).toBeVisible();
+  await expect(table.getByRole('cell', { name: /SmallFileProliferation firing/ }).first()).toBeVisible();
+});

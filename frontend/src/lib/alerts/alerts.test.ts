@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { incidentHref, isDated, labelsOf, narrowedTo } from './link.ts';
+import { alertsHref, alertsQuestion, choiceOf } from './question.ts';
+import { lookOf, refOf, stateText } from './words.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 6);
+
+test('what fires stands out by its severity, what is over is calm', () => {
+  expect(lookOf('critical', 'firing')).toMatchObject({ tone: 'crit', word: 'Critical' });
+  expect(lookOf('page', 'firing').tone).toBe('crit');
+  expect(lookOf('team-x', 'firing')).toMatchObject({ tone: 'warn', word: 'Team-x' });
+  expect(lookOf(null, 'firing')).toMatchObject({ tone: 'warn', word: 'Alert' });
+  expect(lookOf('critical', 'resolved').tone).toBe('ok');
+});
+test('how long it fires or fired; an end that is not known is not made up', () => {
+  const alert = { starts_at: NOW - 3_600_000, ends_at: null };
+  expect(stateText(alert, 'firing', NOW)).toBe('firing for 1 h');
+  expect(stateText({ ...alert, ends_at: NOW - 1_800_000 }, 'resolved', NOW)).toBe('resolved, fired for 30 m');
+  expect(stateText(alert, 'resolved', NOW)).toBe('resolved');
+  expect(stateText({ starts_at: NOW + 5_000, ends_at: null }, 'firing', NOW)).toBe('firing for 0 s');
+});
+test('a table with a level that nobody knows has no page', () => {
+  expect(refOf({ catalog: 'lake', table_namespace: null, table: 'x' })).toBeNull();
+  expect(refOf(null)).toBeNull();
+});
+test('another filter begins at the first page, and what others put into the address stays', () => {
+  const params = new URLSearchParams('state=firing&cursor=x&tz=UTC');
+  expect(alertsHref(params, { q: 'carts' })).toBe('/alerts?state=firing&tz=UTC&q=carts');
+  expect(alertsHref(params, { state: 'any' })).toBe('/alerts?tz=UTC');
+  expect(alertsHref(new URLSearchParams('state=firing'), { state: 'any' })).toBe('/alerts');
+  expect(alertsQuestion(choiceOf(new URLSearchParams('state=odd&q=a')))).toEqual({ limit: 100, q: 'a' });
+});
+test('a link is narrowed to one table, in our words for its levels', () => {
+  const link = new URLSearchParams('alertname=A&namespace=s&table_name=t&fp=1');
+  const to = narrowedTo(link, { catalog: 'lake', table_namespace: 'sales', table: 'orders' });
+  expect(to).toBe('/alerts/resolve?alertname=A&fp=1&catalog=lake&table_namespace=sales&table=orders');
+  expect(labelsOf(link).map(([name]) => name)).toEqual(['alertname', 'namespace', 'table_name']);
+  expect([isDated(link), isDated(new URLSearchParams('startsAt=1'))]).toEqual([false, true]);
+});
+test('a bar leads to its own episode', () => {
+  const bar = { start: 5, end: null, label: 'A&B', state: 'firing', detail: null };
+  expect(incidentHref({ catalog: 'lake', namespace: 'sales', table: 'orders' }, bar)).toBe(
+    '/alerts/resolve?alertname=A%26B&catalog=lake&table_namespace=sales&table=orders&startsAt=5',
+  );
+});

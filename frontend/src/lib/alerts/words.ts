@@ -1,0 +1,65 @@
+// What alerts are called: severity and state as icon, word and tone; their table's name and their page. Pure.
+import type { Schemas } from '#lib/api/client.ts';
+import type { TableRef } from '#lib/api/names.ts';
+import { duration } from '#lib/format/duration.ts';
+import type { IconName } from '#lib/ui/icons.ts';
+
+export type Alert = Schemas['AlertView'];
+type AlertTable = Schemas['AlertTable'];
+/** `pending`: true, but not for long enough yet; `unknown`: nobody who answers knows it. */
+export type State = Schemas['AlertTarget']['state'];
+
+export interface Look {
+  readonly icon: IconName;
+  readonly word: string;
+  readonly tone: 'crit' | 'warn' | 'ok' | 'unknown';
+}
+
+/** Words of severity that are in use; all others are a warning under their own name. */
+const CRITICAL = new Set(['critical', 'crit', 'page', 'error', 'emergency', 'disaster', 'p1', 'high']);
+const MILD = new Set(['info', 'information', 'notice', 'none', 'low', 'debug']);
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** How an alert stands out: an alert that is over is calm, whatever it was. */
+export function lookOf(severity: string | null, state: State): Look {
+  const said = (severity ?? '').toLowerCase();
+  const word = said ? capital(said) : 'Alert';
+  if (state === 'resolved') return { icon: 'ok', word, tone: 'ok' };
+  if (state === 'unknown') return { icon: 'unknown', word, tone: 'unknown' };
+  if (CRITICAL.has(said)) return { icon: 'crit', word, tone: 'crit' };
+  return { icon: MILD.has(said) ? 'info' : 'warn', word, tone: 'warn' };
+}
+
+/** `firing for 2 h 44 m`, `resolved, fired for 50 m`. A second counts in the first minutes only. */
+export function stateText(alert: Pick<Alert, 'starts_at' | 'ends_at'>, state: State, now: number): string {
+  const long = (to: number) => {
+    const seconds = Math.max(0, to - alert.starts_at) / 1000;
+    return duration(seconds < 600 ? Math.round(seconds) : Math.round(seconds / 60) * 60);
+  };
+  if (state === 'resolved')
+    return alert.ends_at === null ? 'resolved' : `resolved, fired for ${long(alert.ends_at)}`;
+  if (state === 'unknown') return 'state not known';
+  return `${state} for ${long(now)}`;
+}
+
+export const nameOf = (alert: Pick<Alert, 'alert_name' | 'fingerprint'>): string =>
+  alert.alert_name ?? `Alert ${alert.fingerprint}`;
+
+/** All three levels, or null: then there is no page of it. */
+export function refOf(table: AlertTable | null): TableRef | null {
+  if (!table?.catalog || !table.table_namespace || !table.table) return null;
+  return { catalog: table.catalog, namespace: table.table_namespace, table: table.table };
+}
+
+/** `lake / sales / orders`; as much of it as is known. */
+export const tableText = (table: AlertTable | null): string =>
+  [table?.catalog, table?.table_namespace, table?.table].filter(Boolean).join(' / ');
+
+/** `sales.orders`, for lists. */
+export const shortTable = (table: AlertTable | null): string =>
+  [table?.table_namespace, table?.table].filter(Boolean).join('.');
+
+/** The page of one episode. */
+export const alertPath = (fingerprint: string, startsAt: number): string =>
+  `/alerts/${encodeURIComponent(fingerprint)}?starts_at=${startsAt}`;

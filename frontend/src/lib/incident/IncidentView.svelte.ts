@@ -1,0 +1,136 @@
+// One incident as its page shows it: the alert, the table's timeline in its window, the commit that stands out, the steps
+// of its runbook. Asks the server; draws nothing and knows no route.
+import { untrack } from 'svelte';
+import { getCommit, getRunbook, getTimeline, type Schemas } from '#lib/api/client.ts';
+import { refOf, type State } from '#lib/alerts/words.ts';
+import { Cursor } from '#lib/state/Cursor.svelte.ts';
+import { Resource } from '#lib/state/Resource.svelte.ts';
+import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
+import { absolute, type RangeText } from '#lib/time/range.ts';
+import { commitsOf, type Answer, type CommitEvent } from '#lib/timeline/lane.ts';
+import { lanesFor, withAlert } from './lanes.ts';
+import { runbookName, stepsOf, ignorableWhen } from './runbook.ts';
+import { onsetOf, suspectsOf } from './suspects.ts';
+
+type Incident = Schemas['Incident'];
+/** As many commits as the server puts into an incident; with so many there may be more. */
+const MOST_TOLD = 50;
+
+export class IncidentView {
+  readonly timeline = new Resource<Answer>();
+  readonly commit = new Resource<Schemas['CommitDetail']>();
+  readonly runbook = new Resource<string>();
+  readonly range = new TimeRange();
+  readonly cursor = new Cursor();
+  incident = $state.raw<Incident | undefined>();
+  state = $state<State>('unknown');
+  /** Snapshot id of the commit that the reader chose; null: the one that stands out. */
+  chosen = $state<string | null>(null);
+
+  #before = $state.raw<readonly RangeText[]>([]);
+  /** Commits of the whole window, from the answer that covered it: zooming must not change what stands out. */
+  #whole = $state.raw<readonly CommitEvent[] | undefined>();
+
+  readonly ref = $derived(refOf(this.incident?.alert.table ?? null));
+  readonly onset = $derived(this.incident ? onsetOf(this.incident) : 0);
+  readonly #told = $derived.by(() => {
+    const rows = this.incident?.commits ?? [];
+    return rows.length && rows.length < MOST_TOLD ? rows.map((row) => ({ ...row, commits: 1 })) : undefined;
+  });
+  /** Undefined until the commits of the window are known. */
+  readonly suspects = $derived.by(() => {
+    const commits = this.#whole ?? this.#told;
+    return this.incident && commits ? suspectsOf(this.incident, commits) : undefined;
+  });
+  readonly noted = $derived(this.suspects?.outstanding?.commit.snapshot_id ?? null);
+  /** The commit that is told in full. */
+  readonly shownId = $derived(this.chosen ?? this.noted);
+  readonly answer = $derived(
+    this.timeline.data && this.incident && withAlert(this.timeline.data, this.incident, this.state),
+  );
+  readonly dimmed = $derived.by(() => {
+    const { span } = this.range;
+    return (
+      this.answer !== undefined && (this.answer.range.from !== span.from || this.answer.range.to !== span.to)
+    );
+  });
+  readonly #runbookName = $derived(
+    runbookName(this.incident?.links.find(({ kind }) => kind === 'runbook')?.url ?? null),
+  );
+  readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.ref) : []);
+  readonly ignorable = $derived(this.runbook.data ? ignorableWhen(this.runbook.data) : '');
+  readonly zoomed = $derived(this.#before.length > 0);
+
+  /** What is known now of an incident; the range follows its window until the reader moved it. */
+  show(incident: Incident, state: State): void {
+    const same =
+      this.incident?.alert.fingerprint === incident.alert.fingerprint &&
+      this.incident.alert.starts_at === incident.alert.starts_at;
+    if (!same) this.#forget();
+    [this.incident, this.state] = [incident, state];
+    if (this.#before.length) return;
+    const { from, to } = incident.window;
+    this.range.tick();
+    this.range.text = { from: String(from), to: to === null || to > Date.now() ? 'now' : String(to) };
+  }
+
+  /** Asks for what belongs to it. Call while a component initialises. */
+  follow(): void {
+    $effect(() => {
+      void [this.ref, this.range.span];
+      this.askTimeline();
+    });
+    $effect(() => {
+      const { data } = this.timeline;
+      const from = this.incident?.window.from;
+      if (!data || from === undefined) return;
+      const covers = data.range.from <= from && data.range.to >= Math.min(this.onset, data.range.to);
+      if (covers && data.range.to > this.onset) this.#whole = commitsOf(data);
+    });
+    $effect(() => this.askCommit());
+    $effect(() => {
+      const name = this.#runbookName;
+      if (name) void this.runbook.ask((signal) => getRunbook(name, signal));
+      else untrack(() => this.runbook.clear());
+    });
+  }
+
+  askTimeline(): void {
+    const [ref, incident, { from, to, step }] = [this.ref, untrack(() => this.incident), this.range.span];
+    if (!ref || !incident) return;
+    const lanes = lanesFor(incident).join(',');
+    void this.timeline.ask((signal) => getTimeline(ref, { from, to, step, lanes }, signal));
+  }
+
+  askCommit(): void {
+    const [ref, id] = [this.ref, this.shownId];
+    if (ref && id) void this.commit.ask((signal) => getCommit(ref, id, signal));
+  }
+
+  /** A range that moves with the clock moves up to it. */
+  tick(): void {
+    if (!this.range.range.relative || this.timeline.pending) return;
+    const before = this.range.span;
+    this.range.tick();
+    if (this.range.span === before) this.askTimeline();
+  }
+
+  zoom(from: number, to: number, gliding: boolean): void {
+    if (!gliding || !this.zoomed) this.#before = [...this.#before, this.range.text];
+    this.range.tick();
+    this.range.text = absolute(from, to);
+  }
+
+  back(): void {
+    const before = this.#before.at(-1);
+    if (!before) return;
+    this.#before = this.#before.slice(0, -1);
+    this.range.text = before;
+  }
+
+  #forget(): void {
+    for (const each of [this.timeline, this.commit, this.runbook]) each.clear();
+    [this.#before, this.#whole, this.chosen] = [[], undefined, null];
+    [this.cursor.at, this.cursor.pin, this.cursor.selection] = [null, null, null];
+  }
+}

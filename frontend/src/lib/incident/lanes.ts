@@ -1,0 +1,44 @@
+// The lanes of an incident's timeline, by what the alert is about, and its own pending time in the lane of alerts. Pure.
+import type { Schemas } from '#lib/api/client.ts';
+import { nameOf, type State } from '#lib/alerts/words.ts';
+import type { Answer, Bar } from '#lib/timeline/lane.ts';
+
+type Incident = Schemas['Incident'];
+
+const ALWAYS = ['alerts', 'job_duration', 'commits', 'data_files', 'file_size'];
+const ABOUT: readonly (readonly [RegExp, string])[] = [
+  [/delete/i, 'delete_files'],
+  [/skew/i, 'skew'],
+  [/stale|fresh|last_commit/i, 'freshness'],
+  [/manifest|metadata/i, 'manifests'],
+  [/debt|compaction|backlog/i, 'debt'],
+  [/schema/i, 'schema'],
+  [/record|rows/i, 'records'],
+];
+
+export function lanesFor({ alert, expression }: Pick<Incident, 'alert' | 'expression'>): string[] {
+  const name = alert.alert_name ?? '';
+  const named = ABOUT.filter(([about]) => about.test(name));
+  const found = named.length ? named : ABOUT.filter(([about]) => about.test(expression ?? ''));
+  return [...ALWAYS, ...found.slice(0, 2).map(([, lane]) => lane)];
+}
+
+/** The answer with the alert's pending time, and the alert itself where the lane does not have it. */
+export function withAlert(answer: Answer, { alert, active_at: active }: Incident, state: State): Answer {
+  const label = nameOf(alert);
+  const lanes = answer.lanes.map((lane) => {
+    if (lane.id !== 'alerts' || lane.kind !== 'bars') return lane;
+    const own = (bar: Bar) => bar.label === label && bar.start === alert.starts_at;
+    const bars = [...lane.bars];
+    if (state === 'pending')
+      bars.push({ start: active ?? alert.starts_at, end: null, label, state, detail: null });
+    else if (active !== null && active < alert.starts_at)
+      bars.push({ start: active, end: alert.starts_at, label, state: 'pending', detail: null });
+    if (state !== 'pending' && state !== 'unknown' && !lane.bars.some(own))
+      bars.push({ start: alert.starts_at, end: alert.ends_at, label, state, detail: alert.summary });
+    if (bars.length === lane.bars.length) return lane;
+    bars.sort((a, b) => a.start - b.start);
+    return { ...lane, status: lane.status === 'absent' ? ('ok' as const) : lane.status, bars };
+  });
+  return { ...answer, lanes };
+}
