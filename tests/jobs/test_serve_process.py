@@ -39,7 +39,7 @@ class Serving:
         with urllib.request.urlopen(self.url + path, timeout=60) as answer:
             return json.load(answer)
 
-    def until(self, path: str, holds: Callable[[Any], bool], seconds: float = 30) -> Any:
+    def until(self, path: str, holds: Callable[[Any], bool], seconds: float = 120) -> Any:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = self.get(path)
