@@ -48,3 +48,24 @@ export interface Incident {
   labels: Record<string, string>;
   annotations: Record<string, string>;
 }
+export interface Hypothesis {
+  kind: 'commit' | 'none' | 'infrastructure' | 'load';
+  posterior: number;
+  change?: number;
+  commit_id?: string;
+  table?: string;
+  lag_seconds?: number;
+  similar?: { commits: number; followed: number };
+}
+export interface Explained {
+  controls: number;
+  tables: string[];
+  explanation: {
+    changes: { effect_ratio: number }[];
+    hypotheses: Hypothesis[];
+    blamed: string[];
+    verdict: string;
+  };
+  suspects: Commit[];
+  labels: { kind: string; snapshot_id: string; t: number; author: string }[];
+}

@@ -145,5 +145,26 @@ export async function getRunbook(name: string, signal?: AbortSignal): Promise<st
   }
 }
 
+export type ExplainQuestion = NonNullable<
+  paths['/api/v1/tables/{catalog}/{namespace}/{table}/explain']['get']['parameters']['query']
+>;
+
+export const getExplanation = (ref: TableRef, query: ExplainQuestion, signal?: AbortSignal) =>
+  answer(
+    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/explain', {
+      params: { path: pathOf(ref), query },
+      signal: signal ?? null,
+    }),
+  );
+
+/** What a person says about a suspect; stored when it resolves. */
+export const postLabel = (ref: TableRef, body: Schemas['LabelIn']) =>
+  answer(
+    api.POST('/api/v1/tables/{catalog}/{namespace}/{table}/labels', {
+      params: { path: pathOf(ref) },
+      body,
+    }),
+  );
+
 export const getStatus = (signal?: AbortSignal) =>
   answer(api.GET('/api/v1/status', { signal: signal ?? null }));

@@ -3,7 +3,7 @@
 export type Intent =
   | { readonly do: 'move'; readonly steps: number }
   | { readonly do: 'extend'; readonly steps: number }
-  | { readonly do: 'start' | 'end' | 'previous' | 'next' | 'open' | 'zoom' | 'clear' | 'compare' }
+  | { readonly do: 'start' | 'end' | 'previous' | 'next' | 'open' | 'zoom' | 'clear' | 'compare' | 'explain' }
   | { readonly do: 'scale'; readonly by: number }
   | { readonly do: 'pan'; readonly by: number };
 
@@ -30,6 +30,7 @@ const LETTERS: Record<string, Intent> = {
   BracketRight: { do: 'next' },
   KeyZ: { do: 'zoom' },
   KeyC: { do: 'compare' },
+  KeyE: { do: 'explain' },
   KeyW: { do: 'scale', by: 0.7 },
   KeyS: { do: 'scale', by: 1.4 },
   KeyA: { do: 'pan', by: -0.2 },

@@ -29,6 +29,7 @@ beforeEach(() => {
     range: (from, to) => ranges.push([from, to]),
     commit: () => undefined,
     compare: () => undefined,
+    explain: () => undefined,
   });
 });
 

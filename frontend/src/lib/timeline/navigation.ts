@@ -27,6 +27,8 @@ export interface Wishes {
   readonly range: (from: number, to: number, gliding: boolean) => void;
   readonly commit: (snapshotId: string) => void;
   readonly compare: () => void;
+  /** Why the job changed in what is selected, else in what is shown. */
+  readonly explain: () => void;
 }
 
 /** A click this near to the pin takes it away. */
@@ -94,6 +96,8 @@ export class Navigation {
         return this.zoomToSelection();
       case 'compare':
         return this.wishes.compare();
+      case 'explain':
+        return this.wishes.explain();
       case 'clear':
         return this.#clear();
       case 'open':

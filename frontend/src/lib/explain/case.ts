@@ -1,0 +1,98 @@
+// An explanation as the panel takes it: changes with their hypotheses, weighed again after what people ruled out. Pure.
+import type { Schemas } from '#lib/api/client.ts';
+
+export type Page = Schemas['ExplainPage'];
+export type Change = Schemas['LevelChange'];
+export type Commit = Schemas['CommitRow'];
+export type Label = Schemas['Label'];
+type Told = Schemas['Hypothesis'];
+
+/** What became of the question. */
+export type Outcome = 'no-job' | 'too-little' | 'no-change' | 'told';
+export type Confidence = 'strong' | 'possible' | 'weak' | 'none';
+
+export interface Hypothesis {
+  readonly told: Told;
+  /** Probability, 0 to 1, given what people ruled out; those of a change add up to 1. */
+  readonly posterior: number;
+  /** Null: no commit, or one that the answer does not show. */
+  readonly commit: Commit | null;
+  /** What a person said of it. */
+  readonly label: Label | null;
+}
+
+export interface Case {
+  readonly change: Change;
+  /** Best first; what was ruled out stands last. */
+  readonly hypotheses: readonly Hypothesis[];
+  readonly best: Hypothesis;
+  readonly confidence: Confidence;
+  /** How many suspects people ruled out. */
+  readonly ruledOut: number;
+}
+
+/** From which posterior on a commit is named, and with which word: those of the engine. */
+const WORDS: readonly (readonly [least: number, word: Confidence])[] = [
+  [0.85, 'strong'],
+  [0.45, 'possible'],
+  [0.2, 'weak'],
+];
+const LEAST_RUNS = 16;
+
+export function outcomeOf(page: Page): Outcome {
+  if (page.tables.length === 0) return 'no-job';
+  if (page.explanation.changes.length) return 'told';
+  return page.runs < LEAST_RUNS ? 'too-little' : 'no-change';
+}
+
+/** The changes of an answer: slowdowns before speed-ups, then as the answer ranks them. */
+export function casesOf(page: Page, labels: readonly Label[] = page.labels): Case[] {
+  const { changes, hypotheses } = page.explanation;
+  const found = changes.map((change, index) => {
+    const own = hypotheses.filter((told) => told.change === index);
+    return caseOf(page, change, own, labels);
+  });
+  const rank = (each: Case) => (each.change.effect_ratio > 1 ? 0 : 1);
+  return found.filter((each) => each !== null).sort((a, b) => rank(a) - rank(b) || size(b) - size(a));
+}
+
+const size = ({ change }: Case) => Math.abs(Math.log(change.effect_ratio)) * change.probability;
+
+function caseOf(page: Page, change: Change, own: readonly Told[], labels: readonly Label[]): Case | null {
+  const labelled = own.map((told) => ({
+    told,
+    commit: page.suspects.find(({ snapshot_id: id }) => id === told.commit_id) ?? null,
+    label: labels.find(({ snapshot_id: id }) => id === told.commit_id) ?? null,
+  }));
+  const left = labelled.reduce((sum, each) => sum + (isOut(each.label) ? 0 : each.told.posterior), 0);
+  const hypotheses = labelled
+    .map((each) => ({
+      ...each,
+      posterior: isOut(each.label) || left <= 0 ? 0 : each.told.posterior / left,
+    }))
+    .sort((a, b) => confirmed(b) - confirmed(a) || b.posterior - a.posterior);
+  const [best] = hypotheses;
+  if (!best) return null;
+  const commit = best.told.kind === 'commit' ? best.posterior : 0;
+  const confidence = WORDS.find(([least]) => commit >= least)?.[1] ?? 'none';
+  return {
+    change,
+    hypotheses,
+    best,
+    confidence: confirmed(best) ? 'strong' : confidence,
+    ruledOut: hypotheses.filter(({ label }) => isOut(label)).length,
+  };
+}
+
+/** `expected`: it did it, and that is as it should be. */
+export const isConfirmed = (label: Label | null): boolean =>
+  label?.kind === 'confirmed' || label?.kind === 'expected';
+const isOut = (label: Label | null) => label?.kind === 'rejected';
+const confirmed = ({ label }: { label: Label | null }) => (isConfirmed(label) ? 1 : 0);
+
+/** The commit that the verdict names: confirmed, or likely enough. */
+export function namedIn(each: Case): Hypothesis | null {
+  const { best } = each;
+  if (best.told.kind !== 'commit') return null;
+  return isConfirmed(best.label) || best.posterior >= WORDS[1]![0] ? best : null;
+}

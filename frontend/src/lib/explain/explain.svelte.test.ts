@@ -1,0 +1,100 @@
+import '../../app.css';
+import { expect, test } from 'vitest';
+import { page } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import { axeFindings, doubleIds } from '../../test/axe.ts';
+import type { Label, Page } from './case.ts';
+import ExplainPanel from './ExplainPanel.svelte';
+import { ExplainView } from './ExplainView.svelte.ts';
+import { AT, BURST, explainPage, label, quiet } from './fixtures.ts';
+
+/** The sentence that stands first. */
+const said = (text: RegExp) =>
+  expect.poll(() => document.querySelector('.verdict')?.textContent).toMatch(text);
+const WINDOW = { from: AT - 3_600_000, to: AT + 3_600_000 };
+
+async function shown(answer: Page, given: { shown?: typeof WINDOW; onexplain?: () => void } = {}) {
+  const words: Label['kind'][] = [];
+  const view = new ExplainView({
+    ask: () => Promise.resolve(answer),
+    say: ({ kind, snapshot_id }) => {
+      words.push(kind);
+      return Promise.resolve(label({ kind, snapshot_id }));
+    },
+  });
+  await view.explain(WINDOW);
+  const screen = await render(ExplainPanel, { view, link: () => 'https://here/t', ...given });
+  return { view, words, screen };
+}
+
+test('verdict, confidence, grade, evidence for and against, past commits, differences; nothing for axe', async () => {
+  const { screen } = await shown(explainPage());
+  await said(/^Most likely: 50,000 files/);
+  for (const text of [
+    /strong/,
+    /declared/,
+    /usually 2 for this table/,
+    /At the same time other jobs moved/,
+    /3 other appends/,
+  ])
+    await expect.element(screen.getByText(text).first()).toBeVisible();
+  await expect.element(screen.getByText('Files added a commit')).toBeVisible();
+  await expect
+    .element(screen.getByRole('link', { name: 'Open commit', exact: true }))
+    .toHaveAttribute('href', `/t/lake/sales/customer_events/commits/${BURST}`);
+  expect([await axeFindings(), doubleIds()]).toEqual([[], []]);
+});
+
+test('confirm by keyboard, then undo: what was said before counts again', async () => {
+  const { screen, words } = await shown(explainPage());
+  const confirm = screen.getByRole('button', { name: 'Confirm' });
+  (confirm.element() as HTMLElement).focus();
+  (confirm.element() as HTMLElement).click();
+  await said(/^Caused by 50,000 files/);
+  await expect.element(confirm).toHaveAttribute('aria-pressed', 'true');
+  expect(document.activeElement).toBe(confirm.element());
+  await screen.getByRole('button', { name: 'Undo' }).click();
+  await said(/^Most likely/);
+  await screen.getByRole('button', { name: 'Not this' }).click();
+  await said(/^No commit explains/);
+  expect(words).toEqual(['confirmed', 'withdrawn', 'rejected']);
+});
+
+test('a word said earlier is shown when it is opened again', async () => {
+  const { screen } = await shown(explainPage({ labels: [label()] }));
+  await said(/^Caused by 50,000 files/);
+  await expect.element(screen.getByText(/Confirmed by ada/)).toBeVisible();
+});
+
+test('states: no job, too little, slow all along, behind, stale', async () => {
+  const none = await shown(
+    quiet('No job of this table is known: add one.', { tables: [], runs: 0, job: null }),
+  );
+  await expect.element(none.screen.getByText(/A job is linked by/)).toBeVisible();
+  await none.screen.unmount();
+  const little = await shown(quiet('Too little data: 6 runs.', { runs: 6 }));
+  await expect.element(little.screen.getByText(/Nothing is ranked/)).toBeVisible();
+  await little.screen.unmount();
+  const { from, to } = explainPage();
+  const plateau = quiet('No change stands out.', {
+    selected: { from, to, runs: 20, median_seconds: 156 },
+    watermark: to - 3_600_000,
+  });
+  let asked = 0;
+  const slow = await shown(plateau, { shown: { from: 0, to: 5 }, onexplain: () => (asked += 1) });
+  await expect.element(slow.screen.getByText(/slower than the baseline: 156 s against 52 s/)).toBeVisible();
+  await expect.element(slow.screen.getByText(/Metadata is known up to 05:00:00/)).toBeVisible();
+  await slow.screen.getByRole('button', { name: 'Explain what is shown' }).click();
+  expect(asked).toBe(1);
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('names that are markup stay text, and 320 px need no sideways scroll', async () => {
+  await page.viewport(320, 800);
+  const answer = explainPage({ job: '<img src=x onerror=alert(1)>'.repeat(3) });
+  answer.suspects[0]!.app_name = '<img src=x>';
+  await shown(answer);
+  expect(document.querySelector('.explain img')).toBeNull();
+  expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(320);
+  await page.viewport(1280, 800);
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { casesOf, namedIn, outcomeOf, type Page } from './case.ts';
+import { barsOf } from './differences.ts';
+import { BURST, explainPage, label, quiet } from './fixtures.ts';
+import { isSame, questionOf } from './question.ts';
+import { explanationSummary } from './summary.ts';
+import { effectWords, linkWords, pastWords, verdict } from './words.ts';
+
+const first = (page: Page, labels = page.labels) => casesOf(page, labels)[0]!;
+const sentence = (page: Page, labels = page.labels) => verdict(page, first(page, labels));
+
+describe('the verdict', () => {
+  test('names the commit of the slowdown first, by what it did, and not the one that mended it', () => {
+    const page = explainPage();
+    expect(sentence(page)).toBe('Most likely: 50,000 files of 0.9 MB in one append at 03:04:12.');
+    expect(effectWords(page, first(page).change)).toContain('from 52 s to 159 s (3.0×) at 03:05:00');
+  });
+  test('says caused only once a person confirmed it', () => {
+    const page = explainPage();
+    const all = (labels = page.labels) =>
+      [
+        sentence(page, labels),
+        linkWords(first(page, labels).best),
+        explanationSummary(page, labels, 'x'),
+      ].join();
+    expect(all()).not.toMatch(/caused?/i);
+    expect(sentence(page, [label()])).toBe('Caused by 50,000 files of 0.9 MB in one append at 03:04:12.');
+    expect(linkWords(first(page, [label()]).best)).toBe('caused it');
+  });
+  test('of what a person ruled out nothing is left to name, and shares are of what is left', () => {
+    const ruled = first(explainPage(), [label({ kind: 'rejected' })]);
+    expect([namedIn(ruled), ruled.confidence, ruled.ruledOut]).toEqual([null, 'none', 1]);
+    expect(ruled.hypotheses.map(({ told, posterior }) => [told.kind, Math.round(posterior * 100)])).toEqual([
+      ['none', 75],
+      ['infrastructure', 25],
+      ['commit', 0],
+    ]);
+    expect(sentence(explainPage(), [label({ kind: 'rejected' })])).toBe(
+      'No commit explains the slowdown from 52 s to 159 s.',
+    );
+  });
+  test('a confirmed commit stands first, however unlikely it seemed', () => {
+    const page = explainPage();
+    page.explanation.hypotheses = page.explanation.hypotheses.map((each) =>
+      each.change === 0 ? { ...each, posterior: each.kind === 'none' ? 0.9 : 0.05 } : each,
+    );
+    expect(namedIn(first(page))).toBeNull();
+    expect(namedIn(first(page, [label()]))?.told.commit_id).toBe(BURST);
+  });
+});
+
+describe('outcomes', () => {
+  test.each([
+    ['no-job', quiet('No job of this table is known', { tables: [], runs: 0 })],
+    ['too-little', quiet('Too little data', { runs: 6 })],
+    ['no-change', quiet('No change')],
+    ['told', explainPage()],
+  ] as const)('%s', (outcome, page) => expect(outcomeOf(page)).toBe(outcome));
+});
+
+test('past commits of the same kind and what followed them', () => {
+  expect(pastWords(first(explainPage()).best)).toBe(
+    '3 other appends by the same writer in the days before: 2 were followed by a change of this job.',
+  );
+});
+
+test('bars: shares of a whole, numbers against the larger, nothing is said to be nothing', () => {
+  expect(explainPage().differences.map(barsOf)).toMatchObject([
+    { name: 'Files added a commit', selected: '1,528', baseline: '12', selectedWidth: 1 },
+    { name: 'Files of append by backfill_customer_events', selected: '99 %', baselineWidth: 0 },
+    { selected: '0.9 MB', baseline: 'none', baselineWidth: 0 },
+  ]);
+});
+
+test('the summary keeps names as text', () => {
+  const page = explainPage();
+  page.suspects[0]!.app_name = '[x](http://evil) | <b>';
+  expect(explanationSummary(page, [label()], 'https://here/t')).toContain(
+    '\\[x\\]\\(http://evil\\) \\| \\<b\\>',
+  );
+  expect(explanationSummary(page, [label()], 'https://here/t')).toMatch(
+    /^\*\*Caused by 50,000 files[^]*https:\/\/here\/t\n$/,
+  );
+});
+
+test('a live range that moved on a little is still the same question', () => {
+  const asked = { from: 0, to: 6 * 3_600_000 };
+  expect(isSame(asked, { from: 60_000, to: asked.to + 60_000 })).toBe(true);
+  expect(isSame(asked, { from: 3_600_000, to: asked.to })).toBe(false);
+  expect(questionOf(asked, 'churn', 'week')).toEqual({ ...asked, job: 'churn', baseline: 'week' });
+});

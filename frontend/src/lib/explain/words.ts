@@ -1,0 +1,113 @@
+// The verdict in words. A commit "coincides with" a change or is "most likely"; it "caused" one only after a person
+// confirmed that. Pure.
+import { headline } from '#lib/commit/headline.ts';
+import { ratio } from '#lib/format/count.ts';
+import { duration, seconds } from '#lib/format/duration.ts';
+import { clockSeconds, dayMonth } from '#lib/format/instant.ts';
+import { isConfirmed, namedIn, type Case, type Change, type Hypothesis, type Page } from './case.ts';
+
+/** The sentence that stands first. */
+export function verdict(page: Page, first: Case | undefined): string {
+  if (!first) return page.explanation.verdict;
+  const named = namedIn(first);
+  if (!named) return nothingNamed(first);
+  const what = `${commitWords(named)}${when(named)}`;
+  if (isConfirmed(named.label)) return `Caused by ${what}.`;
+  return `${first.confidence === 'strong' ? 'Most likely' : 'Possibly'}: ${what}.`;
+}
+
+function nothingNamed({ change, best }: Case): string {
+  if (best.told.kind === 'infrastructure')
+    return `No commit explains ${sizeOf(change)}: other jobs moved at the same time, so infrastructure most likely does.`;
+  if (best.told.kind === 'load')
+    return `No commit explains ${sizeOf(change)}: the job's load moved at the same time and most likely does.`;
+  return `No commit explains ${sizeOf(change)}.`;
+}
+
+/** `one append of 50,000 files of 0.9 MB`, as far as it is known. */
+export function commitWords({ commit, told }: Hypothesis): string {
+  if (!commit) return `commit ${told.commit_id ?? ''} of ${told.table ?? 'a table'}`;
+  const words = headline(commit);
+  return words.charAt(0).toLowerCase() + words.slice(1);
+}
+
+const when = ({ commit }: Hypothesis) => (commit ? ` at ${clockSeconds(commit.t)}` : '');
+
+/** `the slowdown from 52 s to 160 s`. */
+function sizeOf(change: Change): string {
+  const way = change.effect_ratio >= 1 ? 'slowdown' : 'speed-up';
+  return `the ${way} from ${seconds(change.before_seconds)} to ${seconds(change.after_seconds)}`;
+}
+
+const KINDS = {
+  step: 'stays so',
+  ramp: 'grew over hours',
+  pulse: 'went away again',
+  drop: 'stays so',
+} as const;
+
+/** `churn went from 52 s to 160 s (3.1×) at 03:05:00; it stays so.` */
+export function effectWords(page: Page, change: Change): string {
+  const size = change.effect_ratio >= 1 ? change.effect_ratio : 1 / change.effect_ratio;
+  const way = change.effect_ratio >= 1 ? ratio(size) : `${ratio(size)} faster`;
+  const levels = `from ${seconds(change.before_seconds)} to ${seconds(change.after_seconds)} (${way})`;
+  return `${page.job ?? 'The job'} went ${levels} at ${clockSeconds(change.onset)}; it ${KINDS[change.kind]}.`;
+}
+
+/** `coincides with` until a person confirmed it. */
+export const linkWords = ({ label }: Hypothesis): string =>
+  isConfirmed(label) ? 'caused it' : 'coincides with it';
+
+const RIVALS = {
+  infrastructure: ['Infrastructure', 'CPU, executors, disks or network: other jobs slowed down too'],
+  load: ['Load', 'the job had more to do'],
+  none: ['Nothing known here', 'no commit of the tables it reads, no other job, no load'],
+} as const;
+
+/** Name and meaning of an explanation that is no commit. */
+export function rivalWords({ told }: Hypothesis): readonly [name: string, meaning: string] {
+  return told.kind === 'commit' ? ['Commit', ''] : RIVALS[told.kind];
+}
+
+const GRADES = {
+  exact: ['exact', 'It is known which run read this commit first.'],
+  declared: [
+    'declared',
+    'The job is known to read this table; which run read the commit first is not known.',
+  ],
+  temporal: ['temporal', 'Time alone links them: the job is not known to read this table.'],
+} as const;
+
+/** What links a commit to the job, as a word and a sentence. */
+export const gradeWords = ({ told }: Hypothesis): readonly [word: string, meaning: string] | null =>
+  told.grade ? GRADES[told.grade] : null;
+
+/** `48 s before`: how long the commit lay before the change. */
+export const leadWords = ({ told }: Hypothesis): string =>
+  told.lag_seconds === null || told.lag_seconds === undefined
+    ? 'lead not known'
+    : `${duration(told.lag_seconds)} before`;
+
+/** Past commits of the same kind and what followed; null where nothing is known of any. */
+export function pastWords({ told, commit }: Hypothesis): string | null {
+  const { similar } = told;
+  if (!similar) return null;
+  const kind = `${commit?.operation ?? 'commit'}s by the same writer`;
+  if (similar.commits === 0) return `No other ${kind} in the days before.`;
+  const followed =
+    similar.followed === 0 ? 'none was' : similar.followed === 1 ? 'one was' : `${similar.followed} were`;
+  return `${similar.commits} other ${kind} in the days before: ${followed} followed by a change of this job.`;
+}
+
+/** Who said what, and when. */
+export function labelWords({ label }: Hypothesis): string | null {
+  if (!label) return null;
+  const said = {
+    confirmed: 'Confirmed',
+    expected: 'Expected',
+    rejected: 'Ruled out',
+    withdrawn: 'Taken back',
+  };
+  const who = label.author ? ` by ${label.author}` : '';
+  return `${said[label.kind]}${who}, ${dayMonth(label.t)} ${clockSeconds(label.t)}`;
+}
