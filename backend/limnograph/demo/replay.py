@@ -17,7 +17,7 @@ from limnograph.demo.timeshift import Catalog, Stage
 
 EVERY = 48
 """Snapshots of a table in one stage: below the pipeline's fifty."""
-STAGE_SECONDS = 180
+STAGE_SECONDS = 600
 
 
 def _seen(folder: Folder, snapshots: int) -> Callable[[], bool]:
