@@ -42,7 +42,13 @@ test('the theme is one of three', async () => {
 
 test('what was stored by another version, or by hand, counts as far as it can be read', () => {
   const usual = readPreferences(null);
-  for (const text of ['', '{', 'null', '[]', '{"range":"now-99y","density":5,"patterns":"yes","zone":"Mars/Olympus"}'])
+  for (const text of [
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"range":"now-99y","density":5,"patterns":"yes","zone":"Mars/Olympus"}',
+  ])
     expect(readPreferences(text)).toEqual(usual);
   expect(readPreferences('{"range":"now-1h"}')).toEqual({ ...usual, range: 'now-1h' });
 });
