@@ -36,10 +36,12 @@ const NAMED = new Set([
 function spoil(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(spoil);
   if (value === null || typeof value !== 'object') return value;
+  // an alert's severity is a label that anybody writes; a reason's, beside its code, is one of the server's words
+  const free = (name: string) => NAMED.has(name) && !(name === 'severity' && 'code' in value);
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name,
-      NAMED.has(name) && typeof each === 'string' ? `${HOSTILE}${each}` : spoil(each),
+      free(name) && typeof each === 'string' ? `${HOSTILE}${each}` : spoil(each),
     ]),
   );
 }

@@ -16,11 +16,13 @@ test('a table page opens with one document, files of the build, and one question
   expect(stub.asked[0]).toContain('detail=true&');
   await expect.poll(() => stub.asked).toContain('/api/v1/status');
 
-  const files = stub.sent.length;
+  // what has a name of its own content is asked for once; parts that come late may come after the reload for the first time
+  const files = new Set(stub.sent.filter((path) => path.startsWith('/_app/immutable/')));
+  const asked = stub.sent.length;
   await page.reload();
   await new TimelinePage(page).drawn();
-  const again = stub.sent.slice(files);
-  expect(again.filter((path) => path.startsWith('/_app/immutable/'))).toEqual([]);
+  expect(files.size).toBeGreaterThan(10);
+  expect(stub.sent.slice(asked).filter((path) => files.has(path))).toEqual([]);
 });
 
 test('the layout does not jump while a page comes, and a hand is answered at once', async ({
