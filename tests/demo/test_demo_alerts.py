@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -124,15 +125,18 @@ class Answers(BaseHTTPRequestHandler):
     """A server and a Prometheus that know of the alerts in `rows` and `alerts`, once they were asked three times."""
 
     asked = 0
+    began = 0
 
     def do_GET(self) -> None:
         type(self).asked += 1
         known = self.asked > 2
         table = {"catalog": "lake", "table_namespace": "sales", "table": "plain"}
-        rows = [{"table": {**table, "table": "other"}, "fingerprint": "1", "starts_at": 1}]
-        rows += [{"table": table, "fingerprint": "2", "starts_at": 5}] * known
+        rows = [{"table": {**table, "table": "other"}, "fingerprint": "1", "starts_at": self.began}]
+        rows += [{"table": table, "fingerprint": "old", "starts_at": 5}]  # of an alert that nobody ended
+        rows += [{"table": table, "fingerprint": "2", "starts_at": self.began}] * known
         labels = {**table, "alertname": "SmallFileProliferation"}
-        alerts = [{"state": "firing" if known else "pending", "labels": labels}]
+        active = datetime.fromtimestamp(self.began / 1000, UTC).isoformat()
+        alerts = [{"state": "firing" if known else "pending", "labels": labels, "activeAt": active}]
         body = json.dumps({"rows": rows, "data": {"alerts": alerts}}).encode()
         self.send_response(200)
         self.end_headers()
@@ -143,8 +147,9 @@ class Answers(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def answering() -> Iterator[str]:
-    handler = type("Own", (Answers,), {})
+def answering(began: int, already: int = 0) -> Iterator[str]:
+    """An alert that began then (epoch ms); `already`: so many questions were asked before."""
+    handler = type("Own", (Answers,), {"began": began, "asked": already})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -160,17 +165,27 @@ def test_the_alert_is_awaited_at_the_server_or_at_prometheus_where_nobody_tells_
     folder = Folder(tmp_path)
     lake(folder)
     made = commit(folder, "sales.plain", 1)
-    with answering() as url:
+    with answering(made.at + 4_000) as url:
         addresses = {"server": url, "prometheus": url, "alertmanager": url if told else None}
         found = arrived(addresses, made, 60)
-    assert found.endswith(f"{url}/alerts/2?starts_at=5" if told else f"{url}/alerts")
+    assert found.endswith(f"{url}/alerts/2?starts_at={made.at + 4_000}" if told else f"{url}/alerts")
+
+
+def test_a_burst_while_the_alert_of_another_one_fires_is_told_as_such(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    lake(folder)
+    made = commit(folder, "sales.plain", 1)
+    with answering(made.at - 60_000, already=9) as url:
+        found = arrived({"server": url, "prometheus": url, "alertmanager": url}, made, 60)
+    assert "before this commit, which prolongs it" in found
+    assert found.endswith(f"/alerts/2?starts_at={made.at - 60_000}")
 
 
 def test_an_alert_that_does_not_come_is_an_error_that_names_the_threshold(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     lake(folder)
     made = commit(folder, "sales.parted", 1)
-    with answering() as url, pytest.raises(LimnographError, match="limnograph:added_data_files_5m:threshold"):
+    with answering(made.at) as url, pytest.raises(LimnographError, match="limnograph:added_data_files_5m:threshold"):
         arrived({"server": url, "prometheus": url, "alertmanager": url}, made, 0)
 
 

@@ -47,10 +47,9 @@ def burst(root: Path, *, table: str, files: int, wait: float) -> str:
     folder, progress = Folder(root), Progress()
     addresses = running(folder)
     made = commit(folder, table.removeprefix("lake."), files)
-    when = datetime.fromtimestamp(made.at / 1000, UTC).strftime("%H:%M:%S")
     progress.say(
-        f"{made.files:,} files of {made.file_bytes:,} bytes are in lake.{made.table} since {when} UTC, by one commit"
-        f" (snapshot {made.snapshot_id})"
+        f"{made.files:,} files of {made.file_bytes:,} bytes are in lake.{made.table} since {_clock(made.at)} UTC, by one"
+        f" commit (snapshot {made.snapshot_id})"
     )
     to = link(addresses["server"], made.table)
     if wait > 0:
@@ -106,8 +105,10 @@ def arrived(addresses: dict[str, Any], made: Burst, seconds: float) -> str:
     LimnographError when it does not within so many seconds.
     """
     known = in_server if addresses.get("alertmanager") else in_prometheus
+    began = in_prometheus_since(addresses, made.table)
+    earlier = began if began is not None and began < made.at else None  # a commit while it fires prolongs it
     deadline = time.monotonic() + seconds
-    while (where := known(addresses, made.table)) is None:
+    while (where := known(addresses, made.table, earlier or made.at)) is None:
         if time.monotonic() > deadline:
             raise _Silent(
                 f"{BURST_ALERT} did not arrive within {seconds:.0f} s; it fires where a table gets more files within"
@@ -115,31 +116,43 @@ def arrived(addresses: dict[str, Any], made: Burst, seconds: float) -> str:
                 f" {addresses['prometheus']}/alerts shows what Prometheus thinks"
             )
         time.sleep(LOOK_EVERY_S)
+    if earlier is not None:
+        return f"{BURST_ALERT} fires since {_clock(earlier)} UTC, before this commit, which prolongs it: {where}"
     return f"{BURST_ALERT} fires, {time.time() - made.at / 1000:.0f} s after the commit: {where}"
 
 
-def in_server(addresses: dict[str, Any], table: str) -> str | None:
-    """The incident's page, once the webhook has told of the alert."""
+def in_server(addresses: dict[str, Any], table: str, since: int) -> str | None:
+    """The incident's page, once the webhook has told of an alert that began then (epoch ms) or later."""
     asked = urlencode({"state": "firing", "q": BURST_ALERT})
     namespace, name = table.split(".")
     meant = {"catalog": "lake", "table_namespace": namespace, "table": name}
     rows = get_json(f"{addresses['server']}/api/v1/alerts?{asked}")["rows"]
-    found = next((row for row in rows if row["table"] == meant), None)
+    found = next((row for row in rows if row["table"] == meant and row["starts_at"] >= since), None)
     if found is None:
         return None
     return f"{addresses['server']}/alerts/{found['fingerprint']}?starts_at={found['starts_at']}"
 
 
-def in_prometheus(addresses: dict[str, Any], table: str) -> str | None:
-    """Prometheus' own page of alerts, once the alert fires there."""
+def in_prometheus(addresses: dict[str, Any], table: str, since: int) -> str | None:
+    """Prometheus' own page of alerts, once the alert fires there, since then (epoch ms) or later."""
+    began = in_prometheus_since(addresses, table)
+    return f"{addresses['prometheus']}/alerts" if began is not None and began >= since else None
+
+
+def in_prometheus_since(addresses: dict[str, Any], table: str) -> int | None:
+    """When the alert of the table began (epoch ms), while Prometheus has it firing; its rule waits for nothing."""
     namespace, name = table.split(".")
     told = get_json(f"{addresses['prometheus']}/api/v1/alerts")["data"]["alerts"]
     for alert in told:
         labels = alert["labels"]
         same = (labels.get("alertname"), labels.get("table_namespace"), labels.get("table"))
         if alert["state"] == "firing" and same == (BURST_ALERT, namespace, name):
-            return f"{addresses['prometheus']}/alerts"
+            return int(datetime.fromisoformat(alert["activeAt"]).timestamp() * 1000)
     return None
+
+
+def _clock(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M:%S")
 
 
 class _Silent(LimnographError):
