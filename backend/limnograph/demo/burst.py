@@ -48,8 +48,8 @@ def burst(root: Path, *, table: str, files: int, wait: float) -> str:
     addresses = running(folder)
     made = commit(folder, table.removeprefix("lake."), files)
     progress.say(
-        f"{made.files:,} files of {made.file_bytes:,} bytes are in lake.{made.table} since {_clock(made.at)} UTC, by one"
-        f" commit (snapshot {made.snapshot_id})"
+        f"{made.files:,} files of {made.file_bytes:,} bytes are in lake.{made.table} since {_clock(made.at)} UTC,"
+        f" by one commit (snapshot {made.snapshot_id})"
     )
     to = link(addresses["server"], made.table)
     if wait > 0:
