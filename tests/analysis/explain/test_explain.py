@@ -33,10 +33,19 @@ def test_the_burst_before_the_slowdown_is_named_with_its_evidence() -> None:
     assert change.effect_seconds == pytest.approx(150, rel=0.1)
     assert first.lag_seconds == 240
     texts = [each.text for each in first.evidence or ()]
-    assert "The slowdown starts 4 min after this commit." in texts
+    assert "The change starts 4 min after this commit." in texts
     assert any(text.startswith("Added data files: 5,000, usually") for text in texts)
     assert "coincides with" in found.verdict
     assert "cause" not in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (999, "999"), (1_000, "1 kB"), (245_701_113, "245.7 MB"), (44_979_572_147, "45 GB"), (1e18, "1,000 PB")],
+)
+def test_bytes_are_told_in_units(value: float, text: str) -> None:
+    assert amount("added_bytes", value) == text
+    assert amount("added_data_files", value) == f"{value:,.0f}"
 
 
 def test_with_the_guilty_commit_taken_out_no_commit_explains_it() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from limnograph.analysis.explain.attribution import Shares
@@ -10,6 +12,7 @@ from limnograph.analysis.explain.lag import onset_mass
 from limnograph.analysis.explain.structure import KNOTS, Structure, top_features
 from limnograph.domain.explanations import Evidence, Hypothesis, Similar
 
+UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 NAMES = {name: name.replace("_", " ") for name in FEATURES}
 
 
@@ -18,13 +21,15 @@ def supporting(
 ) -> None:
     """Fill in the four scores (0 to 1) and what speaks for the suspect."""
     lag = suspect.lag_seconds or 0.0
-    found = [Evidence("timing", "for", f"The slowdown starts {_duration(lag)} after this commit.", lag)]
+    found = [Evidence("timing", "for", f"The change starts {_duration(lag)} after this commit.", lag)]
     if np.isfinite(commits.first_read_at[commit]):
         found.append(Evidence("timing", "for", "It is known which run was the first to read this commit."))
     for name, deviation, typical in top_features(structure, commit):
         if deviation >= KNOTS[0]:
             value = float(commits.features[commit, FEATURES.index(name)])
-            text = f"{NAMES[name].capitalize()}: {value:,.0f}, usually {typical:,.0f} for this table."
+            text = (
+                f"{NAMES[name].capitalize()}: {amount(name, value)}, usually {amount(name, typical)} for this table."
+            )
             found.append(Evidence("mechanism", "for", text, value, typical))
     if commits.schema_changed[commit]:
         found.append(Evidence("mechanism", "for", "It changed the table's schema."))
@@ -71,6 +76,14 @@ def _timing(job: Series, commits: Commits, commit: int, lag: float) -> float:
 
 def _share(ratio: float) -> float:
     return round(ratio / (1 + ratio), 4)
+
+
+def amount(name: str, value: float) -> str:
+    """A number with its thousands apart; bytes in decimal units, as the pages write them."""
+    if not name.endswith("bytes") or value < 1000:
+        return f"{value:,.0f}"
+    power = min(int(math.log10(value)) // 3, len(UNITS) - 1)
+    return f"{value / 1000**power:,.1f}".removesuffix(".0") + f" {UNITS[power]}"
 
 
 def _duration(seconds: float) -> str:

@@ -15,6 +15,18 @@ describe('the verdict', () => {
     expect(sentence(page)).toBe('Most likely: 50,000 files of 0.9 MB in one append at 03:04:12.');
     expect(effectWords(page, first(page).change)).toContain('from 52 s to 159 s (3.0×) at 03:05:00');
   });
+  test('says how long the change lasted, where a later one took it back', () => {
+    const page = explainPage();
+    const { change } = first(page);
+    const back = { ...change, kind: 'drop', effect_ratio: 1 / change.effect_ratio } as const;
+    const told = (onset: number) =>
+      effectWords(
+        { ...page, explanation: { ...page.explanation, changes: [change, { ...back, onset }] } },
+        change,
+      );
+    expect(told(change.onset + 60_000)).toContain('it lasted until 03:06:00.');
+    expect(told(change.onset - 60_000)).toContain('it stays so.');
+  });
   test('says caused only once a person confirmed it', () => {
     const page = explainPage();
     const all = (labels = page.labels) =>

@@ -39,19 +39,23 @@ function sizeOf(change: Change): string {
   return `the ${way} from ${seconds(change.before_seconds)} to ${seconds(change.after_seconds)}`;
 }
 
-const KINDS = {
-  step: 'stays so',
-  ramp: 'grew over hours',
-  pulse: 'went away again',
-  drop: 'stays so',
-} as const;
+/** What became of it: a later change that takes back at least half of it is its end. */
+function lasting(page: Page, change: Change): string {
+  if (change.kind === 'ramp') return 'grew over hours';
+  if (change.kind === 'pulse') return 'went away again';
+  const size = Math.log(change.effect_ratio);
+  const end = page.explanation.changes.find(
+    ({ onset, effect_ratio }) => onset > change.onset && Math.log(effect_ratio) / size < -0.5,
+  );
+  return end ? `lasted until ${clockSeconds(end.onset)}` : 'stays so';
+}
 
-/** `churn went from 52 s to 160 s (3.1×) at 03:05:00; it stays so.` */
+/** `churn went from 52 s to 160 s (3.1×) at 03:05:00; it lasted until 05:35:00.` */
 export function effectWords(page: Page, change: Change): string {
   const size = change.effect_ratio >= 1 ? change.effect_ratio : 1 / change.effect_ratio;
   const way = change.effect_ratio >= 1 ? ratio(size) : `${ratio(size)} faster`;
   const levels = `from ${seconds(change.before_seconds)} to ${seconds(change.after_seconds)} (${way})`;
-  return `${page.job ?? 'The job'} went ${levels} at ${clockSeconds(change.onset)}; it ${KINDS[change.kind]}.`;
+  return `${page.job ?? 'The job'} went ${levels} at ${clockSeconds(change.onset)}; it ${lasting(page, change)}.`;
 }
 
 /** `coincides with` until a person confirmed it. */

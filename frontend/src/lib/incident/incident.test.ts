@@ -5,7 +5,7 @@ import { lanesFor, withAlert } from './lanes.ts';
 import { graphHref, waysOut } from './out.ts';
 import { reportOf } from './report.ts';
 import { forTable, ignorableWhen, runbookName, stepsOf } from './runbook.ts';
-import { plainSentence, suspectSentence } from './sentences.ts';
+import { leadText, plainSentence, suspectSentence } from './sentences.ts';
 import { measureOf, suspectsOf } from './suspects.ts';
 
 const FIRED = Date.UTC(2026, 10, 21, 3, 5, 30);
@@ -49,6 +49,13 @@ test('a commit far larger than the others stands out, with its lead', () => {
   expect(suspectSentence(found.outstanding!, FIRED)).toBe(
     'One append at 03:04:12 added 50,000 files of 0.9 MB.',
   );
+});
+test('of equals the one before the onset stands first, and one that came just after it is told as such', () => {
+  const found = suspectsOf(incident(), [commit(0.1, 2_000), commit(-0.1, 2_000), commit(5, 1), commit(9, 1)]);
+  expect(found.top.map(({ leadS }) => leadText(leadS)).slice(0, 2)).toEqual([
+    '6 s before the alert',
+    '6 s after the alert began',
+  ]);
 });
 test('commits of the usual size have no culprit among them', () => {
   const found = suspectsOf(

@@ -32,9 +32,10 @@ export function suspectSentence({ commit }: Suspect, onset: number): string {
   return `One ${whatOf(commit)} at ${moment(commit.t, onset)} ${all}.`;
 }
 
-/** `78 s before the alert`; of a commit that came with it, that. */
+/** `78 s before the alert`; of a commit that came with it or just after it, that. */
 export function leadText(leadS: number): string {
-  if (leadS < 1) return 'as the alert began';
+  if (Math.abs(leadS) < 1) return 'as the alert began';
+  if (leadS < 0) return `${duration(Math.round(-leadS))} after the alert began`;
   return `${duration(Math.round(leadS))} before the alert`;
 }
 

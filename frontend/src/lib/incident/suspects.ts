@@ -64,7 +64,10 @@ export function suspectsOf(incident: Incident, commits: readonly CommitEvent[]):
   );
   const weighed = before
     .map((commit) => ({ commit, weight: weightOf(commit, measure), leadS: (onset - commit.t) / 1000 }))
-    .sort((a, b) => b.weight - a.weight || b.commit.t - a.commit.t);
+    // of equals the one before the onset, then the nearest to it
+    .sort(
+      (a, b) => b.weight - a.weight || Number(a.leadS < 0) - Number(b.leadS < 0) || b.commit.t - a.commit.t,
+    );
   const top = measure === null ? [] : weighed.filter(({ weight }) => weight > 0).slice(0, LISTED);
   const [first, ...others] = weighed;
   const usual = others.length ? (others[Math.floor(others.length / 2)]?.weight ?? 0) : 0;
