@@ -21,6 +21,7 @@ from explain_cases import (
     runs,
     slowed,
 )
+from limnograph.analysis.explain.evidence import amount
 
 
 def test_the_burst_before_the_slowdown_is_named_with_its_evidence() -> None:
