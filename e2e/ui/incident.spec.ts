@@ -26,10 +26,11 @@ test('Pager link', async ({ page }) => {
     await page.goto(linkOf(BURST_LABELS));
     await expect(page).toHaveURL(INCIDENT);
     await expect(page.getByRole('heading', { level: 1 })).toContainText('SmallFileProliferation');
+    const what = page.getByRole('region', { name: 'What happened' });
     const seen = [
-      page.getByText('One append at 03:04:12 added 50,000 files'),
+      what.getByText('One append at 03:04:12 added 50,000 files'),
       page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first(),
-      page.getByRole('link', { name: 'Open commit' }),
+      what.getByRole('link', { name: 'Open commit' }),
       page.getByText(/^Critical · firing for 2 h/),
     ];
     for (const each of seen) await expect(each).toBeInViewport({ ratio: 1 });
@@ -40,7 +41,11 @@ test('Pager link', async ({ page }) => {
     expect(from).toBeLessThanOrEqual(FIRED - HOUR);
     expect(to).toBeGreaterThanOrEqual(NOW);
   }
-  await page.getByRole('link', { name: 'Open commit' }).click();
+  await expect(page.getByRole('region', { name: 'Explain' })).toContainText('Most likely: 50,000 files');
+  await page
+    .getByRole('region', { name: 'What happened' })
+    .getByRole('link', { name: 'Open commit' })
+    .click();
   await expect(page).toHaveURL(new RegExp(`/commits/${BURST_ID}$`));
 });
 

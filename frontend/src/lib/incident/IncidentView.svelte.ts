@@ -1,8 +1,16 @@
 // One incident as its page shows it: the alert, the table's timeline in its window, the commit that stands out, the steps
 // of its runbook. Asks the server; draws nothing and knows no route.
 import { untrack } from 'svelte';
-import { getCommit, getRunbook, getTimeline, type Schemas } from '#lib/api/client.ts';
+import {
+  getCommit,
+  getExplanation,
+  getRunbook,
+  getTimeline,
+  postLabel,
+  type Schemas,
+} from '#lib/api/client.ts';
 import { refOf, type State } from '#lib/alerts/words.ts';
+import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
@@ -24,6 +32,8 @@ export class IncidentView {
   readonly cursor = new Cursor();
   incident = $state.raw<Incident | undefined>();
   state = $state<State>('unknown');
+  /** Why the table's job changed in the window of the alert; undefined until that is asked for. */
+  explaining = $state.raw<ExplainView>();
   /** Snapshot id of the commit that the reader chose; null: the one that stands out. */
   chosen = $state<string | null>(null);
 
@@ -48,6 +58,8 @@ export class IncidentView {
   readonly answer = $derived(
     this.timeline.data && this.incident && withAlert(this.timeline.data, this.incident, this.state),
   );
+  /** The job that the timeline shows, by its name; null: none is linked to the table. */
+  readonly job = $derived(this.timeline.data?.lanes.find(({ id }) => id === 'job_duration')?.label ?? null);
   readonly dimmed = $derived.by(() => {
     const { span } = this.range;
     return (
@@ -89,6 +101,9 @@ export class IncidentView {
     });
     $effect(() => this.askCommit());
     $effect(() => {
+      if (this.job !== null) untrack(() => void this.explain());
+    });
+    $effect(() => {
       const name = this.#runbookName;
       if (name) void this.runbook.ask((signal) => getRunbook(name, signal));
       else untrack(() => this.runbook.clear());
@@ -105,6 +120,25 @@ export class IncidentView {
   askCommit(): void {
     const [ref, id] = [this.ref, this.shownId];
     if (ref && id) void this.commit.ask((signal) => getCommit(ref, id, signal));
+  }
+
+  /** Explains the window of the alert, once: a table that goes on committing does not change the story of its alert. */
+  async explain(): Promise<void> {
+    const { ref, incident, job } = this;
+    if (!ref || !incident || this.explaining) return;
+    let parts;
+    try {
+      parts = await import('#lib/explain/parts.ts');
+    } catch {
+      return; // its place says that it did not load
+    }
+    if (this.ref !== ref || this.explaining) return;
+    this.explaining = new parts.ExplainView({
+      ask: (question, signal) => getExplanation(ref, question, signal),
+      say: (saying) => postLabel(ref, saying),
+    });
+    const { from, to } = incident.window;
+    await this.explaining.explain({ from, to: Math.min(to ?? this.range.now, this.range.now) }, job);
   }
 
   /** A range that moves with the clock moves up to it. */
@@ -130,6 +164,8 @@ export class IncidentView {
 
   #forget(): void {
     for (const each of [this.timeline, this.commit, this.runbook]) each.clear();
+    this.explaining?.forget();
+    this.explaining = undefined;
     [this.#before, this.#whole, this.chosen] = [[], undefined, null];
     [this.cursor.at, this.cursor.pin, this.cursor.selection] = [null, null, null];
   }
