@@ -11,7 +11,7 @@ import { test as base } from '@playwright/test';
 export { expect } from '@playwright/test';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
+export const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
 
 export interface Story {
   table: string;
