@@ -27,9 +27,7 @@ def supporting(
     for name, deviation, typical in top_features(structure, commit):
         if deviation >= KNOTS[0]:
             value = float(commits.features[commit, FEATURES.index(name)])
-            text = (
-                f"{NAMES[name].capitalize()}: {amount(name, value)}, usually {amount(name, typical)} for this table."
-            )
+            text = f"{NAMES[name].capitalize()}: {amount(name, value)}, usually {amount(name, typical)} for this table."
             found.append(Evidence("mechanism", "for", text, value, typical))
     if commits.schema_changed[commit]:
         found.append(Evidence("mechanism", "for", "It changed the table's schema."))
