@@ -8,6 +8,7 @@ test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is 
   page,
   story,
   around,
+  complaints,
 }) => {
   test.slow(); // it starts two servers, and waits until a kept page is over
   let door: Awaited<ReturnType<typeof gate>> | undefined;
@@ -38,6 +39,11 @@ test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is 
     );
     await expect(timeline.panel.getByText('Other lanes are complete.').first()).toBeVisible();
     await expect(timeline.drawing('Delete files')).toBeVisible();
+    // which jobs read the table is not known without it: no verdict, and a way to ask again
+    const explain = page.getByRole('region', { name: 'Explain' });
+    await expect(explain.getByRole('button', { name: /Retry/ })).toBeVisible();
+    await expect(explain).not.toContainText('Most likely');
+    expect(complaints.splice(0).filter((each) => !each.includes('503'))).toEqual([]);
   } finally {
     await page.goto('about:blank'); // its stream would complain of a server that is gone
     await server.stop();
