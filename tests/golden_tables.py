@@ -54,7 +54,9 @@ class GoldenIO(PyArrowFileIO):
         return super().new_input(self._mapped(location))
 
     def new_output(self, location: str) -> PyArrowFile:
-        return super().new_output(self._mapped(location))
+        made = super().new_output(self._mapped(location))
+        made._location = location  # a manifest list names its manifests by this
+        return made
 
     def _mapped(self, location: str) -> str:
         return location.replace("golden:/", f"{self.properties['golden.root']}/", 1)

@@ -73,6 +73,17 @@ def test_rows_are_read_as_they_were_written_before_and_after_the_upgrade(
         assert simple(read(opened, name)) == simple(rows)
 
 
+def test_they_lie_wherever_a_checkout_lies(golden: tuple[SqlCatalog, dict[str, Any]]) -> None:
+    opened, expected = golden
+    for name in expected:
+        table = opened.load_table(("limnograph", name))
+        for snapshot in table.snapshots():
+            for manifest in snapshot.manifests(table.io):
+                entries = manifest.fetch_manifest_entry(table.io)
+                for path in (manifest.manifest_path, *(entry.data_file.file_path for entry in entries)):
+                    assert path.startswith("golden:/")
+
+
 def test_the_server_reads_them_without_an_upgrade(golden: tuple[SqlCatalog, dict[str, Any]]) -> None:
     opened, expected = golden
     engine = EmbeddedEngine(lambda: opened, ("limnograph",))
