@@ -14,9 +14,21 @@ export interface View {
 
 const rows = (least: number) => (page: Page) => expect(page.getByRole('row').nth(least)).toBeVisible();
 
+/** The panel comes last, and headings that come while a page is looked through cannot be put in order. */
+const explained = (page: Page) =>
+  expect(page.getByRole('region', { name: 'Explain' })).toHaveAttribute('aria-busy', 'false');
+
 export const VIEWS: readonly View[] = [
   { name: 'fleet', path: '/', drawn: rows(3), named: true },
-  { name: 'table', path: `${TABLE}?${NIGHT}`, drawn: (page) => new TimelinePage(page).drawn(), named: true },
+  {
+    name: 'table',
+    path: `${TABLE}?${NIGHT}`,
+    drawn: async (page) => {
+      await new TimelinePage(page).drawn();
+      await explained(page);
+    },
+    named: true,
+  },
   {
     name: 'commit',
     path: `${TABLE}/commits/${BURST_ID}`,
@@ -52,6 +64,7 @@ export const VIEWS: readonly View[] = [
       await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
       await expect(page.getByRole('heading', { name: 'Before and after' })).toBeVisible();
       await new TimelinePage(page).drawn();
+      await explained(page);
     },
     named: true,
   },

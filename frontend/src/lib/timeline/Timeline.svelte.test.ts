@@ -264,7 +264,7 @@ test('a failed source is a cause and Retry in its lane; others are untouched', a
 
 test('an absent lane says in one line why', async () => {
   const { screen } = await show();
-  await expect.element(screen.getByText(/Alerts are not received in this version/)).toBeVisible();
+  await expect.element(screen.getByText(/No alert was told here yet/)).toBeVisible();
 });
 
 test('only metadata is hatched right of the watermark', async () => {
