@@ -1,6 +1,6 @@
 """`make bench`: what we promise, measured against peers in one run. Writes results.json; a floor that breaks ends in 1.
 
-`--ci` takes slow peers at a tenth of the size and extrapolates by a stated law.
+`--ci` takes slow peers at a tenth of the size and extrapolates by a stated law; it writes only where `--results` says.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ci", action="store_true", help="slow peers at a tenth of the size")
     parser.add_argument("--only", action="append", choices=sorted(MEASURES), help="these measures alone")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, help="file to write; bench/results.json, and nothing with --ci")
     asked = parser.parse_args()
+    target = asked.results or (None if asked.ci else RESULTS)
     rows: list[Row] = []
     for name in asked.only or [name for name in MEASURES if not (asked.ci and name in APART)]:
         scratch = Path(tempfile.mkdtemp(prefix=f"limnograph-bench-{name}-"))
@@ -63,15 +64,21 @@ def main() -> int:
                 print(_line(row), flush=True)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-    held = json.loads(asked.results.read_text()) if asked.only and asked.results.exists() else {}
-    results = {**held, **{row.name: _result(row) for row in rows}}
-    asked.results.write_text(json.dumps(results, indent=2) + "\n")
-    if asked.results == RESULTS:
-        strategies.PAGE.write_text(strategies.document(results))
+    if target is not None:
+        _keep(rows, target, parts=bool(asked.only))
     broken = [row.name for row in rows if not row.holds]
     if broken:
         print(f"below half of the goal: {', '.join(broken)}", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _keep(rows: list[Row], target: Path, *, parts: bool) -> None:
+    """Write what was measured; `parts`: beside what the file has."""
+    held = json.loads(target.read_text()) if parts and target.exists() else {}
+    results = {**held, **{row.name: _result(row) for row in rows}}
+    target.write_text(json.dumps(results, indent=2) + "\n")
+    if target == RESULTS:
+        strategies.PAGE.write_text(strategies.document(results))
 
 
 def _result(row: Row) -> dict[str, object]:
