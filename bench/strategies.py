@@ -33,13 +33,13 @@ INTRODUCTION = """# Strategies of roll-ups, measured
 Generated from `bench/results.json` by `python bench/strategies.py`; `make bench` writes both. Chosen in
 [ADR 14](adr/0014-rollups-and-housekeeping.md).
 
-%s batches, one a minute of a virtual day (all of it: 1440; `make bench-ci` takes a quarter), each 500 facts of 100
-tables with all columns of `snapshots`, in an SQL catalog on local disk. The index is one row per table and hour. All
-strategies get the same facts by the same writer (`bench/aging.py`: plain Iceberg metadata, the least that a commit can
-cost) and must give the same answers. *Write impact* is what the index takes from the rate of ingest, by CPU seconds of
-one run; an engine adds its own cost to every commit, so the number of commits tells what becomes of it there. *Hot*
-asks for the last two hours, *cold* for the hours before: what every table added and its most files; best of 15.
-*Memory* is what the strategy itself keeps in memory in the end; it grows with the batches.
+%s batches, one a minute of a virtual day (all of it: 1440), each 500 facts of 100 tables with all columns of
+`snapshots`, in an SQL catalog on local disk. The index is one row per table and hour. All strategies get the same
+facts by the same writer (`bench/aging.py`: plain Iceberg metadata, the least that a commit can cost) and must give the
+same answers. *Write impact* is what the index takes from the rate of ingest, by CPU seconds of one run; an engine adds
+its own cost to every commit, so the number of commits tells what becomes of it there. *Hot* asks for the last two
+hours, *cold* for the hours before: what every table added and its most files; best of 15. *Memory* is what the
+strategy itself keeps in memory in the end; it grows with the batches.
 
 | strategy | commits | write impact | hot | cold | memory |
 |---|---:|---:|---:|---:|---:|
