@@ -1,4 +1,5 @@
-"""One of the servers that `front.py` compares, on granian as `limnograph serve` runs it: `front_server.py KIND FOLDER`.
+"""One of the servers that `front.py` compares: `front_server.py KIND FOLDER`. Ours and plain ASGI on granian as
+`limnograph serve` runs it, FastAPI on its own server: uvicorn with uvloop and httptools.
 
 Prints its address. `ours` writes the page's bytes and a token into the folder, from which the peers read them.
 """
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PAGE, TOKEN = "page.json", "token"
+PAGE, CODED, TOKEN = "page.json", "page.coded", "token"
 TABLE = "/api/v1/tables/lake/sales/orders"
 MINUTES = 360
 
@@ -38,11 +39,16 @@ def ours(folder: Path) -> Any:
 
 
 def plain(folder: Path) -> Any:
-    """What the server itself can do: the same bytes from an application that does nothing else; `/hello`: its least."""
-    page, hello = (folder / PAGE).read_bytes(), b'{"hello":"world"}'
+    """What granian can do: the same bytes, as they are and compressed, and nothing else; `/hello`: its least."""
+    bodies = {
+        "/page": (folder / PAGE).read_bytes(),
+        "/coded": (folder / CODED).read_bytes(),
+        "/hello": b'{"hello":"world"}',
+        "/readyz": b"{}",
+    }
     heads = {
-        body: [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        for body in (page, hello)
+        path: [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        for path, body in bodies.items()
     }
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -51,9 +57,9 @@ def plain(folder: Path) -> Any:
                 await send({"type": "lifespan.startup.complete"})
             await send({"type": "lifespan.shutdown.complete"})
             return
-        body = hello if scope["path"] == "/hello" else page
-        await send({"type": "http.response.start", "status": 200, "headers": heads[body]})
-        await send({"type": "http.response.body", "body": body})
+        path = scope["path"]
+        await send({"type": "http.response.start", "status": 200, "headers": heads[path]})
+        await send({"type": "http.response.body", "body": bodies[path]})
 
     return app
 
@@ -96,7 +102,6 @@ def fastapi(folder: Path) -> Any:
     async def get_hello() -> dict[str, str]:
         return {"hello": "world"}
 
-    app.add_api_route("/readyz", get_hello)
     # Pydantic's models are local to this function; FastAPI resolves their names from the signature's own objects.
     return app
 
@@ -106,8 +111,24 @@ def main(kind: str, folder: str) -> None:
     from limnograph.jobs.serve import free_port, serve
 
     app = {"ours": ours, "plain": plain, "fastapi": fastapi}[kind](Path(folder))
+    if kind == "fastapi":
+        _on_uvicorn(app)
+        return
     port = free_port("127.0.0.1", 0, given=True)
     asyncio.run(serve(app, "127.0.0.1", port, lambda url: print(url, flush=True)))
+
+
+def _on_uvicorn(app: Any) -> None:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            host, port = self.servers[0].sockets[0].getsockname()
+            print(f"http://{host}:{port}", flush=True)
+
+    settings = uvicorn.Config(app, "127.0.0.1", 0, loop="uvloop", http="httptools", log_level="error", access_log=False)
+    Server(settings).run()
 
 
 if __name__ == "__main__":
