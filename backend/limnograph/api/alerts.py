@@ -20,7 +20,8 @@ from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
 from limnograph.domain.asked import DEFAULT_LIMIT
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.time import LATEST_MS, MICROS_PER_MS
-from limnograph.services.alert_pages import AlertQuestion, AlertsQuery
+from limnograph.services.alert_pages import AlertsQuery
+from limnograph.services.alert_targets import AlertQuestion
 from limnograph.services.backend import Backend
 
 AnyRequest = Request[Any, Any, Any]

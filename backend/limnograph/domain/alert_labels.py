@@ -11,6 +11,8 @@ CATALOG = ("catalog", "exported_catalog")
 NAMESPACE = ("table_namespace", "exported_table_namespace", "exported_namespace", "namespace", "schema", "database")
 TABLE = ("table", "exported_table", "table_name", "dataset")
 JOB = ("job_name", "exported_job_name")
+TABLE_LABELS = frozenset({*CATALOG, *NAMESPACE, *TABLE})
+"""Every label that may say a part of the name of a table."""
 _WEAK = "namespace"
 """Kubernetes overwrites it with its own: one that fits no table is none of a table's."""
 _OFFSET, _PRIME, _BITS = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1

@@ -15,7 +15,8 @@ from limnograph.domain.structure import PartitionsPage, RefsPage, SchemaPage
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
-from limnograph.services.alert_pages import AlertQuestion, AlertsQuery
+from limnograph.services.alert_pages import AlertsQuery
+from limnograph.services.alert_targets import AlertQuestion
 from limnograph.services.explain_baseline import Windows
 from limnograph.services.labels import Said
 from limnograph.services.live import Live

@@ -21,7 +21,8 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.services.alert_pages import AlertPages, view
+from limnograph.services.alert_pages import AlertPages
+from limnograph.services.alert_views import view
 from limnograph.services.alerts import Alerts, Episode
 from limnograph.services.backend import Backend
 from limnograph.services.cold import WITHIN_S, ColdEngine, ColdReads

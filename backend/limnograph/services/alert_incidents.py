@@ -1,0 +1,91 @@
+"""One incident: an episode of an alert with its window, its table's commits in it, and the ways out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from limnograph.domain.alert_labels import TABLE_LABELS
+from limnograph.domain.alerts import AlertWindow, Incident
+from limnograph.domain.answers import CommitRow, CommitsPage
+from limnograph.domain.asked import CommitsQuery
+from limnograph.domain.errors import LimnographError, NotFound, SourceError
+from limnograph.domain.events import AlertFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.promql import Selector
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.ports.clock import Clock
+from limnograph.services.alert_intake import HIDDEN
+from limnograph.services.alert_links import expression, links
+from limnograph.services.alert_views import nearest, transition, view, window_of
+from limnograph.services.alerts import Alerts, Episode
+from limnograph.services.metrics import Metrics
+
+LONGEST_PENDING = 7 * 86_400 * MICROS_PER_SECOND
+ASK_S = 2.0
+COMMITS, BEFORE = 50, 20
+Commits = Callable[[CommitsQuery], Awaitable[CommitsPage]]
+
+
+class Incidents:
+    """`commits`: the lists of commits; `alertmanager`: its address for people, of the settings."""
+
+    def __init__(
+        self, alerts: Alerts, commits: Commits, clock: Clock, metrics: Metrics | None, alertmanager: str | None
+    ) -> None:
+        self._alerts, self._commits, self._clock = alerts, commits, clock
+        self._metrics, self._alertmanager = metrics, alertmanager
+
+    async def of(self, mark: str, starts_at: int | None) -> Incident:
+        """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""
+        found = await self._alerts.of_fingerprint(mark)
+        episode = nearest(found, starts_at)
+        if episode is None:
+            raise NotFound(f"no alert {mark} was told here")
+        fact = episode.fact
+        since = await self._since(fact)
+        window = window_of(since or fact.starts_at, fact.starts_at, episode, expression(fact.generator_url))
+        annotations = {k: v for k, v in (fact.annotations or {}).items() if k not in HIDDEN.values()}
+        return Incident(
+            alert=view(episode),
+            active_at=None if since is None else since // MICROS_PER_MS,
+            window=window,
+            labels=fact.labels or {},
+            annotations=annotations,
+            expression=expression(fact.generator_url),
+            transitions=[transition(told) for told in _in_order(episode)],
+            commits=await self._nearby(fact, window),
+            before=[view(one) for one in found if one.fact.starts_at < fact.starts_at][:BEFORE],
+            links=links(fact, self._alertmanager),
+        )
+
+    async def _since(self, fact: AlertFact) -> int | None:
+        """When the expression became true, as Prometheus has it; None where it does not say."""
+        if self._metrics is None or not fact.alert_name:
+            return None
+        own = {k: v for k, v in (fact.labels or {}).items() if k == "alertname" or k in TABLE_LABELS}
+        with contextlib.suppress(LimnographError, TimeoutError, ValueError):
+            async with asyncio.timeout(ASK_S):
+                text = str(Selector("ALERTS_FOR_STATE", own))
+                found = (await self._metrics.instant(text, fact.starts_at // MICROS_PER_MS)).series
+            times = [round(one.values[-1] * MICROS_PER_SECOND) for one in found]
+            fitting = [at for at in times if fact.starts_at - LONGEST_PENDING < at <= fact.starts_at + 60_000_000]
+            return min(max(fitting), fact.starts_at) if fitting else None
+        return None
+
+    async def _nearby(self, fact: AlertFact, window: AlertWindow) -> list[CommitRow]:
+        """Commits of the alert's table within the window; none where that is not known, or cannot be read now."""
+        if not (fact.catalog and fact.namespace and fact.table):
+            return []
+        end = min(window.end or fact.starts_at // MICROS_PER_MS + 1_800_000, self._clock.now() // MICROS_PER_MS + 1)
+        name = TableName(fact.catalog, fact.namespace, fact.table)
+        query = CommitsQuery(start=window.start, end=max(end, window.start + 1), table=name, limit=COMMITS)
+        try:
+            return (await self._commits(query)).rows
+        except (NotFound, SourceError):
+            return []
+
+
+def _in_order(episode: Episode) -> list[AlertFact]:
+    return [episode.told[status] for status in ("firing", "resolved") if status in episode.told]

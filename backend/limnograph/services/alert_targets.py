@@ -1,0 +1,188 @@
+"""Where a link with labels leads: our own record, else Prometheus, else Alertmanager, else what the link says."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+from urllib.parse import quote, urlencode
+
+from limnograph.domain.alert_labels import TABLE_LABELS, fingerprint, named, tables
+from limnograph.domain.alerts import AlertTable, AlertTarget, AlertWindow
+from limnograph.domain.errors import LimnographError, SourceError
+from limnograph.domain.events import AlertFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.promql import Selector
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.ports.active_alerts import ActiveAlerts
+from limnograph.ports.clock import Clock
+from limnograph.services.alert_links import expression
+from limnograph.services.alert_views import nearest, open_window, place, refs, window_of
+from limnograph.services.alerts import Alerts, Episode
+from limnograph.services.metrics import Metrics
+
+ASK_S = 2.0
+
+
+class AlertQuestion(NamedTuple):
+    """A link: its labels, and what it says beside them. `starts_at` epoch microseconds."""
+
+    labels: Mapping[str, str]
+    fingerprint: str | None = None
+    starts_at: int | None = None
+
+
+class _Active(NamedTuple):
+    source: Literal["prometheus", "alertmanager"]
+    state: Literal["pending", "firing"]
+    fingerprint: str
+    labels: Mapping[str, str]
+    since: int | None
+
+
+class AlertTargets:
+    """`known`: names of the tables that are known now; `metrics`, `active`: who is asked where there is no record."""
+
+    def __init__(
+        self,
+        alerts: Alerts,
+        known: Callable[[], Sequence[TableName]],
+        clock: Clock,
+        metrics: Metrics | None,
+        active: ActiveAlerts | None,
+    ) -> None:
+        self._alerts, self._known, self._clock = alerts, known, clock
+        self._metrics, self._active = metrics, active
+
+    async def of(self, question: AlertQuestion) -> AlertTarget:
+        """Our own record, else Prometheus, else Alertmanager, else what the link itself says."""
+        meant = tables(question.labels, self._known())
+        told = self._of_record(question, self._alerts.episodes(), meant)
+        if not told:
+            with contextlib.suppress(SourceError):
+                told = self._of_record(question, await self._alerts.older(), meant)
+        if told:
+            return self._from_record(question, told)
+        active = await self._asked(question)
+        if active is not None:
+            meant = tables(active.labels, self._known()) or meant
+        return self._from_link(question, active, meant)
+
+    def _of_record(
+        self, question: AlertQuestion, episodes: Sequence[Episode], meant: Sequence[TableName]
+    ) -> list[Episode]:
+        """Episodes that fit the link, newest first."""
+        if question.fingerprint:
+            return [one for one in episodes if one.fact.fingerprint == question.fingerprint]
+        if not question.labels:
+            return []
+        return [one for one in episodes if _fits(one.fact, question.labels, meant)]
+
+    def _from_record(self, question: AlertQuestion, told: Sequence[Episode]) -> AlertTarget:
+        about = {(one.fact.catalog, one.fact.namespace, one.fact.table) for one in told}
+        one = nearest(sorted(told, key=place), question.starts_at)
+        if one is None or len(about) > 1:
+            now = self._clock.now()
+            about_tables = [AlertTable(catalog=c, table_namespace=n, table=t) for c, n, t in sorted(about, key=str)]
+            return _target(question, "record", about_tables, window=open_window(now))
+        fact = one.fact
+        path = f"/alerts/{quote(fact.fingerprint, safe='')}?starts_at={fact.starts_at // MICROS_PER_MS}"
+        return AlertTarget(
+            path=path,
+            source="record",
+            state="firing" if one.firing else "resolved",
+            fingerprint=fact.fingerprint,
+            active_at=None,
+            window=window_of(fact.starts_at, fact.starts_at, one, expression(fact.generator_url)),
+            labels=fact.labels or {},
+            tables=refs(fact),
+        )
+
+    def _from_link(self, question: AlertQuestion, active: _Active | None, meant: Sequence[TableName]) -> AlertTarget:
+        """No record: the table's page at that time when there is one table, else somebody has to choose."""
+        since = (active.since if active else None) or question.starts_at
+        window = open_window(since if since is not None else self._clock.now(), live=since is not None)
+        about_tables = [AlertTable(catalog=n.catalog, table_namespace=n.namespace, table=n.table) for n in meant]
+        found = _target(question, active.source if active else "url", about_tables, window=window)
+        known = set(self._known())
+        path = None
+        if len(meant) == 1 and meant[0] in known:
+            segments = (meant[0].catalog, meant[0].namespace, meant[0].table)
+            path = "/t/" + "/".join(quote(part.replace("/", "~s"), safe="") for part in segments)
+            span = {"from": window.start, **({} if window.end is None else {"to": window.end})}
+            path += "?" + urlencode(span)
+        return AlertTarget(
+            path=path,
+            source=found.source,
+            state=active.state if active else "unknown",
+            fingerprint=active.fingerprint if active else None,
+            active_at=None if active is None or active.since is None else active.since // MICROS_PER_MS,
+            window=window,
+            labels=dict(active.labels) if active else dict(question.labels),
+            tables=about_tables,
+        )
+
+    async def _asked(self, question: AlertQuestion) -> _Active | None:
+        """Whether Prometheus, else Alertmanager, has an alert with these labels now; one that fails says nothing."""
+        if "alertname" not in question.labels:
+            return None
+        for ask in (self._in_prometheus, self._in_alertmanager):
+            with contextlib.suppress(LimnographError, TimeoutError, ValueError):
+                async with asyncio.timeout(ASK_S):
+                    found = await ask(question.labels)
+                    if found is not None:
+                        return found
+        return None
+
+    async def _in_prometheus(self, labels: Mapping[str, str]) -> _Active | None:
+        if self._metrics is None:
+            return None
+        now = self._clock.now() // MICROS_PER_MS
+        found = (await self._metrics.instant(str(Selector("ALERTS", labels)), now)).series
+        if not found:
+            return None
+        series = min(found, key=lambda one: one.labels.get("alertstate") != "firing")
+        own = {k: v for k, v in series.labels.items() if k not in {"__name__", "alertstate"}}
+        since = (await self._metrics.instant(str(Selector("ALERTS_FOR_STATE", own)), now)).series
+        at = round(since[0].values[-1] * MICROS_PER_SECOND) if since else None
+        state: Literal["pending", "firing"] = "pending" if series.labels.get("alertstate") == "pending" else "firing"
+        return _Active("prometheus", state, fingerprint(own), own, at)
+
+    async def _in_alertmanager(self, labels: Mapping[str, str]) -> _Active | None:
+        if self._active is None:
+            return None
+        found = await asyncio.to_thread(self._active.matching, labels)
+        if not found:
+            return None
+        one = max(found, key=lambda alert: alert.starts_at or 0)
+        return _Active("alertmanager", "firing", one.fingerprint, one.labels, one.starts_at)
+
+
+def _fits(fact: AlertFact, labels: Mapping[str, str], meant: Sequence[TableName]) -> bool:
+    own = fact.labels or {}
+    if any(own.get(name) != value for name, value in labels.items() if name not in TABLE_LABELS):
+        return False
+    if meant:
+        return (fact.catalog, fact.namespace, fact.table) in {tuple(name) for name in meant}
+    said = named(labels)
+    return said.table is None or (said.table == fact.table and said.namespace in {None, fact.namespace})
+
+
+def _target(
+    question: AlertQuestion,
+    source: Literal["record", "prometheus", "alertmanager", "url"],
+    refs: list[AlertTable],
+    *,
+    window: AlertWindow,
+) -> AlertTarget:
+    return AlertTarget(
+        path=None,
+        source=source,
+        state="unknown",
+        fingerprint=None,
+        active_at=None,
+        window=window,
+        labels=dict(question.labels),
+        tables=refs,
+    )

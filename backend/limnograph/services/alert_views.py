@@ -1,0 +1,79 @@
+"""Episodes of alerts on the wire: what a row says, in which order, and the time to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from limnograph.domain.alerts import AlertTable, AlertTransition, AlertView, AlertWindow
+from limnograph.domain.events import AlertFact
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.services.alert_links import longest_range_s
+from limnograph.services.alerts import Episode
+
+LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
+"""The window begins at least so long before the expression became true."""
+AFTER = 30 * 60 * MICROS_PER_SECOND
+
+
+def view(episode: Episode) -> AlertView:
+    """An episode on the wire."""
+    fact, end = episode.fact, episode.ends_at
+    told = fact.annotations or {}
+    return AlertView(
+        fingerprint=fact.fingerprint,
+        starts_at=fact.starts_at // MICROS_PER_MS,
+        ends_at=None if end is None else end // MICROS_PER_MS,
+        state="firing" if episode.firing else "resolved",
+        alert_name=fact.alert_name,
+        severity=fact.severity,
+        table=next(iter(refs(fact)), None),
+        job_name=fact.job_name,
+        summary=told.get("summary") or told.get("message") or told.get("description"),
+        source=fact.source,
+    )
+
+
+def refs(fact: AlertFact) -> list[AlertTable]:
+    """The table of an alert, as much of it as is known."""
+    if fact.table is None:
+        return []
+    return [AlertTable(catalog=fact.catalog, table_namespace=fact.namespace, table=fact.table)]
+
+
+def place(episode: Episode) -> tuple[int, int, str]:
+    """What the list is sorted by: firing ones first, then newest first."""
+    return int(not episode.firing), -episode.fact.starts_at, episode.fact.fingerprint
+
+
+def nearest(newest_first: Sequence[Episode], starts_at: int | None) -> Episode | None:
+    """The episode that begins at an instant, else the last one that began before it, else the first."""
+    if starts_at is not None:
+        begun = [one for one in newest_first if one.fact.starts_at <= starts_at + MICROS_PER_SECOND]
+        return max(begun or newest_first, key=lambda one: one.fact.starts_at, default=None)
+    return newest_first[0] if newest_first else None
+
+
+def window_of(since: int, fired: int, episode: Episode, asked: str | None) -> AlertWindow:
+    """Of an episode whose expression `asked` became true at `since`."""
+    before = max(LEAST_BEFORE, 4 * (fired - since), round(longest_range_s(asked) * MICROS_PER_SECOND))
+    end = episode.ends_at
+    return AlertWindow(
+        start=max(0, since - before) // MICROS_PER_MS, end=None if end is None else (end + AFTER) // MICROS_PER_MS
+    )
+
+
+def open_window(since: int, *, live: bool = True) -> AlertWindow:
+    """From an hour before an instant until then, or until now."""
+    end = None if live else since // MICROS_PER_MS
+    return AlertWindow(start=max(0, since - LEAST_BEFORE) // MICROS_PER_MS, end=end)
+
+
+def transition(fact: AlertFact) -> AlertTransition:
+    """One thing that was told of an episode."""
+    at = fact.starts_at if fact.status == "firing" else fact.ends_at
+    seen = fact.observed_at
+    return AlertTransition(
+        status="firing" if fact.status == "firing" else "resolved",
+        at=None if at is None else at // MICROS_PER_MS,
+        observed_at=None if seen is None else seen // MICROS_PER_MS,
+    )
