@@ -181,6 +181,6 @@ def test_when_the_reader_of_a_page_leaves_its_questions_end_upstream() -> None:
         with pytest.raises(asyncio.CancelledError):
             await reading
         await asyncio.sleep(0.01)
-        assert source.ended == source.asked == 1
+        assert source.ended == source.asked >= 1
 
     asyncio.run(run())

@@ -1,23 +1,29 @@
-"""The lane of alerts: a bar for each episode of the table that touches the range."""
+"""The lane of alerts: a bar for each episode of the table that touches the range, one for the time that it waited."""
 
 from __future__ import annotations
 
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
 from limnograph.domain.timeline import Bar, BarsLane
+from limnograph.services.alert_pending import waits
 from limnograph.services.alerts import Alerts, Episode
+from limnograph.services.metrics import Metrics
 
 MOST = 500
 """Bars of one answer; the newest ones."""
 
 
-def draw(alerts: Alerts | None, name: TableName, span: TimeRange) -> BarsLane:
-    """`absent` until anybody has told an alert at all."""
-    if alerts is None or not alerts.version(None):
-        return BarsLane(id="alerts", source="alertmanager", unit="alerts", status="absent", bars=[])
-    found = [_bar(episode) for episode in alerts.episodes(name)]
-    bars = [bar for bar in found if bar.start < span.end and (bar.end is None or bar.end > span.start)][:MOST]
-    return BarsLane(id="alerts", source="alertmanager", unit="alerts", status="ok", bars=bars[::-1])
+async def draw(
+    alerts: Alerts | None, metrics: Metrics | None, name: TableName, span: TimeRange, now_ms: int
+) -> BarsLane:
+    """`absent` until anybody has told an alert at all, or one waits."""
+    episodes = alerts.episodes(name) if alerts else []
+    waiting = await waits(metrics, name, span, now_ms, [episode.fact for episode in episodes])
+    known = waiting or (alerts is not None and alerts.version(None))
+    bars = [_bar(episode) for episode in episodes]
+    bars = [bar for bar in bars if bar.start < span.end and (bar.end is None or bar.end > span.start)]
+    bars = sorted([*bars, *waiting], key=lambda bar: bar.start)[-MOST:]
+    return BarsLane(id="alerts", source="alertmanager", unit="alerts", status="ok" if known else "absent", bars=bars)
 
 
 def _bar(episode: Episode) -> Bar:

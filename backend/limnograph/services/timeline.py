@@ -19,7 +19,7 @@ from limnograph.services.cold_tiers import Rolled, TierReader
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
 from limnograph.services.jobs import Jobs
-from limnograph.services.metrics import page_budget
+from limnograph.services.metrics import Metrics, page_budget
 
 MAX_COMPARE_S = 731 * 86_400
 """Two years: what is compared with a whole year lies before it."""
@@ -45,9 +45,10 @@ class TimelineService:
         tiers: TierReader | None = None,
         viewed: Callable[[TableName], None] = lambda _name: None,
         alerts: Alerts | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
-        self._tiers, self._viewed, self._alerts = tiers, viewed, alerts
+        self._tiers, self._viewed, self._alerts, self._metrics = tiers, viewed, alerts, metrics
 
     async def answer(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, compare_s: int | None
@@ -77,11 +78,15 @@ class TimelineService:
         async with asyncio.TaskGroup() as group:
             meta = group.create_task(self._meta(name, span, wanted))
             measured = group.create_task(self._measured(name, span, asked, job))
-        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *self._alerted(name, span, asked)]}
+            alerted = group.create_task(self._alerted(name, span, asked))
+        found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *alerted.result()]}
         return [found[lane] for lane in asked]
 
-    def _alerted(self, name: TableName, span: TimeRange, asked: tuple[str, ...]) -> list[Lane]:
-        return [alert_lane.draw(self._alerts, name, span)] if "alerts" in asked else []
+    async def _alerted(self, name: TableName, span: TimeRange, asked: tuple[str, ...]) -> list[Lane]:
+        if "alerts" not in asked:
+            return []
+        now_ms = self._clock.now() // MICROS_PER_MS
+        return [await alert_lane.draw(self._alerts, self._metrics, name, span, now_ms)]
 
     async def _meta(self, name: TableName, span: TimeRange, wanted: list[str]) -> list[Lane]:
         if not wanted:

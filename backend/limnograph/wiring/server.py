@@ -133,6 +133,7 @@ class Parts:
                 tiers=TierReader(old, hourly_days),
                 viewed=ViewedTables(self._wake, clock),
                 alerts=self.alerts,
+                metrics=self._metrics,
             ),
             commits=Commits(lists, CommitDetails(self.store, old, jobs, clock)),
             partitions=PartitionPages(self.store, old, clock),

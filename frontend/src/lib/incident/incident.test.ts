@@ -121,6 +121,10 @@ test('the time before an alert fired is pending, and the alert itself is there o
     lanes: [{ ...lane, bars: [{ ...bars(once)[1]!, label: 'A' }] }],
   } as unknown as Schemas['Timeline'];
   expect(bars(withAlert(known, incident('A'), 'firing'))).toHaveLength(1);
+  // the server found it too: once is enough
+  expect(bars(withAlert(once, told, 'firing'))).toHaveLength(2);
+  const waiting = withAlert(answer, told, 'pending');
+  expect(bars(withAlert(waiting, told, 'pending'))).toHaveLength(1);
 });
 
 test('only a runbook of ours is read, whatever host its address names', () => {

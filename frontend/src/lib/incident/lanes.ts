@@ -1,4 +1,5 @@
-// The lanes of an incident's timeline, by what the alert is about, and its own pending time in the lane of alerts. Pure.
+// The lanes of an incident's timeline, by what the alert is about, and its own pending time in the lane of alerts,
+// where the server did not find it. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 import { nameOf, type State } from '#lib/alerts/words.ts';
 import type { Answer, Bar } from '#lib/timeline/lane.ts';
@@ -29,10 +30,13 @@ export function withAlert(answer: Answer, { alert, active_at: active }: Incident
   const lanes = answer.lanes.map((lane) => {
     if (lane.id !== 'alerts' || lane.kind !== 'bars') return lane;
     const own = (bar: Bar) => bar.label === label && bar.start === alert.starts_at;
+    const waited = (bar: Bar) =>
+      bar.label === label && bar.state === 'pending' && bar.end === alert.starts_at;
     const bars = [...lane.bars];
-    if (state === 'pending')
-      bars.push({ start: active ?? alert.starts_at, end: null, label, state, detail: null });
-    else if (active !== null && active < alert.starts_at)
+    if (state === 'pending') {
+      if (!lane.bars.some((bar) => bar.label === label && bar.state === state && bar.end === null))
+        bars.push({ start: active ?? alert.starts_at, end: null, label, state, detail: null });
+    } else if (active !== null && active < alert.starts_at && !lane.bars.some(waited))
       bars.push({ start: active, end: alert.starts_at, label, state: 'pending', detail: null });
     if (state !== 'pending' && state !== 'unknown' && !lane.bars.some(own))
       bars.push({ start: alert.starts_at, end: alert.ends_at, label, state, detail: alert.summary });

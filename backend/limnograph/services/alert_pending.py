@@ -1,0 +1,117 @@
+"""When alerts of a table waited before they fired, out of what Prometheus writes about its own rules.
+
+`ALERTS` has a sample at each evaluation while an alert is pending or fires; `ALERTS_FOR_STATE` says since when its
+expression is true. Both are asked with one question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from limnograph.domain.alert_labels import tables
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.events import AlertFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.promql import Selector, Union
+from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.timeline import Bar
+from limnograph.services.metrics import Metrics, page_budget
+
+WITHIN_S = 2.0
+"""The lane does not wait longer: what was told here stands without it."""
+LONGEST_MS = 7 * 86_400_000
+"""No rule waits longer; an older beginning is that of another episode."""
+METRICS = ("ALERTS", "ALERTS_FOR_STATE")
+
+
+class _Rule(NamedTuple):
+    """Samples of one label set, epoch ms: when it was pending, when it fired, and since when it was true."""
+
+    labels: Mapping[str, str]
+    pending: set[int]
+    firing: set[int]
+    since: dict[int, int]
+
+
+async def waits(
+    metrics: Metrics | None, name: TableName, span: TimeRange, now_ms: int, told: Iterable[AlertFact]
+) -> list[Bar]:
+    """A bar for each time that an alert of the table waited: until it fired, where it did. None of them where no source
+    answers in time: `told`, what was told here, stands without them.
+    """
+    end = min(span.end, now_ms)
+    if metrics is None or end <= span.start:
+        return []
+    question = RangeQuery(selector(name), span.start, end, span.step)
+    try:
+        with page_budget(WITHIN_S):
+            found = await metrics.everywhere(question)
+    except LimnographError:
+        return []
+    facts, width = list(told), span.step * 1000
+    newest = span.start + (end - span.start) // width * width
+    still = newest if span.end > now_ms - width else None
+    rules = [rule for rule in _rules(found) if name in tables(rule.labels, [name])]
+    bars = [bar for rule in rules for bar in _of(rule, facts, width, still)]
+    return [bar for bar in bars if bar.start < span.end and (bar.end is None or bar.end > span.start)]
+
+
+def selector(name: TableName) -> str:
+    """States of all alerts whose labels may name a table: by the aliases of `table`, and with its full name."""
+    bare, full = name.table, ".".join(name)
+    said = [("table", bare), ("exported_table", bare), ("table_name", bare), ("table", full), ("dataset", full)]
+    return str(Union(tuple(Selector(METRICS, {label: value}) for label, value in said)))
+
+
+def _rules(found: Matrix) -> list[_Rule]:
+    rules: dict[frozenset[tuple[str, str]], _Rule] = {}
+    for one in found.series:
+        own = {name: value for name, value in one.labels.items() if name not in {"__name__", "alertstate"}}
+        rule = rules.setdefault(frozenset(own.items()), _Rule(own, set(), set(), {}))
+        _add(rule, one)
+    return list(rules.values())
+
+
+def _add(rule: _Rule, one: Series) -> None:
+    if one.labels.get("__name__") == METRICS[1]:
+        rule.since.update((at, round(value * 1000)) for at, value in zip(one.times, one.values, strict=True))
+    elif one.labels.get("alertstate") == "pending":
+        rule.pending.update(one.times)
+    else:
+        rule.firing.update(one.times)
+
+
+def _of(rule: _Rule, told: Sequence[AlertFact], width: int, still: int | None) -> list[Bar]:
+    """`still`: the newest instant that was asked about, where it is now."""
+    fired = sorted(fact.starts_at // MICROS_PER_MS for fact in told if _same(rule.labels, fact.labels or {}))
+    found: dict[int, int | None] = {}
+    for before, at in zip([0, *fired], fired, strict=False):
+        # A wait that is shorter than a step has no sample of its own, but its beginning is known while the alert fires.
+        known = [since for since in rule.since.values() if before < since <= at - 1000 and at - since <= LONGEST_MS]
+        if known:
+            found[max(known)] = at
+    for first, last in _runs(rule.pending, width):
+        start = min(rule.since.get(first, first), first)
+        if start not in found:
+            ends = [at for at in (*fired, *sorted(rule.firing)) if last < at <= last + 2 * width]
+            found[start] = ends[0] if ends else None if last == still else last
+    label = rule.labels.get("alertname", "")
+    return [Bar(start=start, end=end, label=label, state="pending") for start, end in sorted(found.items())]
+
+
+def _runs(times: Iterable[int], width: int) -> list[tuple[int, int]]:
+    """First and last of each run of neighbouring steps."""
+    runs: list[tuple[int, int]] = []
+    for at in sorted(times):
+        if runs and at - runs[-1][1] <= width:
+            runs[-1] = runs[-1][0], at
+        else:
+            runs.append((at, at))
+    return runs
+
+
+def _same(rule: Mapping[str, str], told: Mapping[str, str]) -> bool:
+    """What was told may carry external labels besides."""
+    return all(told.get(name) == value for name, value in rule.items())
