@@ -4,12 +4,28 @@ import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import type { Plugin } from 'vite';
 
+const standIn = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const BUILD_INTO = '../backend/limnograph/_dashboard';
 const api = process.env['LIMNOGRAPH_API'] ?? 'http://127.0.0.1:8787';
 /** What every page loads: one file compresses better than twenty. A part that only some load on demand must not be here. */
 const SHARED =
-  /src\/lib\/(api\/(client|names|problem|login)|format|live|state|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
+  /src\/lib\/(api\/(client|names|problem|login)|format|live|state|shell\/(sources|StatusFeed|theme|tools)|structure\/link|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
+/** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
+const TIMELINE =
+  /src\/lib\/timeline\/(BarsPlot|CommitMarks|LaneRow|SeriesPlot|TimeAxis|Timeline|TimelineFooter|bars|bisect|brush|compare|frame|keys|lane|look|marks|navigation|path|reading|scale|ticks|values)\./;
+/**
+ * Kit reads answers of a rendering server and the state of shallow routes with `devalue`: 4 KB gzip of every first load
+ * for what a dashboard of files has neither of. The server side of the build keeps the package.
+ */
+const plainState: Plugin = {
+  name: 'plain-state',
+  apply: 'build',
+  enforce: 'pre',
+  applyToEnvironment: ({ name }) => name === 'client',
+  resolveId: (id) => (id === 'devalue' ? standIn('./src/lib/state/devalue.ts') : null),
+};
 const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 const quietChromium = [
   '--no-sandbox',
@@ -23,6 +39,7 @@ const quietChromium = [
 
 export default defineConfig({
   plugins: [
+    plainState,
     sveltekit({
       adapter: adapter({ pages: BUILD_INTO, assets: BUILD_INTO, fallback: '200.html', precompress: true }),
       compilerOptions: { runes: true },
@@ -34,11 +51,18 @@ export default defineConfig({
   ],
   build: {
     rolldownOptions: {
-      output: { codeSplitting: { groups: [{ name: 'shared', test: SHARED }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'shared', test: SHARED },
+            { name: 'timeline', test: TIMELINE },
+          ],
+        },
+      },
     },
   },
   resolve: {
-    alias: { 'focus-trap': fileURLToPath(new URL('./src/lib/ui/focus-trap.ts', import.meta.url)) },
+    alias: { 'focus-trap': standIn('./src/lib/ui/focus-trap.ts') },
   },
   server: { proxy: { '/api': api } },
   test: {
