@@ -32,7 +32,7 @@ demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, s
 
 .PHONY: test
 test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 minutes)
-	pytest -n 2 --dist loadgroup --durations=25 $(PYTEST_ARGS) || $(AGAIN)
+	pytest -n 2 --dist loadgroup --no-loadscope-reorder --durations=25 $(PYTEST_ARGS) || $(AGAIN)
 	cd frontend && npm test
 	$(MAKE) e2e
 

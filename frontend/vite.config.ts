@@ -4,6 +4,7 @@ import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import { CHROMIUM_ARGS } from './chromium.ts';
 import type { Plugin } from 'vite';
 
 const standIn = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -27,15 +28,6 @@ const plainState: Plugin = {
   resolveId: (id) => (id === 'devalue' ? standIn('./src/lib/state/devalue.ts') : null),
 };
 const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-const quietChromium = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 export default defineConfig({
   plugins: [
@@ -89,7 +81,7 @@ export default defineConfig({
             headless: true,
             screenshotFailures: false,
             viewport: { width: 1280, height: 800 },
-            provider: playwright({ launchOptions: { executablePath, args: quietChromium } }),
+            provider: playwright({ launchOptions: { executablePath, args: CHROMIUM_ARGS } }),
             instances: [{ browser: 'chromium' }],
           },
         },

@@ -49,9 +49,9 @@ def small_lake(folder: Path, settings: str = "", commits: int = 1) -> SqlCatalog
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Served]:
-    """Stopped at the end; what it logged is then in `folder/log`."""
-    catalog = small_lake(folder, '[auth]\nmode = "tokens"\n', commits=2)
+def served(folder: Path, settings: str = "") -> Iterator[Served]:
+    """Stopped at the end; what it logged is then in `folder/log`. `settings`: more of them."""
+    catalog = small_lake(folder, f'[auth]\nmode = "tokens"\n{settings}', commits=2)
     config = ["--config", str(folder / "limnograph.toml")]
     made = subprocess.run(
         [*PROGRAM, "token", "create", "all", "--scope", "read,webhook,maintain", *config],

@@ -1,19 +1,7 @@
 // Every page, light and dark: axe finds nothing and leaves nothing undecided, nothing scrolls sideways, no CSP report.
-import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import { accessible } from '../axe.ts';
 import { expect, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
-
-async function axe(page: Page): Promise<void> {
-  const found = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const told = (results: typeof found.violations): string[] =>
-    results.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
-  expect(told(found.violations)).toEqual([]);
-  // Contrast over a pattern or an overlap is computed by the token tests; all else must be decided.
-  expect(told(found.incomplete.filter(({ id }) => id !== 'color-contrast'))).toEqual([]);
-}
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(colorScheme, () => {
@@ -22,20 +10,20 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test('fleet, its finder and its popovers', async ({ page }) => {
       await page.goto('/');
       await expect(page.getByRole('row').nth(3)).toBeVisible();
-      await axe(page);
+      await accessible(page);
       await page.keyboard.press('/');
       await page.keyboard.type('orders');
       await expect(page.getByRole('option', { name: /orders/ }).first()).toBeVisible();
-      await axe(page);
+      await accessible(page);
     });
 
     test('table page with its timeline, a commit and the table view', async ({ page, story, around }) => {
       await page.goto(`${tablePath(story)}?${around}&c=${story.burst.snapshot_id}`);
       await new TimelinePage(page).drawn();
       await expect(page.getByRole('complementary').getByText('+50,000').first()).toBeVisible();
-      await axe(page);
+      await accessible(page);
       await page.getByRole('button', { name: 'View as table' }).click();
-      await axe(page);
+      await accessible(page);
     });
 
     test('what opens: range, lanes, sources, help', async ({ page, story, around }) => {
@@ -44,28 +32,28 @@ for (const colorScheme of ['light', 'dark'] as const) {
       for (const name of [/UTC.*h/, 'Lanes', 'Share', /^Prometheus/]) {
         await page.getByRole('button', { name }).first().click();
         await expect(page.getByRole('dialog').first()).toBeVisible();
-        await axe(page);
+        await accessible(page);
         await page.keyboard.press('Escape');
         await expect(page.getByRole('dialog')).toHaveCount(0);
       }
       await page.keyboard.press('?');
       await expect(page.getByRole('dialog', { name: /shortcuts|keyboard/i })).toBeVisible();
-      await axe(page);
+      await accessible(page);
     });
 
     test('commit page, lists of commits, status', async ({ page, story }) => {
       await page.goto(`${tablePath(story)}/commits/${story.burst.snapshot_id}`);
       await expect(page.getByText('51,202').first()).toBeVisible();
-      await axe(page);
+      await accessible(page);
       await page.goto(`${tablePath(story)}/commits`);
       await expect(page.getByRole('row').nth(3)).toBeVisible();
-      await axe(page);
+      await accessible(page);
       await page.goto('/commits');
       await expect(page.getByRole('row').nth(3)).toBeVisible();
-      await axe(page);
+      await accessible(page);
       await page.goto('/status');
       await expect(page.getByText(/pipeline/i).first()).toBeVisible();
-      await axe(page);
+      await accessible(page);
     });
   });
 }

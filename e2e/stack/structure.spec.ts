@@ -1,6 +1,6 @@
 // The pages of a table's structure on the demo: from the timeline to the partition that grew, its schema, its refs.
 import type { Page } from '@playwright/test';
-import { accessible } from '../ui/axe.ts';
+import { accessible } from '../axe.ts';
 import { TimelinePage } from '../timeline.ts';
 import { expect, tablePath, test } from './fixtures.ts';
 

@@ -1,6 +1,6 @@
 // Every page for everybody: light, dark, forced colours, 320 px, no motion, printed.
 import type { Page } from '@playwright/test';
-import { accessible } from './axe.ts';
+import { accessible } from '../axe.ts';
 import { changed, expect, test } from './fixtures.ts';
 import { NIGHT, TABLE } from './moment.ts';
 import { VIEWS } from './pages.ts';

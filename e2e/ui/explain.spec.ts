@@ -1,7 +1,7 @@
 // Why the job slowed down: the selection explained, no cause, a compaction that comes every day, and what a person says.
 import type { Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
-import { accessible } from './axe.ts';
+import { accessible } from '../axe.ts';
 import { changed, expect, expectOnly, test } from './fixtures.ts';
 import { at, BURST_ID, NIGHT, TABLE } from './moment.ts';
 import type { Explained, Hypothesis, Timeline } from './wire.ts';

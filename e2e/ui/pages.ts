@@ -10,6 +10,8 @@ export interface View {
   readonly drawn: (page: Page) => Promise<void>;
   /** Shows names that people of the lake chose. */
   readonly named: boolean;
+  /** Asks the server for what it shows; settings do not. */
+  readonly asks: boolean;
 }
 
 const rows = (least: number) => (page: Page) => expect(page.getByRole('row').nth(least)).toBeVisible();
@@ -19,7 +21,7 @@ const explained = (page: Page) =>
   expect(page.getByRole('region', { name: 'Explain' })).toHaveAttribute('aria-busy', 'false');
 
 export const VIEWS: readonly View[] = [
-  { name: 'fleet', path: '/', drawn: rows(3), named: true },
+  { name: 'fleet', path: '/', drawn: rows(3), named: true, asks: true },
   {
     name: 'table',
     path: `${TABLE}?${NIGHT}`,
@@ -28,34 +30,39 @@ export const VIEWS: readonly View[] = [
       await explained(page);
     },
     named: true,
+    asks: true,
   },
   {
     name: 'commit',
     path: `${TABLE}/commits/${BURST_ID}`,
     drawn: (page) => expect(page.getByText('51,202').first()).toBeVisible(),
     named: true,
+    asks: true,
   },
-  { name: 'commits of a table', path: `${TABLE}/commits`, drawn: rows(3), named: true },
+  { name: 'commits of a table', path: `${TABLE}/commits`, drawn: rows(3), named: true, asks: true },
   {
     name: 'partitions',
     path: `${TABLE}/partitions?at=${at('04:00')}`,
     drawn: rows(2),
     named: true,
+    asks: true,
   },
   {
     name: 'schema',
     path: '/t/lake/marketing/campaigns/schema',
     drawn: rows(2),
     named: true,
+    asks: true,
   },
   {
     name: 'refs',
     path: `${TABLE}/refs`,
     drawn: (page) => expect(page.getByRole('heading', { name: 'Branches and tags' })).toBeVisible(),
     named: true,
+    asks: true,
   },
-  { name: 'commits', path: '/commits', drawn: rows(3), named: true },
-  { name: 'alerts', path: '/alerts', drawn: rows(3), named: true },
+  { name: 'commits', path: '/commits', drawn: rows(3), named: true, asks: true },
+  { name: 'alerts', path: '/alerts', drawn: rows(3), named: true, asks: true },
   {
     name: 'incident',
     path: linkOf(BURST_LABELS),
@@ -67,12 +74,14 @@ export const VIEWS: readonly View[] = [
       await explained(page);
     },
     named: true,
+    asks: true,
   },
   {
     name: 'alert without a table',
     path: '/a?alertname=LakehouseTableStale',
     drawn: (page) => expect(page.getByRole('link', { name: /lake \/ ops \/ .*inventory/ })).toBeVisible(),
     named: true,
+    asks: true,
   },
   {
     name: 'status',
@@ -85,11 +94,13 @@ export const VIEWS: readonly View[] = [
           .first(),
       ).toBeVisible(),
     named: false,
+    asks: true,
   },
   {
     name: 'settings',
     path: '/settings',
     drawn: (page) => expect(page.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible(),
     named: false,
+    asks: false,
   },
 ];

@@ -1,8 +1,10 @@
-// How little a page needs: one question when it is opened cold, no jumps, quick answers to a hand. Floors with room: the
-// machine that runs this is shared; `bench/web` measures.
+// How little a page needs: one question when it is opened cold, and no jumps while it comes. What a hand waits for:
+// `hand.spec.ts`; bytes of the first load: `npm run budget`.
 import { TimelinePage } from '../timeline.ts';
 import { expect, test } from './fixtures.ts';
 import { NIGHT, TABLE } from './moment.ts';
+import { VIEWS } from './pages.ts';
+import { shiftOf, watch } from './vitals.ts';
 
 test('a table page opens with one document, files of the build, and one question', async ({ page, stub }) => {
   await page.goto(`${TABLE}?${NIGHT}`);
@@ -25,44 +27,14 @@ test('a table page opens with one document, files of the build, and one question
   expect(stub.sent.slice(asked).filter((path) => files.has(path))).toEqual([]);
 });
 
-test('the layout does not jump while a page comes, and a hand is answered at once', async ({
-  page,
-  stub,
-}) => {
-  await page.addInitScript(() => {
-    const seen = { shift: 0, slowest: 0 };
-    Object.assign(globalThis, { seen });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & {
-        value: number;
-        hadRecentInput: boolean;
-      })[])
-        if (!entry.hadRecentInput) seen.shift += entry.value;
-    }).observe({ type: 'layout-shift', buffered: true });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { interactionId: number })[])
-        if (entry.interactionId) seen.slowest = Math.max(seen.slowest, entry.duration);
-    }).observe({ type: 'event', buffered: true, durationThreshold: 16 } as PerformanceObserverInit);
+for (const view of VIEWS)
+  test(`${view.name}: the layout does not jump while the page comes`, async ({ page, stub }) => {
+    await watch(page);
+    const release = stub.hold();
+    await page.goto(view.path, { waitUntil: 'commit' });
+    if (view.asks) await expect(page.locator('[aria-busy=true]').first()).toBeVisible();
+    release();
+    await view.drawn(page);
+    await expect.poll(() => stub.streams).toBe(1);
+    expect(await shiftOf(page)).toBeLessThan(0.02);
   });
-  const release = stub.hold();
-  await page.goto(`${TABLE}?${NIGHT}`);
-  await expect(page.locator('[aria-busy=true]').first()).toBeVisible();
-  release();
-  const timeline = new TimelinePage(page);
-  await timeline.drawn();
-  await expect.poll(() => stub.streams).toBe(1);
-  const seen = () =>
-    page.evaluate(() => (globalThis as unknown as { seen: { shift: number; slowest: number } }).seen);
-  expect((await seen()).shift).toBeLessThan(0.02);
-
-  await timeline.hover('Data files', 0.5);
-  await page.mouse.click(700, 600);
-  for (let i = 0; i < 10; i += 1) await page.keyboard.press('ArrowLeft');
-  await page.keyboard.press('w');
-  await expect
-    .poll(async () => (await timeline.range())[1] - (await timeline.range())[0])
-    .toBeLessThan(6 * 3_600_000);
-  const { slowest } = await seen();
-  console.info(`slowest interaction ${slowest} ms (goal 200 at a fourth of the speed)`);
-  expect(slowest).toBeLessThan(1_000);
-});

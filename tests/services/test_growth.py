@@ -13,6 +13,7 @@ from limnograph.services.growth import greatest
 from limnograph.services.growth_index import GrowthIndex
 from limnograph.services.history import History
 from limnograph.services.lake import Facts
+from limnograph.services.move_columns import MoveColumns
 from serving_kit import HOUR, MINUTE, NOW, SECOND, UUID, lake, moved, parts, row
 
 TABLES = 12
@@ -132,7 +133,8 @@ def test_every_share_time_and_range_gives_what_the_definition_gives(seed: int) -
         for i, (at, files) in enumerate(known, 1):
             rows.append(row(number * 1_000 + i, at, files, **own))
             log.append(moved(number * 1_000 + i, at, **own))
-    made, index = parts(lake(rows, log)), GrowthIndex()
+    made, columns = parts(lake(rows, log)), MoveColumns()
+    index = GrowthIndex(columns)
     tables = made.store.reading.lake.listed
     for _ in range(12):
         start = NOW - chance.randrange(1, 47 * 3_600) * SECOND
@@ -143,8 +145,8 @@ def test_every_share_time_and_range_gives_what_the_definition_gives(seed: int) -
         for table, told in zip(tables, grew.tolist(), strict=True):
             wanted = plain(states[table.name.table], start, end, within * SECOND)
             assert told == (wanted is not None and wanted > share), (table.name, start, end, within, share)
-            slowly = greatest(History(table), start, end, within)
-            assert index.greatest(table, (start, end), within) == slowly, (table.name, start, end, within)
+        slowly = [greatest(History(table), start, end, within) for table in tables]
+        assert columns.greatest(columns.update(tables), start, end, within * SECOND) == slowly, (start, end, within)
 
 
 def test_the_greatest_growth_is_the_one_that_is_told() -> None:

@@ -12,9 +12,10 @@ from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL
 from limnograph.services.lake import Facts
 from limnograph.services.move_columns import MoveColumns
-from limnograph.services.reasons import Thresholds, usual_interval_s
+from limnograph.services.reasons import usual_interval_s
 from limnograph.services.segments import Segments
 from limnograph.services.standings import Standings
+from limnograph.services.thresholds import Thresholds
 from serving_kit import HOUR, NOW, SECOND, UUID, lake, moved, parts, row
 
 TABLES = 8

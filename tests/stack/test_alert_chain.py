@@ -76,9 +76,9 @@ def running(folder: Path, address: str, *command: object) -> Iterator[str]:
 
 @contextmanager
 def prometheus(
-    folder: Path, server: Served, alertmanager: str = "127.0.0.1:9", job: int | None = None
+    folder: Path, server: Served, alertmanager: str = "127.0.0.1:9", job: int | None = None, port: int | None = None
 ) -> Iterator[str]:
-    """Scrapes the server and, when there is one, a job on port `job`."""
+    """Scrapes the server and, when there is one, a job on port `job`. Listens on `port`, else on one that is free."""
     folder.mkdir()
     (folder / "thresholds.yml").write_text(THRESHOLDS)
     scrape = {
@@ -95,7 +95,7 @@ def prometheus(
         "scrape_configs": [scrape, *streams],
     }
     (folder / "prometheus.yml").write_text(json.dumps(settings))
-    port = free_port()
+    port = port or free_port()
     command = [tool("prometheus"), "--config.file=prometheus.yml", "--storage.tsdb.path=data"]
     address = f"http://127.0.0.1:{port}"
     with running(folder, address, *command, f"--web.listen-address=127.0.0.1:{port}") as up:
@@ -149,6 +149,14 @@ def post(server: Served, path: str, body: Any) -> None:
 def pending(prometheus: str, alert: str) -> list[dict[str, str]]:
     told = asked(f"{prometheus}/api/v1/alerts")["data"]["alerts"]
     return [one["labels"] for one in told if one["labels"]["alertname"] == alert]
+
+
+def waiting(server: Served) -> list[dict[str, Any]]:
+    """Bars of alerts that wait, of the last ten minutes of the table."""
+    now = int(time.time() * 1000)
+    span = f"from={now - 600_000}&to={now}&step=5"
+    lane = server.get(f"/api/v1/tables/lake/sales/orders/timeline?lanes=alerts&{span}")["lanes"][0]
+    return [bar for bar in lane["bars"] if bar["state"] == "pending"]
 
 
 def commit_report(snapshot: int, attempts: int) -> dict[str, Any]:
@@ -225,9 +233,11 @@ def test_reported_commits_and_a_real_stream_raise_the_alerts_about_contention_an
     source = spark.readStream.format("rate").option("rowsPerSecond", 5).load()
     writer = source.writeStream.queryName("ticks").option("checkpointLocation", str(tmp_path / "checkpoint"))
     (tmp_path / "server").mkdir()
+    listening = free_port()
+    settings = f'[prometheus.main]\nurl = "http://127.0.0.1:{listening}"\n'
     with (
-        served(tmp_path / "server") as server,
-        prometheus(tmp_path / "prometheus", server, job=port) as observer,
+        served(tmp_path / "server", settings) as server,
+        prometheus(tmp_path / "prometheus", server, job=port, port=listening) as observer,
     ):
         query = writer.trigger(processingTime="0 seconds").toTable("shared.chained.ticks")
         try:
@@ -237,9 +247,11 @@ def test_reported_commits_and_a_real_stream_raise_the_alerts_about_contention_an
             for snapshot in range(2, 12):
                 post(server, "/api/v1/notify/iceberg-report", commit_report(snapshot, 4))
             contention = until(lambda: pending(observer, "LakehouseCommitContention"), "retries are seen")
+            waits = until(lambda: waiting(server), "the table's lane shows that the alert waits")
             lag = until(lambda: pending(observer, "LakehouseStreamingLag"), "the lag of the stream is seen")
         finally:
             query.stop()
             spark.streams.removeListener(told)
     assert {name: contention[0][name] for name in ORDERS} == ORDERS
+    assert [(bar["label"], bar["end"]) for bar in waits] == [("LakehouseCommitContention", None)]
     assert (lag[0]["table"], lag[0]["query_name"]) == ("ticks", "ticks")

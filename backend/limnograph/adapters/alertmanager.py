@@ -9,16 +9,23 @@ import msgspec
 
 from limnograph.adapters import http_probe
 from limnograph.domain.alert_times import instant
+from limnograph.domain.alerts import Muted
 from limnograph.domain.errors import SourceRejected
 from limnograph.ports.active_alerts import ActiveAlert
 
 WITHIN_S = 2.0
 
 
+class _Status(msgspec.Struct, frozen=True):
+    silenced_by: list[str] = msgspec.field(default_factory=list, name="silencedBy")
+    inhibited_by: list[str] = msgspec.field(default_factory=list, name="inhibitedBy")
+
+
 class _Told(msgspec.Struct, frozen=True):
     fingerprint: str
     labels: dict[str, str]
     starts_at: str | None = msgspec.field(default=None, name="startsAt")
+    status: _Status = _Status()
 
 
 class Alertmanager:
@@ -34,7 +41,13 @@ class Alertmanager:
             found = msgspec.json.decode(body.body, type=list[_Told])
         except msgspec.MsgspecError as error:
             raise SourceRejected("alertmanager", "its answer is no list of alerts") from error
-        return [ActiveAlert(one.fingerprint, one.labels, instant(one.starts_at)) for one in found]
+        return [ActiveAlert(one.fingerprint, one.labels, instant(one.starts_at), _muted(one.status)) for one in found]
+
+
+def _muted(status: _Status) -> Muted | None:
+    if status.silenced_by:
+        return "silenced"
+    return "inhibited" if status.inhibited_by else None
 
 
 def _quoted(value: str) -> str:

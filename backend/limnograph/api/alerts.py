@@ -25,7 +25,9 @@ from limnograph.services.alert_targets import AlertQuestion
 from limnograph.services.backend import Backend
 
 AnyRequest = Request[Any, Any, Any]
-State = Annotated[Literal["firing", "resolved"] | None, QueryParameter(name="state", description="Only these.")]
+State = Annotated[
+    Literal["firing", "resolved", "unknown"] | None, QueryParameter(name="state", description="Only these.")
+]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name or of a label, case-insensitive.")]
 Mark = Annotated[str, PathParameter(description="Fingerprint of the alert, as its sender gives it.")]
 StartsAt = Annotated[

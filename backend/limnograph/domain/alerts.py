@@ -8,7 +8,9 @@ import msgspec
 
 from limnograph.domain.answers import CommitRow, View
 
-State = Literal["firing", "resolved"]
+Told = Literal["firing", "resolved"]
+State = Literal["firing", "resolved", "unknown"]
+Muted = Literal["silenced", "inhibited"]
 
 
 class AlertIn(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,12 +50,17 @@ class AlertTable(View, frozen=True, kw_only=True):
 
 
 class AlertView(View, frozen=True, kw_only=True):
-    """One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known."""
+    """One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known. `state` is
+    `unknown` where no end was told, and neither Alertmanager nor Prometheus has it any more, or nothing was heard of it
+    for a day; `heard_at`: then the last time that it was. `muted`: as Alertmanager has it, where that is asked.
+    """
 
     fingerprint: str
     starts_at: int
     ends_at: int | None
     state: State
+    heard_at: int | None
+    muted: Muted | None
     alert_name: str | None
     severity: str | None
     table: AlertTable | None
@@ -63,18 +70,19 @@ class AlertView(View, frozen=True, kw_only=True):
 
 
 class AlertsPage(View, frozen=True, kw_only=True):
-    """Alerts, firing ones first, then newest first. `firing`, `resolved`: how many there are of each."""
+    """Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: how many there are of each."""
 
     rows: list[AlertView]
     firing: int
     resolved: int
+    unknown: int
     next_cursor: str | None
 
 
 class AlertTransition(View, frozen=True, kw_only=True):
     """What was told: `at` when it happened (null where the sender did not say), `observed_at` when it came here."""
 
-    status: State
+    status: Told
     at: int | None
     observed_at: int | None
 

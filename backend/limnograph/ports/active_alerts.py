@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+from limnograph.domain.alerts import Muted
+
 
 class ActiveAlert(NamedTuple):
-    """`starts_at` epoch microseconds."""
+    """`starts_at` epoch microseconds. `muted`: nobody is told of it."""
 
     fingerprint: str
     labels: Mapping[str, str]
     starts_at: int | None
+    muted: Muted | None = None
 
 
 class ActiveAlerts(Protocol):
     """Where active alerts are asked for."""
 
     def matching(self, labels: Mapping[str, str]) -> list[ActiveAlert]:
-        """Those that carry these labels. Blocks for seconds at most. Raises SourceError."""
+        """Those that carry these labels; without any all there are. Blocks for seconds at most. Raises SourceError."""
         ...

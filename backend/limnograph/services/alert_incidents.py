@@ -19,7 +19,8 @@ from limnograph.ports.clock import Clock
 from limnograph.services.alert_intake import HIDDEN
 from limnograph.services.alert_links import expression, links
 from limnograph.services.alert_views import nearest, transition, view, window_of
-from limnograph.services.alerts import Alerts, Episode
+from limnograph.services.alert_episode import Episode
+from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
 
 LONGEST_PENDING = 7 * 86_400 * MICROS_PER_SECOND

@@ -5,8 +5,9 @@ from __future__ import annotations
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
 from limnograph.domain.timeline import Bar, BarsLane
+from limnograph.services.alert_episode import Episode
 from limnograph.services.alert_pending import waits
-from limnograph.services.alerts import Alerts, Episode
+from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
 
 MOST = 500
@@ -27,11 +28,12 @@ async def draw(
 
 
 def _bar(episode: Episode) -> Bar:
-    fact, end = episode.fact, episode.ends_at
+    fact = episode.fact
+    end = episode.doubted_at if episode.state == "unknown" else episode.ends_at
     return Bar(
         start=fact.starts_at // MICROS_PER_MS,
         end=None if end is None else end // MICROS_PER_MS,
         label=fact.alert_name or fact.fingerprint,
-        state="firing" if episode.firing else "resolved",
+        state=episode.state,
         detail=(fact.annotations or {}).get("summary"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -58,8 +59,8 @@ class AlertPages:
     def page(self, query: AlertsQuery) -> AlertsPage:
         """Firing ones first, then newest first. Raises InvalidInput (cursor)."""
         found = [episode for episode in self._alerts.episodes() if _asked_for(episode.fact, query)]
-        firing = sum(episode.firing for episode in found)
-        chosen = [e for e in found if query.state is None or e.firing == (query.state == "firing")]
+        counts = Counter(episode.state for episode in found)
+        chosen = [episode for episode in found if query.state in {None, episode.state}]
         chosen.sort(key=place)
         question = ("alerts", query.state, query.text, query.namespace)
         if query.cursor:
@@ -68,7 +69,11 @@ class AlertPages:
         rows, rest = chosen[: query.limit], chosen[query.limit :]
         cursor = cursors.encode(question, list(place(rows[-1]))) if rest else None
         return AlertsPage(
-            rows=[view(episode) for episode in rows], firing=firing, resolved=len(found) - firing, next_cursor=cursor
+            rows=[view(episode) for episode in rows],
+            firing=counts["firing"],
+            resolved=counts["resolved"],
+            unknown=counts["unknown"],
+            next_cursor=cursor,
         )
 
     async def incident(self, mark: str, starts_at: int | None) -> Incident:

@@ -19,7 +19,8 @@ from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.services.alert_links import expression
 from limnograph.services.alert_views import nearest, open_window, place, refs, window_of
-from limnograph.services.alerts import Alerts, Episode
+from limnograph.services.alert_episode import Episode
+from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
 
 ASK_S = 2.0
@@ -91,7 +92,7 @@ class AlertTargets:
         return AlertTarget(
             path=path,
             source="record",
-            state="firing" if one.firing else "resolved",
+            state=one.state,
             fingerprint=fact.fingerprint,
             active_at=None,
             window=window_of(fact.starts_at, fact.starts_at, one, expression(fact.generator_url)),

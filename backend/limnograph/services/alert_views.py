@@ -8,7 +8,7 @@ from limnograph.domain.alerts import AlertTable, AlertTransition, AlertView, Ale
 from limnograph.domain.events import AlertFact
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.services.alert_links import longest_range_s
-from limnograph.services.alerts import Episode
+from limnograph.services.alert_episode import Episode
 
 LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
 """The window begins at least so long before the expression became true."""
@@ -23,7 +23,9 @@ def view(episode: Episode) -> AlertView:
         fingerprint=fact.fingerprint,
         starts_at=fact.starts_at // MICROS_PER_MS,
         ends_at=None if end is None else end // MICROS_PER_MS,
-        state="firing" if episode.firing else "resolved",
+        state=episode.state,
+        heard_at=None if episode.state != "unknown" else (episode.doubted_at or 0) // MICROS_PER_MS,
+        muted=episode.muted,
         alert_name=fact.alert_name,
         severity=fact.severity,
         table=next(iter(refs(fact)), None),

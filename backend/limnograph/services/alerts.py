@@ -10,17 +10,19 @@ import asyncio
 import logging
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from limnograph.domain.alerts import Muted
 from limnograph.domain.errors import LimnographError, SourceUnavailable
 from limnograph.domain.events import AlertFact
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.alert_episode import Episode
 from limnograph.services.cold import ColdReads
 
 KIND = "alert"
@@ -40,29 +42,12 @@ _log = logging.getLogger("limnograph.inbox")
 Key = tuple[str, int]
 
 
-class Episode(NamedTuple):
-    """One firing of an alert, told by one transition or both. `followed_at`: when the next one of it began."""
+class Unended(NamedTuple):
+    """An episode whose end nobody told; `heard`: microseconds of the last word of it."""
 
-    told: dict[str, AlertFact]
-    followed_at: int | None = None
-
-    @property
-    def fact(self) -> AlertFact:
-        """What is known of it; the firing says more about the start, so it counts."""
-        return self.told.get("firing") or self.told["resolved"]
-
-    @property
-    def firing(self) -> bool:
-        """Whether it still does: not resolved, and not begun again since."""
-        return "resolved" not in self.told and self.followed_at is None
-
-    @property
-    def ends_at(self) -> int | None:
-        """Microseconds; None while it fires."""
-        resolved = self.told.get("resolved")
-        if resolved is not None:
-            return resolved.ends_at if resolved.ends_at is not None else resolved.observed_at
-        return self.followed_at
+    key: Key
+    fact: AlertFact
+    heard: int
 
 
 class Alerts:
@@ -85,6 +70,9 @@ class Alerts:
         self._lock = threading.Lock()
         self._told: dict[Key, dict[str, AlertFact]] = {}
         self._starts: dict[str, list[int]] = {}
+        self._heard: dict[Key, int] = {}
+        self._doubted: dict[Key, int] = {}
+        self._muted: dict[str, Muted] = {}
         self._of_table: dict[TableName, set[Key]] = defaultdict(set)
         self._shown: Counter[TableName | None] = Counter()
         self._storing = 0
@@ -104,6 +92,7 @@ class Alerts:
         finally:
             self._storing -= 1
         self._waiting += new
+        self._heard.update(dict.fromkeys(((fact.fingerprint, fact.starts_at) for fact in facts), self._clock.now()))
         self._show(facts, told=True)
         return new
 
@@ -112,6 +101,32 @@ class Alerts:
         with self._lock:
             starts = self._starts.get(fingerprint)
             return starts[-1] if starts and "resolved" not in self._told[fingerprint, starts[-1]] else None
+
+    def unended(self) -> list[Unended]:
+        """Episodes that were told to fire and nothing else."""
+        with self._lock:
+            last = {(mark, starts[-1]) for mark, starts in self._starts.items()}
+            found = [
+                (key, told["firing"]) for key, told in self._told.items() if key in last and "resolved" not in told
+            ]
+            self._heard = {key: self._heard[key] for key, _ in found if key in self._heard}
+        return [Unended(key, fact, max(self._heard.get(key, 0), fact.observed_at or 0)) for key, fact in found]
+
+    def judge(self, doubts: Mapping[Key, int], muted: Mapping[str, Muted] | None) -> None:
+        """Which of the unended fell silent, since when; and which alerts are silenced, where that is known."""
+        with self._lock:
+            changed = {key for key in {*doubts, *self._doubted} if doubts.get(key) != self._doubted.get(key)}
+            self._doubted = dict(doubts)
+            if muted is not None:
+                marks = {mark for mark in {*muted, *self._muted} if muted.get(mark) != self._muted.get(mark)}
+                changed |= {key for key in self._told if key[0] in marks}
+                self._muted = dict(muted)
+            changed &= self._told.keys()
+            for key in changed:
+                self._changed(next(iter(self._told[key].values())))
+            seen = [self._episode(key) for key in changed]
+        for episode in seen:
+            self._tell(episode)
 
     def catch_up(self) -> None:
         """Take in what other processes accepted and, once, what the meta table holds. Raises SourceError of the inbox;
@@ -168,7 +183,13 @@ class Alerts:
 
     def _episode(self, key: Key) -> Episode:
         later = [at for at in self._starts[key[0]] if at > key[1]]
-        return Episode(dict(self._told[key]), later[0] if later else None)
+        muted = None if later else self._muted.get(key[0])
+        return Episode(dict(self._told[key]), later[0] if later else None, self._doubted.get(key), muted)
+
+    def _changed(self, fact: AlertFact) -> None:
+        self._shown[None] += 1
+        if fact.catalog and fact.namespace and fact.table:
+            self._shown[TableName(fact.catalog, fact.namespace, fact.table)] += 1
 
     def _show(self, facts: Iterable[AlertFact], *, told: bool = False) -> None:
         fresh = []
@@ -183,11 +204,9 @@ class Alerts:
                 if fact.starts_at not in starts:
                     starts.append(fact.starts_at)
                     starts.sort()
-                self._shown[None] += 1
+                self._changed(fact)
                 if fact.catalog and fact.namespace and fact.table:
-                    name = TableName(fact.catalog, fact.namespace, fact.table)
-                    self._of_table[name].add(key)
-                    self._shown[name] += 1
+                    self._of_table[TableName(fact.catalog, fact.namespace, fact.table)].add(key)
                 fresh.append(key)
             seen = [self._episode(key) for key in fresh] if told else []
         for episode in seen:

@@ -1,8 +1,8 @@
 """Rank and magnitude of every table's reason, as vectors: what the fleet is sorted by.
 
-Rules that look at two states are worked out for all tables at once. Where a rule looks at single commits, vectors tell
-for which tables it may speak at all, and those are asked one by one; what they answered is kept while they and the
-range's commits stay the same.
+Rules are worked out for all tables at once, the strongest last; states are looked up only where no stronger rule
+speaks. Where a rule looks at single changes, or numbers lie on an edge, tables are asked one by one; what they answered
+is kept while they and the range's commits stay the same.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_table import HotTable
 from limnograph.services.move_columns import MoveColumns
-from limnograph.services.reasons import RANK, JobPace, Thresholds
-from limnograph.services.standings import Standing
+from limnograph.services.reasons import RANK
+from limnograph.services.standings import Standing, Standings
+from limnograph.services.thresholds import JobPace, Thresholds
 
 _ANSWERS_KEPT = 50_000
-_Key = tuple[str, int, int, int, int, int]
+_Key = tuple[str | int, ...]
+Ranked = tuple[Ints, NDArray[np.float64]]
 
 
 class Attention:
@@ -37,34 +39,54 @@ class Attention:
     def of(
         self,
         columns: MoveColumns,
+        standings: Standings,
         tables: Sequence[HotTable],
-        ends: tuple[Standing, Standing],
+        slots: Ints,
         span: tuple[int, int],
         paces: Mapping[TableName, JobPace],
-    ) -> tuple[Ints, NDArray[np.float64]]:
-        """Rank (smallest first) and magnitude of each table's reason in the range (epoch microseconds). `ends`: where
-        the tables stand at its begin and at its end.
-        """
-        before, after = ends
+    ) -> Ranked:
+        """Rank (smallest first) and magnitude of each table's reason in the range (epoch microseconds)."""
         with columns.lock:
-            slots = columns.update(tables)
-            burst, replaced = columns.burst(slots, *span), columns.replaced(slots, *span)
-        ranks, magnitudes = self._states(before, after, replaced, span[1])
-        paced = [table.name in paces for table in tables] if paces else [False] * len(tables)
-        doubtful = burst | self._told(tables, after, span) | np.array(paced, np.bool_)
+            columns.hold(tables, slots)
+            bursts, replaced = columns.bursts(slots, *span), columns.replaced(slots, *span)
+        told = np.array([t.schema_at >= span[0] or t.unreadable for t in tables], np.bool_)
+        ranks, magnitudes = np.full(len(tables), RANK["none"]), np.zeros(len(tables))
+        ranks[bursts.speaks], magnitudes[bursts.speaks] = RANK["file_burst"], bursts.files[bursts.speaks]
+        settled = bursts.speaks | self._slower(tables, paces, ranks, magnitudes)
+        rest = np.flatnonzero(~settled | told)
+        some = [tables[place] for place in rest.tolist()]
+        before = standings.at(some, span[0], span[0] - 1, slots[rest])
+        after = standings.at(some, span[1] - 1, span[1] - 1, slots[rest])
+        ranks[rest], magnitudes[rest] = self._states(before, after, replaced[rest], span[1])
+        doubtful = told[rest] | bursts.doubtful[rest] | (after.next_move == span[1])
         for place in np.flatnonzero(doubtful).tolist():
-            table = tables[place]
-            pace = paces.get(table.name) if paced[place] and table.name else None
+            table = some[place]
+            changes = span if table.schema_at >= span[0] else (0, 0)
             key = (
                 *(table.uuid, table.version, int(before.moved[place]), int(before.ordinal[place])),
-                *(int(after.moved[place]), int(after.ordinal[place])),
+                *(int(after.moved[place]), int(after.ordinal[place]), *changes),
             )
-            ranks[place], magnitudes[place] = self._exactly(table, key, span, pace)
+            found = self._exactly(table, key, span, paces.get(table.name) if table.name else None)
+            ranks[rest[place]], magnitudes[rest[place]] = found
         return ranks, magnitudes
 
-    def _states(
-        self, before: Standing, after: Standing, replaced: NDArray[np.bool_], end: int
-    ) -> tuple[Ints, NDArray[np.float64]]:
+    def _slower(
+        self,
+        tables: Sequence[HotTable],
+        paces: Mapping[TableName, JobPace],
+        ranks: Ints,
+        magnitudes: NDArray[np.float64],
+    ) -> NDArray[np.bool_]:
+        """Tables with a job that takes longer, ranked as that."""
+        if not paces:
+            return np.zeros(len(tables), np.bool_)
+        found = (paces.get(table.name) if table.name else None for table in tables)
+        ratios = np.array([np.nan if pace is None else pace.ratio for pace in found])
+        slower: NDArray[np.bool_] = ratios >= self._limits.slower_ratio
+        ranks[slower], magnitudes[slower] = RANK["job_slower"], ratios[slower]
+        return slower
+
+    def _states(self, before: Standing, after: Standing, replaced: NDArray[np.bool_], end: int) -> Ranked:
         """By the rules that need the states at both ends, and what was `replaced`; the strongest rule comes last."""
         limits = self._limits
         count = after.ordinal - before.ordinal
@@ -91,13 +113,6 @@ class Attention:
         many = (grown >= limits.delete_files_grown) & (now >= limits.delete_share * data)
         speak("delete_growth", known & many, grown.astype(np.float64))
         return ranks, magnitudes
-
-    def _told(self, tables: Sequence[HotTable], after: Standing, span: tuple[int, int]) -> NDArray[np.bool_]:
-        """Tables for which a rule that looks at changes may speak, and those that move at the very end."""
-        start, end = span
-        told = np.array([t.schema_at >= start or t.unreadable for t in tables], np.bool_)
-        found: NDArray[np.bool_] = told | (after.next_move == end)
-        return found
 
     def _exactly(self, table: HotTable, key: _Key, span: tuple[int, int], pace: JobPace | None) -> tuple[int, float]:
         known = self._answers.get(key) if pace is None else None

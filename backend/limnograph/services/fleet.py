@@ -10,29 +10,28 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 
-from limnograph.domain.answers import Growth, Hint, TableDeltas, TableRow, TablesPage, TableValues
+from limnograph.domain.answers import Hint, TableRow, TablesPage
 from limnograph.domain.asked import FleetQuery
-from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
-from limnograph.services import cursors, hints, numbers, reasons
+from limnograph.services import cursors, fleet_rows, hints
 from limnograph.services.attention import Attention
 from limnograph.services.fleet_board import NOBODY, Board, Grown, Listing, and_nothing
 from limnograph.services.fleet_order import Keys, matching
+from limnograph.services.fleet_rows import Asked
 from limnograph.services.growth_index import GrowthIndex
-from limnograph.services.history import History
 from limnograph.services.hot import UNREAD, HotStore, Reading
 from limnograph.services.hot_table import HotTable
 from limnograph.services.jobs import Jobs
 from limnograph.services.lake import Lake
 from limnograph.services.move_columns import MoveColumns
 from limnograph.services.paces import slowest_readers
-from limnograph.services.reasons import RANK, JobPace, Thresholds
-from limnograph.services.standings import STATE, Standings
+from limnograph.services.reasons import RANK
+from limnograph.services.standings import STATE, Standing, Standings
+from limnograph.services.thresholds import JobPace, Thresholds
 
 _BOARDS_KEPT = 8
 _READ = (
@@ -47,7 +46,7 @@ class _Vectors:
     """What is kept of the tables of one lake after another."""
 
     def __init__(self, limits: Thresholds) -> None:
-        self.columns = MoveColumns(limits.burst_files)
+        self.columns = MoveColumns(limits)
         self.standings, self.growth = Standings(self.columns), GrowthIndex(self.columns)
 
 
@@ -115,21 +114,22 @@ class FleetService:
         with self._lock:
             board = self._board(lake, (query.start, end), paces, grown)
             order = board.keys.order(query, matching(board.keys.names, board.folded, query))
-            page = [self._row(board, int(place)) for place in order[offset : offset + query.limit]]
-            if grown is not None:
-                page = [self._with_growth(row, board, grown[1]) for row in page]
-        return page, len(order), board
+            page = order[offset : offset + query.limit].tolist()
+            self._make(board, [place for place in page if place not in board.made])
+            return [board.made[place] for place in page], len(order), board
 
-    def _with_growth(self, row: TableRow, board: Board, within_s: int) -> TableRow:
-        span = board.start * MICROS_PER_MS, board.end * MICROS_PER_MS
-        vectors = self._vectors_of(board.lake)
-        found = vectors.growth.greatest(board.lake.tables[row.table_uuid or ""], span, within_s)
-        if found is None:
-            return row
-        growth = Growth(
-            files_before=found.before, files_after=found.after, share=found.share, at=found.at // MICROS_PER_MS
-        )
-        return msgspec.structs.replace(row, growth=growth)
+    def _make(self, board: Board, places: list[int]) -> None:
+        """Rows at some places of a board."""
+        names, paces = board.keys.names, board.keys.paces
+        tables = {place: table for place in places if (table := board.rows[place]) is not None}
+        given = [(table, names[place], paces.get(names[place])) for place, table in tables.items()]
+        within_s = None if board.grown is None else board.grown[1]
+        asked = Asked(board.start * MICROS_PER_MS, board.end * MICROS_PER_MS, within_s)
+        columns, slots = self._vectors_of(board.lake).columns, board.slots[list(tables)]
+        board.made.update(zip(tables, fleet_rows.rows(columns, given, slots, asked, self._limits), strict=True))
+        for place in places:
+            if place not in tables:
+                board.made[place] = fleet_rows.damaged(names[place], board.lake.damaged[names[place]])
 
     def _vectors_of(self, lake: Lake) -> _Vectors:
         """Those of the hot lake, which are renewed when something arrives; of a lake that was read cold its own."""
@@ -152,81 +152,32 @@ class FleetService:
         return board
 
     def _made(self, lake: Lake, span: tuple[int, int], paces: dict[TableName, JobPace], grown: Grown | None) -> Board:
-        first, last = (at * MICROS_PER_MS for at in span)
+        micros = span[0] * MICROS_PER_MS, span[1] * MICROS_PER_MS
         tables, damaged, vectors = lake.listed, list(lake.damaged), self._vectors_of(lake)
         listing = self._listed(lake, damaged)
+        with vectors.columns.lock:
+            slots = vectors.columns.update(tables)
         if grown is not None:  # which have grown first: then only those need to be looked at
-            grew = vectors.growth.grown(tables, (first, last), *grown, self._clock.now())
-            chosen = np.flatnonzero(grew)
+            chosen = np.flatnonzero(vectors.growth.grown(tables, micros, *grown, self._clock.now()))
             tables, damaged, listing = tuple(tables[place] for place in chosen), [], listing.among(chosen)
-        before = vectors.standings.at(tables, first, first - 1)
-        after = vectors.standings.at(tables, last - 1, last - 1)
-        ranks, magnitudes = self._attention.of(vectors.columns, tables, (before, after), (first, last), paces)
-        order = listing.order
-        ranks = np.append(ranks, np.full(len(damaged), RANK["unreadable"]))[order]
-        magnitudes = np.append(magnitudes, np.ones(len(damaged)))[order]
-        before, after = (and_nothing(one, len(damaged), order) for one in (before, after))
-        rows: list[HotTable | None] = [*tables, *([None] * len(damaged))]
-        keys = Keys(ranks, magnitudes, before, after, listing.names, paces)
-        return Board(lake, span, keys, [rows[place] for place in order.tolist()], listing, grown=grown)
+            slots = slots[chosen]
+        ranked = self._attention.of(vectors.columns, vectors.standings, tables, slots, micros, paces)
+        order, lost = listing.order, len(damaged)
+        ranks = np.append(ranked[0], np.full(lost, RANK["unreadable"]))[order]
+        magnitudes = np.append(ranked[1], np.ones(lost))[order]
+
+        def ends() -> tuple[Standing, Standing]:
+            before = vectors.standings.at(tables, micros[0], micros[0] - 1, slots)
+            after = vectors.standings.at(tables, micros[1] - 1, micros[1] - 1, slots)
+            return and_nothing(before, lost, order), and_nothing(after, lost, order)
+
+        rows: list[HotTable | None] = [*tables, *([None] * lost)]
+        keys = Keys(ranks, magnitudes, listing.names, paces, ends)
+        placed = np.append(slots, np.full(lost, -1))[order]
+        return Board(lake, span, keys, [rows[place] for place in order.tolist()], placed, listing, grown=grown)
 
     def _listed(self, lake: Lake, damaged: Sequence[TableName]) -> Listing:
         """The names in order; a lake in which none changed has those of the lake before."""
         if self._listing is None or self._listing.of is not lake.names:
             self._listing = Listing(lake.names, [*(table.name or NOBODY for table in lake.listed), *damaged])
         return self._listing
-
-    def _row(self, board: Board, place: int) -> TableRow:
-        made = board.made.get(place)
-        if made is None:
-            made = board.made[place] = self._shown(board, place)
-        return made
-
-    def _shown(self, board: Board, place: int) -> TableRow:
-        table, name = board.rows[place], board.keys.names[place]
-        if table is None:
-            return _damaged(name, board.lake.damaged[name])
-        history = History(table)
-        first, last = board.start * MICROS_PER_MS, board.end * MICROS_PER_MS
-        seen = reasons.view(history, first, last, board.keys.paces.get(name), self._limits)
-        return TableRow(
-            catalog=name.catalog,
-            namespace=name.namespace,
-            table=name.table,
-            table_uuid=table.uuid,
-            format=seen.after.format if seen.after else None,
-            status=numbers.health(history, seen.after),
-            reason=reasons.reason(seen),
-            values=numbers.values(seen),
-            deltas=numbers.deltas(seen),
-            spark=numbers.spark(history, first, last),
-        )
-
-
-def _damaged(name: TableName, change: ChangeFact) -> TableRow:
-    """A name whose metadata could never be read."""
-    nothing = TableValues(
-        data_files=None,
-        delete_files=None,
-        records=None,
-        bytes=None,
-        small_files=None,
-        file_size_p50=None,
-        manifests=None,
-        live_snapshots=None,
-        commits=0,
-        last_committed_at=None,
-        job_duration_seconds=None,
-    )
-    return TableRow(
-        catalog=name.catalog,
-        namespace=name.namespace,
-        table=name.table,
-        table_uuid=None,
-        format=None,
-        status="unreadable",
-        reason=reasons.unreadable(change),
-        values=nothing,
-        deltas=TableDeltas(data_files=None, delete_files=None, records=None, bytes=None, job_duration_ratio=None),
-        spark=[None] * numbers.SPARK_POINTS,
-    )

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from limnograph.domain.answers import TableRow
 from limnograph.domain.ids import TableName
 from limnograph.services.fleet_order import Keys, namespace_of
-from limnograph.services.hot_columns import NULL
+from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_table import HotTable
 from limnograph.services.lake import Lake
-from limnograph.services.reasons import JobPace
 from limnograph.services.standings import Standing
+from limnograph.services.thresholds import JobPace
 
 NOBODY = TableName("", "", "")
 _SAME_MS = 10_000
@@ -47,8 +47,8 @@ class Listing:
 
 
 class Board:
-    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name), and those made so far. `grown`:
-    share and seconds of the growth that its rows have; None = all rows of the lake.
+    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name) with their slots, and those made
+    so far. `grown`: share and seconds of the growth that its rows have; None = all rows of the lake.
     """
 
     def __init__(
@@ -57,11 +57,12 @@ class Board:
         span: tuple[int, int],
         keys: Keys,
         rows: Sequence[HotTable | None],
+        slots: Ints,
         listing: Listing,
         *,
         grown: Grown | None = None,
     ) -> None:
-        self.lake, self.keys, self.rows, self.grown = lake, keys, rows, grown
+        self.lake, self.keys, self.rows, self.slots, self.grown = lake, keys, rows, slots, grown
         self.start, self.end = span
         self.folded, self.namespaces = listing.folded, listing.namespaces
         self.made: dict[int, TableRow] = {}

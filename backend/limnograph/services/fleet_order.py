@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from limnograph.domain.asked import FleetQuery
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.reasons import JobPace
 from limnograph.services.standings import Standing
+from limnograph.services.thresholds import JobPace
 
 _VALUES = {
     "data_files": "total_data_files",
@@ -27,15 +27,25 @@ _VALUES = {
 }
 
 
-class Keys(NamedTuple):
-    """Vectors over the rows of the fleet in the order of their names: tables, then damaged names among them."""
+class Keys:
+    """Vectors over the rows of the fleet in the order of their names: tables, then damaged names among them. `ends`:
+    where they stand at the begin and at the end of the range, looked up when a column is sorted by.
+    """
 
-    ranks: Ints
-    magnitudes: NDArray[np.float64]
-    before: Standing
-    after: Standing
-    names: Sequence[TableName]
-    paces: Mapping[TableName, JobPace]
+    def __init__(
+        self,
+        ranks: Ints,
+        magnitudes: NDArray[np.float64],
+        names: Sequence[TableName],
+        paces: Mapping[TableName, JobPace],
+        ends: Callable[[], tuple[Standing, Standing]],
+    ) -> None:
+        self.ranks, self.magnitudes, self.names, self.paces, self._ends = ranks, magnitudes, names, paces, ends
+
+    @cached_property
+    def ends(self) -> tuple[Standing, Standing]:
+        """At the begin and at the end."""
+        return self._ends()
 
     def order(self, query: FleetQuery, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
         """Places of the chosen rows as the query sorts them: equal keys by name, unknown values last either way."""
@@ -56,15 +66,16 @@ class Keys(NamedTuple):
             told = [None if p is None else p.now_s if sort == "job_duration" else round(p.ratio, 3) for p in paces]
             found = np.array([np.nan if value is None else value for value in told], np.float64)
             return found, ~np.isnan(found)
+        before, after = self.ends
         if sort == "commits":
-            return self.after.ordinal - self.before.ordinal, np.ones(len(self.names), np.bool_)
+            return after.ordinal - before.ordinal, np.ones(len(self.names), np.bool_)
         if sort == "last_commit":
-            return self.after.moved // MICROS_PER_MS, self.after.moved != NULL
+            return after.moved // MICROS_PER_MS, after.moved != NULL
         column = _VALUES[sort.removeprefix("delta_")]
-        now = self.after.column(column)
+        now = after.column(column)
         if not sort.startswith("delta_"):
             return now, now != NULL
-        then = self.before.column(column)
+        then = before.column(column)
         known = (now != NULL) & (then != NULL)
         return np.where(known, now, 0) - np.where(known, then, 0), known
 

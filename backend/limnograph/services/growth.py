@@ -66,18 +66,52 @@ def _compared(files: Ints, oldest: Ints, moves: Ints) -> tuple[Ints, Ints, NDArr
     return least, after, np.where(known, shares, np.nan)
 
 
+class _Moves(NamedTuple):
+    """Moves of several tables, one table after the other, each compared with what held in the time before it."""
+
+    table: Ints
+    at: Ints
+    least: Ints
+    after: Ints
+    shares: NDArray[np.float64]
+
+
 def shares_of(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], within: int) -> NDArray[np.float64]:
     """Greatest share of each of several tables whose moves lie one after the other: NOTHING where none grew.
 
     The first move of each is the state that held when `span` began (or the first there is), the others are in it.
     """
-    found = np.full(len(sizes), NOTHING)
+    found, moves = np.full(len(sizes), NOTHING), _moves(times, files, sizes, span, within)
+    if len(moves.at):
+        firsts = np.flatnonzero(np.diff(moves.table, prepend=-1))
+        most = np.fmax.reduceat(moves.shares, firsts)
+        found[moves.table[firsts]] = np.where(most > 0, most, NOTHING)
+    return found
+
+
+def rises_of(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], within: int) -> list[Rise | None]:
+    """The same with its numbers and when it was: of equal ones the first."""
+    found: list[Rise | None] = [None] * len(sizes)
+    moves = _moves(times, files, sizes, span, within)
+    grew = np.flatnonzero(moves.shares > 0)
+    order = grew[np.lexsort((moves.at[grew], -moves.shares[grew], moves.table[grew]))]
+    for place in order[np.diff(moves.table[order], prepend=-1) > 0].tolist():
+        numbers = int(moves.least[place]), int(moves.after[place])
+        found[int(moves.table[place])] = _rise(*numbers, float(moves.shares[place]), int(moves.at[place]))
+    return found
+
+
+def _rise(before: int, after: int, share: float, at: int) -> Rise:
+    return Rise(before, after, share if np.isfinite(share) else None, at)
+
+
+def _moves(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], within: int) -> _Moves:
     begins = np.cumsum(sizes) - sizes
     table = np.repeat(np.arange(len(sizes)), sizes)
     moves = np.flatnonzero(np.diff(table, prepend=-1) == 0)
-    if not len(moves):
-        return found
     at, table_of = times[moves], table[moves]
+    if not len(moves):
+        return _Moves(table_of, at, at, at, np.zeros(0))
     since = np.maximum(at - within, span[0])
     # One rising column for all tables: instants from the earliest one that counts, and a width further each table.
     base = int(since.min())
@@ -85,11 +119,7 @@ def shares_of(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], with
     keys = np.clip(times - base, 0, width - 1) + table * width
     oldest = keys.searchsorted(since - base + table_of * width, "right") - 1
     oldest = np.minimum(np.maximum(oldest, begins[table_of]), moves - 1)
-    shares = _compared(files, oldest, moves)[2]
-    firsts = np.flatnonzero(np.diff(table_of, prepend=-1))
-    most = np.fmax.reduceat(shares, firsts)
-    found[table_of[firsts]] = np.where(most > 0, most, NOTHING)
-    return found
+    return _Moves(table_of, at, *_compared(files, oldest, moves))
 
 
 def _least(values: Ints, first: Ints, end: Ints) -> Ints:
@@ -110,15 +140,9 @@ def _least(values: Ints, first: Ints, end: Ints) -> Ints:
 
 def greatest(history: History, start: int, end: int, within_s: int) -> Rise | None:
     """Greatest growth of a table in `[start, end)` (microseconds); None when it did not grow or nothing is known."""
-    return greatest_of(history.moves, history.main_numbers("total_data_files"), start, end, within_s)
-
-
-def greatest_of(times: Ints, files: Ints, start: int, end: int, within_s: int) -> Rise | None:
-    """The same of the columns of main's moves."""
-    found = rises(times, files, start, end, within_s * MICROS_PER_SECOND)
+    files = history.main_numbers("total_data_files")
+    found = rises(history.moves, files, start, end, within_s * MICROS_PER_SECOND)
     if not (found.shares > 0).any():
         return None
     place = int(np.nanargmax(found.shares))
-    share = float(found.shares[place])
-    numbers = int(found.before[place]), int(found.after[place])
-    return Rise(*numbers, share if np.isfinite(share) else None, int(found.times[place]))
+    return _rise(int(found.before[place]), int(found.after[place]), float(found.shares[place]), int(found.times[place]))

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from limnograph.domain.asked import DEFAULT_WITHIN_S
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.growth import Rise, Rises, greatest, greatest_of, rises
-from limnograph.services.history import History
+from limnograph.services.growth import Rises, rises
 from limnograph.services.hot_columns import Ints
 from limnograph.services.hot_table import HotTable
 from limnograph.services.move_columns import MoveColumns
@@ -48,10 +47,6 @@ class _Peaks:
         rows %= _BUCKETS
         self.shares[rows, slot] = found.shares[order]
         self.offsets[rows, slot] = offsets
-
-    def at(self, bucket: int, slot: int) -> int:
-        """When the greatest growth of a quarter of an hour was reached, microseconds."""
-        return bucket * _BUCKET + int(self.offsets[bucket % _BUCKETS, slot])
 
 
 class _Quarters(NamedTuple):
@@ -160,36 +155,6 @@ class GrowthIndex:
         """Where the greatest growth of a quarter of an hour is one of the range too, with all that came before it."""
         at = bucket * _BUCKET + self._peaks.offsets[bucket % _BUCKETS, slots].astype(np.int64)
         return (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
-
-    def greatest(self, table: HotTable, span: tuple[int, int], within_s: int) -> Rise | None:
-        """Greatest growth of a table in a range (microseconds), as `growth.greatest` tells it; the matrix says when it
-        was, where no quarter that the range cuts can hold a greater one.
-        """
-        with self._lock:
-            slot = self._columns.slot(table)
-            if slot is None:
-                return greatest(History(table), *span, within_s)
-            times, files = self._columns.moves.of(slot)
-            if within_s == DEFAULT_WITHIN and len(self._versions) > slot and self._versions[slot] == table.version:
-                told = self._reached(slot, span)
-                if told is not None:
-                    span = max(span[0], told - DEFAULT_WITHIN * MICROS_PER_SECOND), min(span[1], told + 1)
-            return greatest_of(times, files, *span, within_s)
-
-    def _reached(self, slot: int, span: tuple[int, int]) -> int | None:
-        """When the greatest growth of a range was reached; None where the matrix cannot tell."""
-        quarters = self._quarters(*span)
-        if quarters is None or self._ahead[slot]:
-            return None
-        kept = [bucket for bucket in quarters.cut if self._inside(bucket, slot, span)]
-        buckets = sorted([*quarters.whole, *kept])
-        shares = self._peaks.shares[:, slot]
-        found = shares[np.array(buckets, np.int64) % _BUCKETS]
-        most = found.max(initial=0.0)
-        lost = (shares[bucket % _BUCKETS] for bucket in quarters.cut if bucket not in kept)
-        if not most or any(share and share >= most for share in lost):
-            return None
-        return self._peaks.at(buckets[int(found.argmax())], slot)
 
     def _greatest(self, buckets: Sequence[int]) -> NDArray[np.float64]:
         """Greatest share of every slot in some quarters of an hour."""

@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.services.growth import NOTHING, shares_of
+from limnograph.services.burst_columns import BurstColumns, Bursts
+from limnograph.services.growth import NOTHING, Rise, rises_of, shares_of
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_table import HotTable
-from limnograph.services.segments import Segments
+from limnograph.services.segments import Segments, stretches
+from limnograph.services.thresholds import Thresholds
 
 ALWAYS = np.int64(2**63 - 1)
 _USUAL_OF = 50
@@ -39,16 +41,16 @@ class Stand(NamedTuple):
 
 
 class MoveColumns:
-    """`update` and what follows belong together: hold `lock` for both. `burst_files`: so many are many for a commit."""
+    """`update` and what follows belong together: hold `lock` for both."""
 
-    def __init__(self, burst_files: int = 1_000) -> None:
+    def __init__(self, limits: Thresholds = Thresholds()) -> None:  # noqa: B008  # immutable
         self.lock = threading.RLock()
-        self._burst_files = burst_files
         self._slots: dict[str, int] = {}
         self._versions = np.zeros(0, np.int64)
         self._alike = np.zeros(0, np.bool_)
         self.moves = Segments(2)
-        self._commits, self._places, self._bursts, self._replaces = (Segments() for _ in range(4))
+        self._commits, self._places, self._replaces = (Segments() for _ in range(3))
+        self._bursts = BurstColumns(limits)
         self._known: list[tuple[Sequence[HotTable], Ints]] = []
 
     @property
@@ -58,7 +60,7 @@ class MoveColumns:
 
     @property
     def _parts(self) -> tuple[Segments, ...]:
-        return self.moves, self._commits, self._places, self._bursts, self._replaces
+        return self.moves, self._commits, self._places, self._replaces, *self._bursts.parts
 
     def update(self, tables: Sequence[HotTable]) -> Ints:
         """Take in what changed; slots of the tables, which stay theirs for ever."""
@@ -70,20 +72,21 @@ class MoveColumns:
         self._versions, self._alike = np.pad(self._versions, (0, more)), np.pad(self._alike, (0, more))
         for part in self._parts:
             part.grow(len(self._slots))
+        self.hold(tables, slots)
+        # Nothing changed since these were asked for: the same objects have the same slots.
+        self._known = [(tables, slots), *self._known[: _KNOWN - 1]]
+        return slots
+
+    def hold(self, tables: Sequence[HotTable], slots: Ints) -> None:
+        """Take in what changed of some tables whose slots are known: they are held as they are given."""
         versions = np.array([table.version for table in tables], np.int64)
         changed = np.flatnonzero(self._versions[slots] != versions).tolist()
         if len(changed) > 1:
             self.moves.reserve(sum(tables[place].log.height + 4 for place in changed) * 17 // 16)
         for place in changed:
             self._renew(int(slots[place]), tables[place])
-        # Nothing changed since these were asked for: the same objects have the same slots.
-        self._known = [(tables, slots), *([] if changed else self._known[: _KNOWN - 1])]
-        return slots
-
-    def slot(self, table: HotTable) -> int | None:
-        """The slot of a table that is held as it is now."""
-        slot = self._slots.get(table.uuid)
-        return slot if slot is not None and self._versions[slot] == table.version else None
+        if changed:
+            self._known = []
 
     def _renew(self, slot: int, table: HotTable) -> None:
         history = History(table)
@@ -94,8 +97,9 @@ class MoveColumns:
         self._alike[slot] = alike
         self._commits.put(slot, commits[:0] if alike else commits)
         self._places.put(slot, places[:0] if alike else places)
-        self._bursts.put(slot, commits[history.numbers("added_data_files") >= self._burst_files])
-        self._replaces.put(slot, commits[table.rows.equals("operation", "replace")])
+        rewrites = table.rows.equals("operation", "replace")
+        self._bursts.renew(slot, history, rewrites)
+        self._replaces.put(slot, commits[rewrites])
         self._versions[slot] = table.version
 
     def stand(self, slots: Ints, at: int) -> Stand:
@@ -131,40 +135,56 @@ class MoveColumns:
             found[2, chosen] = np.where(count < part.count[own], part.at(0, own, count), ALWAYS)
         return found[0], found[1], found[2]
 
-    def burst(self, slots: Ints, start: int, end: int) -> NDArray[np.bool_]:
-        """Which have a commit of many files in `[start, end)`."""
-        return _any(self._bursts, slots, start, end)
+    def counts(self, slots: Ints, start: int, end: int) -> Ints:
+        """How many commits each has in `[start, end)`."""
+        found: Ints = self.commits(slots, end - 1)[0] - self.commits(slots, start - 1)[0]
+        return found
+
+    def bursts(self, slots: Ints, start: int, end: int) -> Bursts:
+        """Which have a burst in `[start, end)`."""
+        return self._bursts.of(slots, start, end, lambda some: self.counts(some, start, end))
 
     def replaced(self, slots: Ints, start: int, end: int) -> NDArray[np.bool_]:
         """Which have a `replace` in `[start, end)`."""
-        return _any(self._replaces, slots, start, end)
+        found: NDArray[np.bool_] = self._replaces.before(slots, start, "left") < self._replaces.before(
+            slots, end, "left"
+        )
+        return found
+
+    def files_at(self, slots: Ints, instants: Ints) -> Ints:
+        """Data files of each (a row) at each instant, itself included; NULL where not known."""
+        of_each, at = np.repeat(slots, len(instants)), np.tile(instants, len(slots))
+        index = self.moves.before(of_each, at, "right") - 1
+        files = np.where(index >= 0, self.moves.at(1, of_each, index), NULL)
+        return files.reshape(len(slots), len(instants))
 
     def shares(self, slots: Ints, start: int, end: int, within: int) -> NDArray[np.float64]:
         """Greatest growth of each in `[start, end)`, as `growth.greatest` tells it; NOTHING where there is none.
 
         O(moves in the range), some at a time.
         """
-        moves = self.moves
-        lasts = moves.before(slots, end, "left")
-        firsts = np.minimum(np.maximum(moves.before(slots, start, "left") - 1, 0), lasts)
-        sizes, found = lasts - firsts, np.full(len(slots), NOTHING)
-        begin = 0
+        firsts, sizes = self._inside(slots, start, end)
+        found, begin = np.full(len(slots), NOTHING), 0
         for cut in [*np.flatnonzero(np.diff(np.cumsum(sizes) // _AT_ONCE)) + 1, len(slots)]:
             part = slice(begin, int(cut))
-            places = _places(moves.first[slots[part]] + firsts[part], sizes[part])
-            data = moves.data[:, places]
-            found[part] = shares_of(data[0], data[1], sizes[part], (start, end), within)
+            times, files = self._cut(slots[part], firsts[part], sizes[part])
+            found[part] = shares_of(times, files, sizes[part], (start, end), within)
             begin = int(cut)
         return found
 
+    def greatest(self, slots: Ints, start: int, end: int, within: int) -> list[Rise | None]:
+        """The same with its numbers; of few tables, for it is worked out at once."""
+        firsts, sizes = self._inside(slots, start, end)
+        times, files = self._cut(slots, firsts, sizes)
+        return rises_of(times, files, sizes, (start, end), within)
 
-def _places(starts: Ints, sizes: Ints) -> Ints:
-    """Places of stretches that begin at `starts`, one after the other."""
-    ends = np.cumsum(sizes)
-    found: Ints = np.repeat(starts - ends + sizes, sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
-    return found
+    def _inside(self, slots: Ints, start: int, end: int) -> tuple[Ints, Ints]:
+        """First move of each that counts in a range, the one that held before it, and how many there are."""
+        lasts = self.moves.before(slots, end, "left")
+        firsts = np.minimum(np.maximum(self.moves.before(slots, start, "left") - 1, 0), lasts)
+        return firsts, lasts - firsts
 
-
-def _any(part: Segments, slots: Ints, start: int, end: int) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = part.before(slots, start, "left") < part.before(slots, end, "left")
-    return found
+    def _cut(self, slots: Ints, firsts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+        """Times and files of those moves, one table after the other."""
+        times, files = self.moves.data[:, stretches(self.moves.first[slots] + firsts, sizes)]
+        return times, files

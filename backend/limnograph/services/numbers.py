@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from limnograph.analysis import alignment
+import numpy as np
+
 from limnograph.domain.answers import Health, TableDeltas, TableValues
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.history import History
-from limnograph.services.reasons import JobPace, View
+from limnograph.services.hot_columns import Ints
+from limnograph.services.reasons import State, View
+from limnograph.services.thresholds import JobPace
 
 SPARK_POINTS = 24
 
@@ -15,8 +18,6 @@ SPARK_POINTS = 24
 def values(seen: View) -> TableValues:
     """Numbers at the end of the range."""
     row = seen.after
-    moves = seen.history.moves
-    moved = int(moves.searchsorted(seen.end))
     return TableValues(
         data_files=row.total_data_files if row else None,
         delete_files=row.total_delete_files if row else None,
@@ -26,8 +27,8 @@ def values(seen: View) -> TableValues:
         file_size_p50=row.file_size_p50 if row else None,
         manifests=row.manifests if row else None,
         live_snapshots=row.live_snapshots if row else None,
-        commits=len(seen.commits),
-        last_committed_at=int(moves[moved - 1]) // MICROS_PER_MS if moved else None,
+        commits=seen.count,
+        last_committed_at=None if seen.moved_at is None else seen.moved_at // MICROS_PER_MS,
         job_duration_seconds=seen.pace.now_s if seen.pace else None,
     )
 
@@ -53,14 +54,13 @@ def _ratio(pace: JobPace | None) -> float | None:
     return round(pace.ratio, 3) if pace else None
 
 
-def spark(history: History, start: int, end: int) -> list[float | None]:
-    """Data files at SPARK_POINTS equal distances, the last one at the end of the range."""
+def spark_instants(start: int, end: int) -> Ints:
+    """SPARK_POINTS equal distances, the last one at the end of the range (epoch microseconds)."""
     width = (end - start) / SPARK_POINTS
-    at = [int(start + width * (i + 1)) - 1 for i in range(SPARK_POINTS)]
-    return alignment.held(history.main_times, history.column("total_data_files"), at)
+    return np.array([int(start + width * (i + 1)) - 1 for i in range(SPARK_POINTS)], np.int64)
 
 
-def health(history: History, row: SnapshotFact | None) -> Health:
+def health(history: History, row: SnapshotFact | State | None) -> Health:
     """Whether the newest state is whole: from the row and the table's own changes."""
     if history.unreadable:
         return "unreadable"

@@ -7,7 +7,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.series import Matrix, RangeQuery
 from limnograph.services import templates
 from limnograph.services.metrics import Metrics
-from limnograph.services.reasons import JobPace
+from limnograph.services.thresholds import JobPace
 
 _LEAST_WINDOW_S = 300
 _MOST_WINDOW_S = 3_600

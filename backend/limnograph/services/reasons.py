@@ -7,9 +7,8 @@ not known never fulfils a rule.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
-import msgspec
 import numpy as np
 
 from limnograph.analysis.alignment import median
@@ -17,62 +16,72 @@ from limnograph.domain.answers import Reason, ReasonCode
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services import words
-from limnograph.services.history import Commits, History
-from limnograph.services.hot_columns import NULL
+from limnograph.services.burst import Burst, burst
+from limnograph.services.history import History
+from limnograph.services.thresholds import JobPace, Thresholds
 
+Severity = Literal["critical", "warning", "unknown", "ok"]
 RANK: dict[str, int] = {code: rank for rank, code in enumerate(get_args(ReasonCode))}
 
 
-class Thresholds(NamedTuple):
-    """When a rule speaks. Counts are files or snapshots, shares are fractions of one."""
+class State(NamedTuple):
+    """What rules and pages need of the row that main points at."""
 
-    slower_ratio: float = 1.5
-    slower_critical_ratio: float = 2.0
-    burst_files: int = 1_000
-    burst_over_usual: float = 5.0
-    burst_share: float = 0.2
-    burst_small_share: float = 0.75  # average added file below this part of the target
-    delete_files_grown: int = 20
-    delete_share: float = 0.1  # delete files per data file
-    small_files: int = 500
-    small_share: float = 0.5
-    snapshots: int = 1_000
-    skew_ratio: float = 10.0
-    stale_intervals: float = 3.0
-    stale_least_s: float = 3_600.0
-
-
-class JobPace(NamedTuple):
-    """Median duration of a reader at the start and at the end of the range, seconds."""
-
-    job: str
-    before_s: float
-    now_s: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times as long as at the start."""
-        return self.now_s / self.before_s
+    total_data_files: int | None = None
+    total_delete_files: int | None = None
+    total_records: int | None = None
+    total_bytes: int | None = None
+    small_files: int | None = None
+    file_size_p50: int | None = None
+    manifests: int | None = None
+    live_snapshots: int | None = None
+    skew_max_over_median: float | None = None
+    format: str | None = None
+    status: str | None = None
 
 
 class View(NamedTuple):
-    """What a rule sees. Instants epoch microseconds; `commits`: those of the range, oldest first, by column."""
+    """What a rule sees of a range. Instants epoch microseconds. `count`: commits; `replaced`: one of them rewrote files;
+    `burst`: one that is; `moved_at`: main's last move before the end; `usual_s`: seconds between moves until then.
+    """
 
     history: History
     start: int
     end: int
-    commits: Commits
-    before: SnapshotFact | None
-    after: SnapshotFact | None
+    count: int
+    replaced: bool
+    burst: Burst | None
+    before: State | None
+    after: State | None
+    moved_at: int | None
+    usual_s: float | None
     pace: JobPace | None
     limits: Thresholds
 
 
 def view(history: History, start: int, end: int, pace: JobPace | None, limits: Thresholds) -> View:
     """Cut a history to a range."""
+    commits = history.between(start, end)
+    moved = int(history.moves.searchsorted(end))
     return View(
-        history, start, end, history.between(start, end), history.main_at(start), history.main_at(end - 1), pace, limits
+        history,
+        start,
+        end,
+        len(commits),
+        bool(commits.are("replace").any()),
+        burst(commits, history, limits),
+        state_of(history.main_at(start)),
+        state_of(history.main_at(end - 1)),
+        int(history.moves[moved - 1]) if moved else None,
+        usual_interval_s(history, end),
+        pace,
+        limits,
     )
+
+
+def state_of(row: SnapshotFact | None) -> State | None:
+    """Of a row."""
+    return None if row is None else State(*(getattr(row, name) for name in State._fields))
 
 
 def reason(seen: View) -> Reason:
@@ -97,24 +106,20 @@ def unreadable(change: ChangeFact) -> Reason:
 
 def _reason(
     code: ReasonCode,
-    severity: str,
+    severity: Severity,
     sentence: str,
     magnitude: float,
     *,
-    row: SnapshotFact | None = None,
+    snapshot_id: int | None = None,
     at: int | None = None,
 ) -> Reason:
-    instant = at if at is not None else (row.committed_at if row else None)
-    return msgspec.convert(
-        {
-            "code": code,
-            "severity": severity,
-            "sentence": sentence,
-            "magnitude": float(magnitude),
-            "snapshot_id": str(row.snapshot_id) if row else None,
-            "at": None if instant is None else instant // 1000,
-        },
-        Reason,
+    return Reason(
+        code=code,
+        severity=severity,
+        sentence=sentence,
+        magnitude=float(magnitude),
+        snapshot_id=None if snapshot_id is None else str(snapshot_id),
+        at=None if at is None else at // 1000,
     )
 
 
@@ -131,58 +136,27 @@ def _job_slower(seen: View) -> Reason | None:
         f"{pace.job} takes {words.seconds(pace.now_s)}, {pace.ratio:.1f} times the "
         f"{words.seconds(pace.before_s)} at the start of the range"
     )
-    severity = "critical" if pace.ratio >= seen.limits.slower_critical_ratio else "warning"
+    severity: Severity = "critical" if pace.ratio >= seen.limits.slower_critical_ratio else "warning"
     return _reason("job_slower", severity, sentence, pace.ratio)
 
 
 def _file_burst(seen: View) -> Reason | None:
-    limits, added = seen.limits, seen.commits.numbers("added_data_files")
-    if not len(added) or added.max() < limits.burst_files:
+    found = seen.burst
+    if found is None:
         return None
-    places = np.flatnonzero((added != NULL) & ~seen.commits.are("replace"))
-    if not len(places):
-        return None
-    place = places[added[places].argmax()]
-    files = int(added[place])
-    usual = median(added[places[places != place]].tolist()) or 0
-    if files < max(limits.burst_files, limits.burst_over_usual * usual):
-        return None
-    biggest = seen.commits.fact(int(place))
-    if not _small(biggest, limits):
-        return None
-    before = _files_before(seen.history, biggest, files)
-    if before is not None and files < limits.burst_share * before:
-        return None
-    return _burst(seen, biggest, files, before)
-
-
-def _files_before(history: History, row: SnapshotFact, added: int) -> int | None:
-    """Data files of the state that the commit changed: by its own count, else its parent's, else None."""
-    if row.total_data_files is not None and row.removed_data_files is not None:
-        return row.total_data_files - added + row.removed_data_files
-    parent = history.snapshots.get(row.parent_id) if row.parent_id is not None else None
-    return parent.total_data_files if parent else None
-
-
-def _small(row: SnapshotFact, limits: Thresholds) -> bool:
-    """Whether the added files are small for the table; true when size or target is not known."""
-    if not row.added_data_files or row.added_bytes is None or row.target_file_bytes is None:
-        return True
-    return row.added_bytes / row.added_data_files < limits.burst_small_share * row.target_file_bytes
-
-
-def _burst(seen: View, row: SnapshotFact, files: int, before: int | None) -> Reason:
-    at = words.clock(row.committed_at or 0, seen.end - 1)
-    sentence = f"{words.count(files)} files in one {row.operation or 'commit'} at {at}"
-    if row.added_bytes is not None:
-        sentence += f", average {words.size(row.added_bytes / files)}"
-    if before is not None and row.total_data_files is not None:
-        sentence += f"; files {words.count(before)} → {words.count(row.total_data_files)}"
+    sentence = f"{words.count(found.files)} files in one {found.operation or 'commit'}"
+    sentence += f" at {words.clock(found.at, seen.end - 1)}"
+    if found.bytes is not None:
+        sentence += f", average {words.size(found.bytes / found.files)}"
+    before = found.before
+    if before is not None and found.total is not None:
+        sentence += f"; files {words.count(before)} → {words.count(found.total)}"
     now = seen.after.total_data_files if seen.after else None
-    repaired = now is not None and before is not None and now < before + files / 2
+    repaired = now is not None and before is not None and now < before + found.files / 2
     if repaired and now is not None:
         sentence += f", since then down to {words.count(now)}"
-    return _reason("file_burst", "warning" if repaired else "critical", sentence, files, row=row)
+    severity: Severity = "warning" if repaired else "critical"
+    return _reason("file_burst", severity, sentence, found.files, snapshot_id=found.snapshot_id, at=found.at)
 
 
 def _delete_growth(seen: View) -> Reason | None:
@@ -209,7 +183,7 @@ def _no_compaction(seen: View) -> Reason | None:
     share = now.small_files / now.total_data_files
     if now.small_files < seen.limits.small_files or share < seen.limits.small_share:
         return None
-    if seen.commits.are("replace").any():
+    if seen.replaced:
         return None
     sentence = (
         f"{words.count(now.small_files)} of {words.count(now.total_data_files)} files are small "
@@ -249,11 +223,10 @@ def usual_interval_s(history: History, until: int) -> float | None:
 
 
 def _stale(seen: View) -> Reason | None:
-    usual = usual_interval_s(seen.history, seen.end)
-    moved = int(seen.history.moves.searchsorted(seen.end))
-    if usual is None or not moved:
+    usual = seen.usual_s
+    if usual is None or seen.moved_at is None:
         return None
-    age = (seen.end - int(seen.history.moves[moved - 1])) / MICROS_PER_SECOND
+    age = (seen.end - seen.moved_at) / MICROS_PER_SECOND
     if age < max(seen.limits.stale_least_s, seen.limits.stale_intervals * usual):
         return None
     sentence = f"no commit for {words.seconds(age)}; usually one every {words.seconds(usual)}"
@@ -261,7 +234,7 @@ def _stale(seen: View) -> Reason | None:
 
 
 def _nothing(seen: View) -> Reason:
-    number = len(seen.commits)
+    number = seen.count
     sentence = "no commit in this range" if number == 0 else f"{words.count(number)} commit{'s' if number > 1 else ''}"
     before = seen.before.total_data_files if seen.before else None
     after = seen.after.total_data_files if seen.after else None

@@ -55,8 +55,10 @@ class Segments:
         start = self.first[slot]
         return self.data[:, start : start + self.count[slot]]
 
-    def before(self, slots: Ints, at: int, side: Literal["left", "right"]) -> Ints:
-        """How many numbers of each slot are less than `at` (`right`: or equal): `searchsorted` of each, in one go."""
+    def before(self, slots: Ints, at: int | Ints, side: Literal["left", "right"]) -> Ints:
+        """How many numbers of each slot are less than `at` (`right`: or equal): `searchsorted` of each, in one go. `at`:
+        one number for all, or one for each.
+        """
         low, high, first, times = np.zeros(len(slots), np.int64), self.count[slots], self.first[slots], self.data[0]
         for _ in range(int(high.max(initial=0)).bit_length()):
             middle = (low + high) // 2
@@ -81,3 +83,10 @@ class Segments:
             self.first[slot] = end
             end += int(self._room[slot])
         self.data, self._end = made, end
+
+
+def stretches(starts: Ints, sizes: Ints) -> Ints:
+    """Places of stretches that begin at `starts`, one after the other."""
+    ends = np.cumsum(sizes)
+    found: Ints = np.repeat(starts - ends + sizes, sizes) + np.arange(int(ends[-1]) if len(ends) else 0)
+    return found

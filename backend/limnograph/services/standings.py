@@ -73,10 +73,15 @@ class Standings:
         self._columns = columns or MoveColumns()
         self._instants: list[_Instant] = []
 
-    def at(self, tables: Sequence[HotTable], state_at: int, count_at: int) -> Standing:
-        """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds)."""
+    def at(self, tables: Sequence[HotTable], state_at: int, count_at: int, slots: Ints | None = None) -> Standing:
+        """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds).
+        `slots`: of the tables, where they are known.
+        """
         with self._columns.lock:
-            slots = self._columns.update(tables)
+            if slots is None:
+                slots = self._columns.update(tables)
+            else:
+                self._columns.hold(tables, slots)
             versions = np.array([table.version for table in tables], np.int64)
             kept = self._nearest(state_at)
             kept.grow(int(slots.max(initial=-1)) + 1)

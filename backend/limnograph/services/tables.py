@@ -16,7 +16,7 @@ from limnograph.services.history import History, history_of
 from limnograph.services.hot import HotStore
 from limnograph.services.jobs import Jobs
 from limnograph.services.paces import slowest_readers
-from limnograph.services.reasons import JobPace, Thresholds
+from limnograph.services.thresholds import JobPace, Thresholds
 
 DAY = 86_400 * MICROS_PER_SECOND
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
+from limnograph.services.alert_doubts import AlertDoubts
 from limnograph.services.alerts import Alerts
 from limnograph.services.cold import WITHIN_S
 from limnograph.services.hot import HotStore
@@ -19,6 +20,7 @@ from limnograph.services.runs import Runs
 REFRESH_S = 2.0
 ASK_S = 30.0
 INBOX_S = 10.0
+DOUBT_S = 30.0
 _log = logging.getLogger("limnograph.server")
 
 
@@ -48,6 +50,14 @@ async def keep_inbox(inbox: Inbox, runs: Runs, alerts: Alerts, clock: Clock, cou
         await asyncio.to_thread(_told, alerts.catch_up)
         await asyncio.to_thread(count)
         await asyncio.to_thread(_told, lambda: inbox.purge(clock.now() - KEEP))
+
+
+async def keep_doubting(doubts: AlertDoubts) -> None:
+    """Look after alerts whose end nobody tells."""
+    while True:
+        await asyncio.sleep(DOUBT_S)
+        with contextlib.suppress(LimnographError):
+            await doubts.look()
 
 
 async def keep_asking(metrics: Metrics, clock: Clock) -> None:

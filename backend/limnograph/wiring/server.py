@@ -21,9 +21,11 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
+from limnograph.services.alert_doubts import AlertDoubts
+from limnograph.services.alert_episode import Episode
 from limnograph.services.alert_pages import AlertPages
 from limnograph.services.alert_views import view
-from limnograph.services.alerts import Alerts, Episode
+from limnograph.services.alerts import Alerts
 from limnograph.services.backend import Backend
 from limnograph.services.cold import WITHIN_S, ColdEngine, ColdReads
 from limnograph.services.cold_tiers import TierReader
@@ -105,6 +107,7 @@ class Parts:
         old = cold or engine
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
         self.alerts = Alerts(inbox, engine, clock, reads=reads, tell=self._tell_alert)
+        self._doubts = AlertDoubts(self.alerts, clock, self._metrics, active)
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
@@ -219,6 +222,7 @@ class Parts:
             asyncio.create_task(beside.refresh(self.store, self.runs)),
             asyncio.create_task(beside.first_alerts(self.alerts, self._begun)),
             asyncio.create_task(beside.keep_inbox(self._inbox, self.runs, self.alerts, self._clock, self._count)),
+            asyncio.create_task(beside.keep_doubting(self._doubts)),
             asyncio.create_task(self._live.run()),
         ]
         if self._metrics:

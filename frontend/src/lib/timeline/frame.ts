@@ -25,28 +25,29 @@ export interface Frame extends Times {
   readonly grid: readonly [minor: string, major: string];
 }
 
+/** What an answer says about its instants, at any width. Without a watermark, what came is what is known. */
+export const timesOf = (answer: Answer): Times => ({
+  t: answer.t,
+  held: stepTimes(answer.t, commitsOf(answer)),
+  end: answer.watermark ?? answer.range.to,
+});
+
 /** `now` epoch ms. A watermark of null means that no pass has read anything yet. */
-export function frameOf(answer: Answer, scale: TimeScale, now: number): Frame {
-  const held = stepTimes(answer.t, commitsOf(answer));
+export function frameOf(answer: Answer, scale: TimeScale, now: number, times = timesOf(answer)): Frame {
   const end = answer.watermark ?? 0;
   const edgePx = scale.px(Math.min(Math.max(end, scale.from), scale.to));
   const nowPx = scale.px(Math.min(now, scale.to));
   return {
+    ...times,
     scale,
-    t: answer.t,
-    held,
-    end: lastKnown(answer),
-    xs: positions(answer.t, answer.range.to, scale),
-    heldXs: positions(held, answer.range.to, scale),
+    xs: positions(times.t, answer.range.to, scale),
+    heldXs: positions(times.held, answer.range.to, scale),
     unreadFrom: nowPx - edgePx >= LEAST_HATCH_PX ? edgePx : null,
     now,
     nowPx,
     grid: [gridPath(scale, false), gridPath(scale, true)],
   };
 }
-
-/** Without a watermark, what came is what is known. */
-const lastKnown = (answer: Answer): number => answer.watermark ?? answer.range.to;
 
 function gridPath(scale: TimeScale, major: boolean): string {
   return scale.ticks

@@ -110,7 +110,8 @@ function seriesSummary(
 ): string {
   const column = mainColumn(lane);
   let [least, most, last] = [-1, -1, -1];
-  for (const [i, value] of column.entries()) {
+  for (let i = 0; i < column.length; i++) {
+    const value = column[i] as Value;
     if (value === null) continue;
     if (least < 0 || value < (column[least] as number)) least = i;
     if (most < 0 || value > (column[most] as number)) most = i;
