@@ -50,9 +50,10 @@ class AlertTable(View, frozen=True, kw_only=True):
 
 
 class AlertView(View, frozen=True, kw_only=True):
-    """One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known. `state` is
-    `unknown` where no end was told, and neither Alertmanager nor Prometheus has it any more, or nothing was heard of it
-    for a day; `heard_at`: then the last time that it was. `muted`: as Alertmanager has it, where that is asked.
+    """One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known.
+
+    `state` is `unknown` where no end was told and neither Alertmanager nor Prometheus has it any more, or nothing was
+    heard of it for a day; `heard_at`: then the last time that it was. `muted`: as Alertmanager has it, if asked.
     """
 
     fingerprint: str

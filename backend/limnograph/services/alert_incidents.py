@@ -16,10 +16,10 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.promql import Selector
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
+from limnograph.services.alert_episode import Episode
 from limnograph.services.alert_intake import HIDDEN
 from limnograph.services.alert_links import expression, links
 from limnograph.services.alert_views import nearest, transition, view, window_of
-from limnograph.services.alert_episode import Episode
 from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
 

@@ -17,9 +17,9 @@ from limnograph.domain.promql import Selector
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
+from limnograph.services.alert_episode import Episode
 from limnograph.services.alert_links import expression
 from limnograph.services.alert_views import nearest, open_window, place, refs, window_of
-from limnograph.services.alert_episode import Episode
 from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from limnograph.domain.alerts import AlertTable, AlertTransition, AlertView, AlertWindow
 from limnograph.domain.events import AlertFact
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
-from limnograph.services.alert_links import longest_range_s
 from limnograph.services.alert_episode import Episode
+from limnograph.services.alert_links import longest_range_s
 
 LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
 """The window begins at least so long before the expression became true."""

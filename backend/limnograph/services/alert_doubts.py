@@ -1,0 +1,102 @@
+"""Alerts whose end nobody told: when Alertmanager and Prometheus have an alert no longer, or say nothing for a day, its
+state is unknown since it was last heard of. It stays as it was told; one more word, and it fires again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from limnograph.domain.errors import LimnographError
+from limnograph.domain.events import AlertFact
+from limnograph.domain.promql import Selector
+from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.ports.active_alerts import ActiveAlert, ActiveAlerts
+from limnograph.ports.clock import Clock
+from limnograph.services.alerts import Alerts, Key
+from limnograph.services.metrics import Metrics, page_budget
+
+GRACE = 5 * 60 * MICROS_PER_SECOND
+"""Sources are without an alert for so long before that means something: after a restart Prometheus has to evaluate its
+rules again, and a webhook may come before the evaluation is written.
+"""
+QUIET = 25 * 3_600 * MICROS_PER_SECOND
+"""Where no source can be asked: Alertmanager repeats what fires each four hours, and few set more than a day."""
+WITHIN_S = 5.0
+
+
+class _Sources(NamedTuple):
+    """What the sources have now; None: one was not asked, or did not answer in full."""
+
+    alertmanager: Sequence[ActiveAlert] | None
+    prometheus: Sequence[Mapping[str, str]] | None
+    all_answered: bool
+
+    def have(self, fact: AlertFact) -> bool | None:
+        """Whether the alert is active; None where that is not known. Grafana's own rules are known to neither."""
+        if fact.source == "grafana":
+            return None
+        told = fact.labels or {}
+        if any(one.fingerprint == fact.fingerprint for one in self.alertmanager or ()):
+            return True
+        if any(all(told.get(name) == value for name, value in one.items()) for one in self.prometheus or ()):
+            return True
+        return False if self.all_answered else None
+
+
+class AlertDoubts:
+    """`look` is called now and then. `metrics`, `active`: who is asked, where the settings name them."""
+
+    def __init__(self, alerts: Alerts, clock: Clock, metrics: Metrics | None, active: ActiveAlerts | None) -> None:
+        self._alerts, self._clock, self._metrics, self._active = alerts, clock, metrics, active
+        self._begun = clock.now()
+        self._seen: dict[Key, int] = {}
+
+    async def look(self) -> None:
+        """Compare what is open with what the sources have. Costs nothing while nothing is open."""
+        unended = self._alerts.unended()
+        if not unended:
+            return
+        found, now = await self._ask(), self._clock.now()
+        doubts: dict[Key, int] = {}
+        for key, fact, heard in unended:
+            there = found.have(fact)
+            if there:
+                self._seen[key] = now
+            last = max(heard, self._seen.get(key, 0))
+            # Nobody could be heard before this process began.
+            silent = now - max(last, self._begun)
+            if not there and silent > (QUIET if there is None else GRACE):
+                doubts[key] = last
+        self._seen = {key: at for key, at in self._seen.items() if any(key == one.key for one in unended)}
+        muted = {one.fingerprint: one.muted for one in found.alertmanager or () if one.muted}
+        self._alerts.judge(doubts, None if found.alertmanager is None else muted)
+
+    async def _ask(self) -> _Sources:
+        told, measured = await asyncio.gather(self._in_alertmanager(), self._in_prometheus())
+        asked = [one for one, source in ((told, self._active), (measured, self._metrics)) if source is not None]
+        return _Sources(told, measured, bool(asked) and all(one is not None for one in asked))
+
+    async def _in_alertmanager(self) -> Sequence[ActiveAlert] | None:
+        if self._active is None:
+            return None
+        with contextlib.suppress(LimnographError):
+            return await asyncio.to_thread(self._active.matching, {})
+        return None
+
+    async def _in_prometheus(self) -> Sequence[Mapping[str, str]] | None:
+        """Labels of the alerts that fire; None unless every source answered with all of them."""
+        if self._metrics is None:
+            return None
+        now = self._clock.now() // MICROS_PER_MS
+        query = RangeQuery(str(Selector("ALERTS", {"alertstate": "firing"})), now, now, 60)
+        with page_budget(WITHIN_S):
+            answers = list((await self._metrics.each(query)).values())
+        whole = [answer for answer in answers if isinstance(answer, Matrix) and not answer.truncated]
+        if len(whole) < len(answers):
+            return None
+        named = [one.labels for answer in whole for one in answer.series]
+        return [{k: v for k, v in labels.items() if k not in {"__name__", "alertstate"}} for labels in named]

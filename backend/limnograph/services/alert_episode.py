@@ -1,0 +1,44 @@
+"""One firing of an alert, as far as it was told, and what is thought of it where nobody told its end."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from limnograph.domain.alerts import Muted, State
+from limnograph.domain.events import AlertFact
+
+
+class Episode(NamedTuple):
+    """Told by one transition or both. Microseconds: `followed_at`, when the next one of it began; `doubted_at`, when it
+    was last heard of, where it should have been heard of since (services/alert_doubts.py).
+    """
+
+    told: dict[str, AlertFact]
+    followed_at: int | None = None
+    doubted_at: int | None = None
+    muted: Muted | None = None
+
+    @property
+    def fact(self) -> AlertFact:
+        """What is known of it; the firing says more about the start, so it counts."""
+        return self.told.get("firing") or self.told["resolved"]
+
+    @property
+    def state(self) -> State:
+        """Resolved also when it began again since; unknown when it fell silent."""
+        if "resolved" in self.told or self.followed_at is not None:
+            return "resolved"
+        return "firing" if self.doubted_at is None else "unknown"
+
+    @property
+    def firing(self) -> bool:
+        """Whether it still does, as far as is known."""
+        return self.state == "firing"
+
+    @property
+    def ends_at(self) -> int | None:
+        """Microseconds; None while it fires, and where nobody knows."""
+        resolved = self.told.get("resolved")
+        if resolved is not None:
+            return resolved.ends_at if resolved.ends_at is not None else resolved.observed_at
+        return self.followed_at

@@ -1,0 +1,178 @@
+"""Alerts whose end nobody told: unknown since the last word of them, never resolved by guess; a word, and they fire."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from limnograph.adapters.memory.metrics_source import MemoryMetrics
+from limnograph.domain.alert_labels import fingerprint
+from limnograph.domain.alerts import Muted
+from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.series import Series
+from limnograph.ports.active_alerts import ActiveAlert
+from limnograph.services.alert_doubts import GRACE, QUIET
+from limnograph.wiring.server import Parts
+from serving_kit import HOUR, MINUTE, NOW, SECOND, client, lake, moved, parts, row
+
+LABELS = {"alertname": "SmallFileProliferation", "catalog": "lake", "table_namespace": "sales", "table": "orders"}
+MARK = fingerprint(LABELS)
+FIRED = NOW - MINUTE
+
+
+class Manager:
+    """An Alertmanager that has the alert, silenced or not, until it forgets it, or does not answer."""
+
+    def __init__(self, *, has: bool = True, muted: Muted | None = None) -> None:
+        self.has, self.muted, self.away = has, muted, False
+
+    def matching(self, _labels: Mapping[str, str]) -> list[ActiveAlert]:
+        if self.away:
+            raise SourceUnavailable("alertmanager", "away")
+        return [ActiveAlert(MARK, LABELS, FIRED, self.muted)] * self.has
+
+
+class Prometheus(MemoryMetrics):
+    """One that has the alert until it forgets it."""
+
+    has = True
+
+    async def range(self, query: Any) -> Any:
+        firing = Series({"__name__": "ALERTS", "alertstate": "firing", **LABELS}, [query.start], [1.0])
+        self._answers = {'ALERTS{alertstate="firing"}': [firing] * self.has}
+        return await super().range(query)
+
+
+def world(**given: Any) -> Parts:
+    return parts(lake([row(1, NOW - 5 * HOUR, 10)], [moved(1, NOW - 5 * HOUR)]), **given)
+
+
+def body(status: str = "firing", **fields: Any) -> bytes:
+    started = datetime.fromtimestamp(FIRED / SECOND, UTC).isoformat()
+    one = {"status": status, "labels": LABELS, "startsAt": started}
+    return json.dumps({"alerts": [one], **fields}).encode()
+
+
+def told(made: Parts, content: bytes | None = None) -> None:
+    async def post() -> None:
+        async with client(made) as http:
+            assert (await http.post("/api/v1/alertmanager", content=content or body())).status_code == 202
+
+    asyncio.run(post())
+
+
+def after(made: Parts, *micros: int) -> None:
+    """Time passes, and each time it is looked."""
+    for step in micros:
+        made.backend.clock.micros += step
+        asyncio.run(made._doubts.look())
+
+
+def get(made: Parts, path: str) -> Any:
+    async def ask() -> Any:
+        async with client(made) as http:
+            return (await http.get("/api/v1" + path)).json()
+
+    return asyncio.run(ask())
+
+
+def state(made: Parts) -> tuple[str, int | None]:
+    alert = get(made, f"/alerts/{MARK}")["alert"]
+    return alert["state"], alert["heard_at"]
+
+
+def test_an_alert_that_both_sources_forgot_is_unknown_since_they_had_it_last() -> None:
+    manager, prometheus = Manager(), Prometheus("main", {})
+    made = world(active=manager, source=prometheus)
+    told(made)
+    after(made, MINUTE, 2 * HOUR)
+    assert state(made) == ("firing", None)
+    manager.has = prometheus.has = False
+    after(made, MINUTE, GRACE)
+    assert state(made) == ("unknown", (NOW + MINUTE + 2 * HOUR) // 1000)
+    page = get(made, "/alerts")
+    assert (page["firing"], page["resolved"], page["unknown"]) == (0, 0, 1)
+    assert [one["state"] for one in get(made, "/alerts?state=unknown")["rows"]] == ["unknown"]
+    span = f"from={(NOW - HOUR) // 1000}&to={(NOW + 6 * HOUR) // 1000}"
+    lane = get(made, f"/tables/lake/sales/orders/timeline?lanes=alerts&{span}")["lanes"][0]
+    assert [(bar["state"], bar["end"]) for bar in lane["bars"]] == [("unknown", (NOW + MINUTE + 2 * HOUR) // 1000)]
+    assert [one["status"] for one in get(made, f"/alerts/{MARK}")["transitions"]] == ["firing"]
+
+
+@pytest.mark.parametrize("which", ["alertmanager", "prometheus"])
+def test_one_source_that_still_has_it_is_enough(which: str) -> None:
+    manager, prometheus = Manager(has=which == "alertmanager"), Prometheus("main", {})
+    prometheus.has = which == "prometheus"
+    made = world(active=manager, source=prometheus)
+    told(made)
+    after(made, HOUR, HOUR)
+    assert state(made) == ("firing", None)
+
+
+def test_a_source_that_does_not_answer_proves_nothing() -> None:
+    manager, prometheus = Manager(), Prometheus("main", {})
+    made = world(active=manager, source=prometheus)
+    told(made)
+    manager.away, prometheus.has = True, False
+    after(made, HOUR, HOUR)
+    assert state(made) == ("firing", None)
+
+
+def test_a_word_of_it_makes_it_fire_again_and_an_end_resolves_it() -> None:
+    made = world(active=Manager(has=False))
+    told(made)
+    after(made, GRACE + SECOND)
+    assert state(made)[0] == "unknown"
+    told(made)  # Alertmanager repeats itself
+    after(made, SECOND)
+    assert state(made) == ("firing", None)
+    after(made, GRACE + SECOND)
+    assert state(made)[0] == "unknown"
+    told(made, body("resolved"))
+    assert state(made) == ("resolved", None)
+
+
+@pytest.mark.parametrize("fields", [{}, {"orgId": 1}])
+def test_where_nobody_can_be_asked_a_day_of_silence_is_doubted_and_grafanas_alerts_always_so(
+    fields: dict[str, int],
+) -> None:
+    made = world(active=Manager(has=False)) if fields else world()
+    told(made, body(**fields))
+    after(made, QUIET)
+    assert state(made) == ("firing", None)
+    after(made, SECOND)
+    assert state(made) == ("unknown", NOW // 1000)
+
+
+def test_a_server_that_just_began_has_not_been_silent_for_long() -> None:
+    made = world()
+    told(made)
+    again = world()
+    again.alerts._inbox = made._inbox
+    again.backend.clock.micros = NOW + 3 * QUIET
+    again._doubts._begun = again.backend.clock.now()
+    again.alerts.catch_up()
+    after(again, QUIET)
+    assert state(again) == ("firing", None)
+    after(again, SECOND)
+    assert state(again) == ("unknown", NOW // 1000)
+
+
+def test_a_silence_is_told_and_a_stream_learns_of_it() -> None:
+    manager = Manager(muted="silenced")
+    made = world(active=manager)
+    told(made)
+    before = made.backend.live.told
+    after(made, MINUTE)
+    assert get(made, "/alerts")["rows"][0]["muted"] == "silenced"
+    assert made.backend.live.told == before + 1
+    after(made, MINUTE)
+    assert made.backend.live.told == before + 1
+    manager.muted = None
+    after(made, MINUTE)
+    assert get(made, "/alerts")["rows"][0]["muted"] is None
