@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from limnograph.domain.asked import FleetQuery
-from limnograph.services import reasons
+from limnograph.services import numbers, reasons
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL
 from limnograph.services.lake import Facts
@@ -53,6 +53,11 @@ def made_of(chance: Random):
     return parts(lake([fact for rows, _ in told for fact in rows], [move for _, log in told for move in log]))
 
 
+def files_at(own: History, at: int):
+    state = own.main_at(at)
+    return None if state is None else state.total_data_files
+
+
 def instants(chance: Random, tables):
     moves = [int(at) for table in tables for at in History(table).moves]
     return [chance.choice([NOW - chance.randrange(60 * 3_600) * SECOND, chance.choice(moves)]) for _ in range(8)]
@@ -90,6 +95,12 @@ def test_the_order_of_the_fleet_is_that_of_the_reasons_that_its_rows_give(seed: 
         seen = [(t, reasons.view(History(t), *span, None, Thresholds())) for t in tables]
         keys = {t.name.table: reasons.attention(reasons.reason(view)) for t, view in seen}
         assert [keys[one.table] for one in shown] == sorted(keys.values())
+        views = {t.name.table: view for t, view in seen}
+        for one in shown:
+            own = views[one.table]
+            assert one.reason == reasons.reason(own)
+            assert (one.values, one.deltas) == (numbers.values(own), numbers.deltas(own))
+            assert one.spark == [files_at(own.history, at) for at in numbers.spark_instants(*span).tolist()]
 
 
 def test_a_table_that_changed_is_looked_at_again_and_the_others_are_not_lost() -> None:

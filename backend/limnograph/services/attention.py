@@ -19,7 +19,6 @@ from limnograph.services import reasons
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_table import HotTable
-from limnograph.services.move_columns import MoveColumns
 from limnograph.services.reasons import RANK
 from limnograph.services.standings import Standing, Standings
 from limnograph.services.thresholds import JobPace, Thresholds
@@ -38,7 +37,6 @@ class Attention:
 
     def of(
         self,
-        columns: MoveColumns,
         standings: Standings,
         tables: Sequence[HotTable],
         slots: Ints,
@@ -46,6 +44,7 @@ class Attention:
         paces: Mapping[TableName, JobPace],
     ) -> Ranked:
         """Rank (smallest first) and magnitude of each table's reason in the range (epoch microseconds)."""
+        columns = standings.columns
         with columns.lock:
             columns.hold(tables, slots)
             bursts, replaced = columns.bursts(slots, *span), columns.replaced(slots, *span)

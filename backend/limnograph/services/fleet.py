@@ -161,7 +161,7 @@ class FleetService:
             chosen = np.flatnonzero(vectors.growth.grown(tables, micros, *grown, self._clock.now()))
             tables, damaged, listing = tuple(tables[place] for place in chosen), [], listing.among(chosen)
             slots = slots[chosen]
-        ranked = self._attention.of(vectors.columns, vectors.standings, tables, slots, micros, paces)
+        ranked = self._attention.of(vectors.standings, tables, slots, micros, paces)
         order, lost = listing.order, len(damaged)
         ranks = np.append(ranked[0], np.full(lost, RANK["unreadable"]))[order]
         magnitudes = np.append(ranked[1], np.ones(lost))[order]
@@ -174,7 +174,8 @@ class FleetService:
         rows: list[HotTable | None] = [*tables, *([None] * lost)]
         keys = Keys(ranks, magnitudes, listing.names, paces, ends)
         placed = np.append(slots, np.full(lost, -1))[order]
-        return Board(lake, span, keys, [rows[place] for place in order.tolist()], placed, listing, grown=grown)
+        named = [rows[place] for place in order.tolist()]
+        return Board(lake, span, keys, named, listing, slots=placed, grown=grown)
 
     def _listed(self, lake: Lake, damaged: Sequence[TableName]) -> Listing:
         """The names in order; a lake in which none changed has those of the lake before."""

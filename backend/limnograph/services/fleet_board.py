@@ -57,9 +57,9 @@ class Board:
         span: tuple[int, int],
         keys: Keys,
         rows: Sequence[HotTable | None],
-        slots: Ints,
         listing: Listing,
         *,
+        slots: Ints,
         grown: Grown | None = None,
     ) -> None:
         self.lake, self.keys, self.rows, self.slots, self.grown = lake, keys, rows, slots, grown

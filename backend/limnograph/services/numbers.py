@@ -27,7 +27,7 @@ def values(seen: View) -> TableValues:
         file_size_p50=row.file_size_p50 if row else None,
         manifests=row.manifests if row else None,
         live_snapshots=row.live_snapshots if row else None,
-        commits=seen.count,
+        commits=seen.commits,
         last_committed_at=None if seen.moved_at is None else seen.moved_at // MICROS_PER_MS,
         job_duration_seconds=seen.pace.now_s if seen.pace else None,
     )

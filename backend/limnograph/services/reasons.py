@@ -41,14 +41,14 @@ class State(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a rule sees of a range. Instants epoch microseconds. `count`: commits; `replaced`: one of them rewrote files;
+    """What a rule sees of a range. Instants epoch microseconds. `commits`: how many; `replaced`: one rewrote files;
     `burst`: one that is; `moved_at`: main's last move before the end; `usual_s`: seconds between moves until then.
     """
 
     history: History
     start: int
     end: int
-    count: int
+    commits: int
     replaced: bool
     burst: Burst | None
     before: State | None
@@ -234,7 +234,7 @@ def _stale(seen: View) -> Reason | None:
 
 
 def _nothing(seen: View) -> Reason:
-    number = seen.count
+    number = seen.commits
     sentence = "no commit in this range" if number == 0 else f"{words.count(number)} commit{'s' if number > 1 else ''}"
     before = seen.before.total_data_files if seen.before else None
     after = seen.after.total_data_files if seen.after else None

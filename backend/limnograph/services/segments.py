@@ -56,8 +56,8 @@ class Segments:
         return self.data[:, start : start + self.count[slot]]
 
     def before(self, slots: Ints, at: int | Ints, side: Literal["left", "right"]) -> Ints:
-        """How many numbers of each slot are less than `at` (`right`: or equal): `searchsorted` of each, in one go. `at`:
-        one number for all, or one for each.
+        """How many numbers of each slot are less than `at` (`right`: or equal): `searchsorted` of each, in one go.
+        `at` is one number for all, or one for each.
         """
         low, high, first, times = np.zeros(len(slots), np.int64), self.count[slots], self.first[slots], self.data[0]
         for _ in range(int(high.max(initial=0)).bit_length()):

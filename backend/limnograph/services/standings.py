@@ -70,18 +70,18 @@ class Standings:
     """Thread-safe. One for the hot lake; lakes that were read cold have their own."""
 
     def __init__(self, columns: MoveColumns | None = None) -> None:
-        self._columns = columns or MoveColumns()
+        self.columns = columns or MoveColumns()
         self._instants: list[_Instant] = []
 
     def at(self, tables: Sequence[HotTable], state_at: int, count_at: int, slots: Ints | None = None) -> Standing:
         """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds).
         `slots`: of the tables, where they are known.
         """
-        with self._columns.lock:
+        with self.columns.lock:
             if slots is None:
-                slots = self._columns.update(tables)
+                slots = self.columns.update(tables)
             else:
-                self._columns.hold(tables, slots)
+                self.columns.hold(tables, slots)
             versions = np.array([table.version for table in tables], np.int64)
             kept = self._nearest(state_at)
             kept.grow(int(slots.max(initial=-1)) + 1)
@@ -98,8 +98,8 @@ class Standings:
 
     def _look(self, kept: _Instant, slots: Ints, tables: Sequence[HotTable], state_at: int, count_at: int) -> None:
         """Find the states of some tables."""
-        counted, kept.since[1, slots], kept.until[1, slots] = self._columns.commits(slots, count_at)
-        stand = self._columns.stand(slots, state_at)
+        counted, kept.since[1, slots], kept.until[1, slots] = self.columns.commits(slots, count_at)
+        stand = self.columns.stand(slots, state_at)
         kept.since[0, slots], kept.until[0, slots] = stand.since, stand.until
         rows = [_cells(table.rows, place) for table, place in zip(tables, stand.place.tolist(), strict=True)]
         kept.numbers[slots, :_MOVED] = np.array(rows, np.int64)

@@ -1,0 +1,85 @@
+"""Burst of small files: the largest commit of a range that is no rewrite, if it is large, unusual and small-filed.
+
+Worked out of one table's history here, and of all tables at once by `burst_columns.py`; both judge by the same numbers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.alignment import median
+from limnograph.services.history import Commits, History
+from limnograph.services.hot_columns import INDEX, NULL, Ints
+from limnograph.services.hot_table import HotTable
+from limnograph.services.thresholds import Thresholds
+
+_CELLS = tuple(
+    INDEX[name]
+    for name in ("snapshot_id", "committed_at", "operation", "added_data_files", "added_bytes", "total_data_files")
+)
+NEVER = np.int64(2**62)
+"""Files before a commit whose files are not small: no number of files is a share of it."""
+
+
+class Burst(NamedTuple):
+    """A commit that is one. `before`: data files of the state that it changed; None: not known. `at`: microseconds."""
+
+    snapshot_id: int
+    at: int
+    operation: str | None
+    files: int
+    bytes: int | None
+    total: int | None
+    before: int | None
+
+
+def burst(commits: Commits, history: History, limits: Thresholds) -> Burst | None:
+    """That of a range, if it has one."""
+    added = commits.numbers("added_data_files")
+    if not len(added) or added.max() < limits.burst_files:
+        return None
+    places = np.flatnonzero((added != NULL) & ~commits.are("replace"))
+    if not len(places):
+        return None
+    place = places[added[places].argmax()]
+    files = int(added[place])
+    usual = median(added[places[places != place]].tolist()) or 0
+    if files < max(limits.burst_files, limits.burst_over_usual * usual):
+        return None
+    row = commits.first + int(place)
+    before = int(files_before(history, np.array([row]), limits)[0])
+    return None if before != NULL and files < limits.burst_share * before else burst_at(history.table, row, before)
+
+
+def files_before(history: History, places: Ints, limits: Thresholds) -> Ints:
+    """Data files of the state that each of some rows changed: by its own count, else its parent's, else NULL. NEVER
+    where the added files are not small for the table; where size or target is not known they count as small.
+    """
+    files, size, target, total, removed, parents = (
+        history.numbers(name)[places]
+        for name in (
+            *("added_data_files", "added_bytes", "target_file_bytes", "total_data_files", "removed_data_files"),
+            "parent_id",
+        )
+    )
+    before = np.where((total != NULL) & (removed != NULL), total - files + removed, NULL)
+    for asked in np.flatnonzero((before == NULL) & (parents != NULL)).tolist():
+        held = np.flatnonzero(history.numbers("snapshot_id") == parents[asked])
+        before[asked] = history.numbers("total_data_files")[held[-1]] if len(held) else NULL
+    known = (size != NULL) & (target != NULL) & (files > 0)
+    average = np.where(known, size, 0) / np.maximum(files, 1)
+    return np.where(known & (average >= limits.burst_small_share * target), NEVER, before)
+
+
+def burst_at(table: HotTable, place: int, before: int) -> Burst:
+    """The row at a place, told as a burst; `before` NULL where not known."""
+    block, row = table.rows.holding(place)
+    snapshot_id, at, operation, files, size, total = block.cells(row, _CELLS)
+    told = None if operation == NULL else block.texts()[operation]
+    return Burst(snapshot_id, at, told, files, _known(size), _known(total), _known(before))
+
+
+def _known(number: int) -> int | None:
+    return None if number == NULL else number

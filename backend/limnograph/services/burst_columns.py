@@ -1,0 +1,93 @@
+"""Bursts of all tables at once: the few commits that add many files as columns, kept from question to question.
+
+A commit of fewer files than `burst_files / burst_over_usual` is neither a burst nor makes another one usual, so of most
+tables nothing is held. Whether a burst is more than five times the usual is a count: of the other commits less than
+half may add more than a fifth of its files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from limnograph.services.burst import files_before
+from limnograph.services.history import History
+from limnograph.services.hot_columns import NULL, Ints
+from limnograph.services.segments import Segments, stretches
+from limnograph.services.thresholds import Thresholds
+
+Bools = NDArray[np.bool_]
+
+
+class Bursts(NamedTuple):
+    """Of each table asked for. `speaks`: it has a burst, of so many `files`, its row at `place`, on `before` files
+    (NULL: not known). `doubtful`: only its own history can tell.
+    """
+
+    speaks: Bools
+    doubtful: Bools
+    files: Ints
+    place: Ints
+    before: Ints
+
+
+class BurstColumns:
+    """Not thread-safe; slots are those of `MoveColumns`."""
+
+    def __init__(self, limits: Thresholds) -> None:
+        self._limits = limits
+        self._many = Segments(4)
+        self._uncounted = Segments()
+
+    @property
+    def parts(self) -> tuple[Segments, Segments]:
+        """What it holds."""
+        return self._many, self._uncounted
+
+    def renew(self, slot: int, history: History, rewrites: Bools) -> None:
+        """Take in the rows of one table. O(rows)."""
+        limits, commits, added = self._limits, history.numbers("committed_at"), history.numbers("added_data_files")
+        self._uncounted.put(slot, commits[(added == NULL) | rewrites])
+        places = np.flatnonzero((added > limits.burst_files / limits.burst_over_usual) & ~rewrites)
+        files, before = added[places], np.full(len(places), NULL)
+        bursts = np.flatnonzero(files >= limits.burst_files)
+        if len(bursts):
+            before[bursts] = files_before(history, places[bursts], limits)
+        self._many.put(slot, commits[places], files, before, places)
+
+    def of(self, slots: Ints, start: int, end: int, counted: Callable[[Ints], Ints]) -> Bursts:
+        """In `[start, end)` (microseconds). `counted`: how many commits some slots have there."""
+        first, last = (self._many.before(slots, at, "left") for at in (start, end))
+        speaks, doubtful = np.zeros((2, len(slots)), np.bool_)
+        found = Bursts(speaks, doubtful, *np.full((3, len(slots)), NULL))
+        tables = np.flatnonzero(last > first)
+        if not len(tables):
+            return found
+        sizes = (last - first)[tables]
+        places = stretches(self._many.first[slots[tables]] + first[tables], sizes)
+        files, before, rows = self._many.data[1:, places]
+        begins, table_of = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
+        most = np.maximum.reduceat(files, begins)
+        greatest = np.flatnonzero(files == most[table_of])
+        greatest = greatest[np.diff(table_of[greatest], prepend=-1) > 0]  # of equal ones the first
+        found.files[tables], found.before[tables], found.place[tables] = most, before[greatest], rows[greatest]
+        own = slots[tables]
+        uncounted = self._uncounted.before(own, end, "left") - self._uncounted.before(own, start, "left")
+        self._judge(found, tables, counted(own) - uncounted - 1, self._alike(files, most, table_of, begins))
+        return found
+
+    def _alike(self, files: Ints, most: Ints, table_of: Ints, begins: Ints) -> Ints:
+        """How many others add so many files that they alone, if usual, would make the greatest usual."""
+        alike: Ints = np.add.reduceat((files * self._limits.burst_over_usual > most[table_of]).astype(np.int64), begins)
+        return alike - 1
+
+    def _judge(self, found: Bursts, tables: NDArray[np.intp], others: Ints, alike: Ints) -> None:
+        """`others`: known commits beside the greatest; where just half of them are alike, the mean of two decides."""
+        limits, before, files = self._limits, found.before[tables], found.files[tables]
+        large = (files >= limits.burst_files) & ((before == NULL) | (files >= limits.burst_share * before))
+        half = (2 * alike == others) & (others > 0)
+        found.speaks[tables] = large & (2 * alike <= others) & ~half
+        found.doubtful[tables] = large & half

@@ -1,0 +1,176 @@
+"""Rows of one page of the fleet, made together out of the columns of all tables: of each table two rows are looked at,
+not its history.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.domain.answers import Growth, TableDeltas, TableRow, TableValues
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.services import numbers, reasons
+from limnograph.services.burst import Burst, burst_at
+from limnograph.services.burst_columns import Bursts
+from limnograph.services.growth import Rise
+from limnograph.services.history import History
+from limnograph.services.hot_columns import FLOATS, INDEX, NULL, TEXTS, Ints
+from limnograph.services.hot_table import HotTable
+from limnograph.services.move_columns import MoveColumns, Stand
+from limnograph.services.reasons import State, View
+from limnograph.services.thresholds import JobPace, Thresholds
+
+_CELLS = tuple(INDEX[name] for name in State._fields)
+
+
+class Asked(NamedTuple):
+    """The range of a page, epoch microseconds, half-open; seconds of the growth that its rows tell, or None."""
+
+    start: int
+    end: int
+    within_s: int | None
+
+
+class _Found(NamedTuple):
+    """What the columns say of each table of a page."""
+
+    before: Stand
+    after: Stand
+    counts: Ints
+    bursts: Bursts
+    replaced: Sequence[bool]
+    sparks: list[list[int]]
+    rises: list[Rise | None]
+
+
+def rows(
+    columns: MoveColumns,
+    tables: Sequence[tuple[HotTable, TableName, JobPace | None]],
+    slots: Ints,
+    asked: Asked,
+    limits: Thresholds,
+) -> list[TableRow]:
+    """In the order of the tables."""
+    with columns.lock:
+        columns.hold([table for table, _, _ in tables], slots)
+        found = _look(columns, slots, asked)
+    made = []
+    for place, (table, name, pace) in enumerate(tables):
+        seen = _seen(table, place, found, asked, limits)
+        made.append(_row(seen._replace(pace=pace), name, found.sparks[place], found.rises[place]))
+    return made
+
+
+def _look(columns: MoveColumns, slots: Ints, asked: Asked) -> _Found:
+    start, end, within_s = asked
+    rises: list[Rise | None] = [None] * len(slots)
+    return _Found(
+        columns.stand(slots, start),
+        columns.stand(slots, end - 1),
+        columns.counts(slots, start, end),
+        columns.bursts(slots, start, end),
+        columns.replaced(slots, start, end).tolist(),
+        columns.files_at(slots, numbers.spark_instants(start, end)).tolist(),
+        rises if within_s is None else columns.greatest(slots, start, end, within_s * MICROS_PER_SECOND),
+    )
+
+
+def _seen(table: HotTable, place: int, found: _Found, asked: Asked, limits: Thresholds) -> View:
+    """What rules see of a table but its pace. Its history is asked only where an edge of the range is a doubtful one."""
+    history, before, after = History(table), found.before, found.after
+    if after.until[place] == asked.end or found.bursts.doubtful[place]:
+        return reasons.view(history, asked.start, asked.end, None, limits)
+    usual = float(after.usual[place])
+    return View(
+        history,
+        asked.start,
+        asked.end,
+        int(found.counts[place]),
+        found.replaced[place],
+        _burst(table, place, found.bursts),
+        _state(table, int(before.place[place])),
+        _state(table, int(after.place[place])),
+        None if after.since[place] == NULL else int(after.since[place]),
+        None if np.isnan(usual) else usual,
+        None,
+        limits,
+    )
+
+
+def _burst(table: HotTable, place: int, found: Bursts) -> Burst | None:
+    return burst_at(table, int(found.place[place]), int(found.before[place])) if found.speaks[place] else None
+
+
+def _state(table: HotTable, place: int) -> State | None:
+    """The row at a place; -1: there is none."""
+    if place < 0:
+        return None
+    block, row = table.rows.holding(place)
+    words = block.texts()
+    return State(
+        *(
+            None if cell == NULL else _text_or_number(name, cell, words)
+            for name, cell in zip(State._fields, block.cells(row, _CELLS), strict=True)
+        )  # type: ignore[arg-type]
+    )
+
+
+def _text_or_number(name: str, cell: int, words: Sequence[str]) -> str | float:
+    if name in TEXTS:
+        return words[cell]
+    return float(struct.unpack("d", struct.pack("q", cell))[0]) if name in FLOATS else cell
+
+
+def _row(seen: View, name: TableName, spark: Sequence[int], rise: Rise | None) -> TableRow:
+    after, history = seen.after, seen.history
+    return TableRow(
+        catalog=name.catalog,
+        namespace=name.namespace,
+        table=name.table,
+        table_uuid=history.uuid,
+        format=after.format if after else None,
+        status=numbers.health(history, after),
+        reason=reasons.reason(seen),
+        values=numbers.values(seen),
+        deltas=numbers.deltas(seen),
+        spark=[None if files == NULL else files for files in spark],
+        growth=None if rise is None else _growth(rise),
+    )
+
+
+def _growth(rise: Rise) -> Growth:
+    return Growth(files_before=rise.before, files_after=rise.after, share=rise.share, at=rise.at // MICROS_PER_MS)
+
+
+def damaged(name: TableName, change: ChangeFact) -> TableRow:
+    """A name whose metadata could never be read."""
+    nothing = TableValues(
+        data_files=None,
+        delete_files=None,
+        records=None,
+        bytes=None,
+        small_files=None,
+        file_size_p50=None,
+        manifests=None,
+        live_snapshots=None,
+        commits=0,
+        last_committed_at=None,
+        job_duration_seconds=None,
+    )
+    return TableRow(
+        catalog=name.catalog,
+        namespace=name.namespace,
+        table=name.table,
+        table_uuid=None,
+        format=None,
+        status="unreadable",
+        reason=reasons.unreadable(change),
+        values=nothing,
+        deltas=TableDeltas(data_files=None, delete_files=None, records=None, bytes=None, job_duration_ratio=None),
+        spark=[None] * numbers.SPARK_POINTS,
+    )
