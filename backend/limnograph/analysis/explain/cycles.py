@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from limnograph.analysis.explain.case import Floats
@@ -9,8 +11,8 @@ from limnograph.analysis.explain.smoothing import scale
 
 DAY_MS = 86_400_000.0
 WEEK_MS = 7 * DAY_MS
-HARMONICS = 4
-"""Of a day. Four draw a clipped sine to within 1 % of its height."""
+HARMONICS = (4, 10)
+"""Of a day. Four draw a clipped sine to within 1 % of its height; ten draw office hours, where they are worth it."""
 WORTH = 0.05
 """Share of the spread that cycles must explain to be taken out (measured: correlation benchmark, law of section 7)."""
 WEEKS = 1.9
@@ -21,22 +23,57 @@ PARAMETER_POINTS = 8
 def cycles(at: Floats, values: Floats, *, weekly: bool = False) -> tuple[Floats, int]:
     """The cyclic part of the values (mean 0) and its parameters; zeros and 0 in less than two days or without one.
 
-    `weekly`: days of the week differ too; only with enough weeks can they be told from a change.
+    `weekly`: days of the week differ too, in their level and in how much of a day's rhythm they have; only with enough
+    weeks can they be told from a change. Of all that may be so, what explains the values with the least (BIC).
     """
     none = np.zeros_like(values), 0
     if at.size < 3 * PARAMETER_POINTS or at[-1] - at[0] < 2 * DAY_MS:
         return none
-    design = _waves(at, at[-1] - at[0])
-    if weekly:
-        design = np.concatenate([_weekdays(at), design], axis=1)
-    design = design[:, : at.size // PARAMETER_POINTS]
-    if design.shape[1] == 0:
+    models = []
+    for design in _designs(at, values, weekly=weekly):
+        if 0 < design.shape[1] <= at.size // PARAMETER_POINTS:
+            fitted = _robust_fit(design, values)
+            fitted = fitted - fitted.mean()
+            rest = values - fitted
+            models.append((_power(rest), design.shape[1], fitted, rest))
+    if not models:
         return none
-    fitted = _robust_fit(design, values)
-    fitted = fitted - fitted.mean()
-    before, after = scale(values), scale(values - fitted)
-    spent = 1 + 2 * design.shape[1] / at.size
-    return (fitted, design.shape[1]) if before > 0 and after * spent < (1 - WORTH) * before else none
+    independent = _independent(min(models, key=lambda each: each[0])[3])
+    unit = np.log(max(independent, 2.0))
+    _, parameters, fitted, _ = min(models, key=lambda each: independent * np.log(each[0]) + unit * each[1])
+    best = fitted, parameters
+    before, after = scale(values), scale(values - best[0])
+    spent = 1 + 2 * best[1] / at.size
+    return best if before > 0 and after * spent < (1 - WORTH) * before else none
+
+
+def _power(rest: Floats) -> float:
+    """Mean square, extreme values cut off."""
+    bound = 3 * scale(rest)
+    return float(np.mean(np.clip(rest, -bound, bound) ** 2)) + 1e-12
+
+
+def _independent(rest: Floats) -> float:
+    """How many independent values these are worth: neighbours move together."""
+    power = float(rest @ rest)
+    together = max(float(rest[1:] @ rest[:-1]) / power, 0.0) if power > 0 else 0.0
+    return rest.size * (1 - together) / (1 + together)
+
+
+def _designs(at: Floats, values: Floats, *, weekly: bool) -> Iterator[Floats]:
+    """Columns of each model: a day's rhythm, coarse or fine; with days of the week; with a rhythm that differs by them."""
+    days = _weekdays(at) if weekly else np.empty((at.size, 0))
+    for most in HARMONICS:
+        waves = _waves(at, at[-1] - at[0], most)
+        yield np.concatenate([waves, days], axis=1)
+        if weekly and waves.shape[1]:
+            rhythm = waves @ np.linalg.lstsq(waves, values - _fit(days, values), rcond=None)[0]
+            yield np.concatenate([waves, days, days * rhythm[:, None]], axis=1)
+
+
+def _fit(design: Floats, values: Floats) -> Floats:
+    full = np.column_stack([np.ones(values.size), design])
+    return np.asarray(full @ np.linalg.lstsq(full, values, rcond=None)[0])
 
 
 def has_weeks(at: Floats) -> bool:
@@ -44,10 +81,10 @@ def has_weeks(at: Floats) -> bool:
     return bool(at[-1] - at[0] >= WEEKS * WEEK_MS)
 
 
-def _waves(at: Floats, span: float) -> Floats:
+def _waves(at: Floats, span: float, most: int) -> Floats:
     """Sines and cosines of a day, the slow ones first; faster ones than 2.5 gaps of the series are not told apart."""
     gap = span / max(at.size - 1, 1)
-    periods = [DAY_MS / k for k in range(1, HARMONICS + 1) if DAY_MS / k > 2.5 * gap]
+    periods = [DAY_MS / k for k in range(1, most + 1) if DAY_MS / k > 2.5 * gap]
     angles = [2 * np.pi * at / period for period in periods]
     columns = [wave(angle) for angle in angles for wave in (np.sin, np.cos)]
     return np.column_stack(columns) if columns else np.empty((at.size, 0))
