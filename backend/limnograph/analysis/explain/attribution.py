@@ -11,9 +11,9 @@ import numpy as np
 
 from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
 from limnograph.analysis.explain.lag import horizon, onset_mass
-from limnograph.analysis.explain.onset import Onset
+from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
 from limnograph.analysis.explain.recurrence import RECURRENT, multipliers
-from limnograph.analysis.explain.rivals import Shift
+from limnograph.analysis.explain.rivals import MISFIT, Shift
 
 BY_COMMIT = 1.0
 """Expected changes of a case that a commit causes, before anything was seen."""
@@ -161,7 +161,7 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
     rival = {"infrastructure": 0.0, "load": 0.0}
     for shift in shifts:
         reach = np.exp(-np.abs(places - shift.place) / RIVAL_RUNS) / (2 * RIVAL_RUNS)
-        rival[shift.kind] += BY_RIVAL * float(factor @ reach)
+        rival[shift.kind] += BY_RIVAL * float((factor * _remains(onset, near, shift)) @ reach)
     return _Weights(
         candidates,
         BY_COMMIT * share[candidates] * (mass @ factor),
@@ -171,6 +171,13 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
         rival["infrastructure"],
         rival["load"],
     )
+
+
+def _remains(onset: Onset, near: Ints, shift: Shift) -> Floats:
+    """How much likelier such an effect is as what is left of a shift than as an effect of its own."""
+    effect, error = onset.effect[near], onset.error[near]
+    left, own = np.hypot(MISFIT * shift.seen, error), np.hypot(EFFECT_SCALE, error)
+    return np.asarray(np.exp(0.5 * ((effect / own) ** 2 - (effect / left) ** 2)) * own / left)
 
 
 def _share(weights: _Weights, multiplier: Floats, own: float, kind: Ints) -> Shares:

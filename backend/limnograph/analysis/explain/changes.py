@@ -12,7 +12,7 @@ from limnograph.analysis.explain.onset import EDGE, Onset, doubted, step_onset
 from limnograph.analysis.explain.segment import levels, segment
 from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, binned, bins
 
-MOST_BINS = 1024
+MOST_BINS = 512
 LEAST_BINS = 3
 PENALTY = 4.0
 """Of a change, times the logarithm of the bins; low, because what is proposed still has to stand (`KEPT`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,17 +11,21 @@ from limnograph.analysis.explain.case import Floats, Ints, Series
 from limnograph.analysis.explain.changes import MOST_BINS, Levels, criterion, find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.rivals import (
-    Rival,
+    LOADED,
+    Rivalry,
     Shift,
     coupling,
     levels_of,
     load_mode,
+    moved_together,
     responses,
     rough_level,
     shared_mode,
 )
 from limnograph.analysis.explain.smoothing import binned, bins, running_median, scale
 
+USUAL = 0.8
+"""Response of a job to its load (log over log) where none was measured from run to run."""
 SPIKE_WIDTH = 5
 SPIKE = 3.0
 """Deviations from the median of its neighbours beyond which a run is cut off (measured: law of section 7)."""
@@ -47,11 +51,13 @@ def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept
         follows = coupling(binned(values, edges), work)
         places, level = levels_of(at, work)
         values = values - follows * np.interp(job.at, at, work - level)
-        values, found = _without(job, values, edges, places=places, level=level, kind="load")
+        rivalry = Rivalry("load", places, level, follows or USUAL, [LOADED] * len(places))
+        values, found = _without(job, values, edges, rivalry)
         shifts += found
     if mode is not None:
         places, level = levels_of(at, mode)
-        values, found = _without(job, values, edges, places=places, level=level, kind="infrastructure")
+        follow = [moved_together(controls, at[place], level[place] - level[place - 1]) for place in places]
+        values, found = _without(job, values, edges, Rivalry("infrastructure", places, level, 1.0, follow))
         shifts += found
     return Normalised(*_best(job, values, edges, at, kept), shifts)
 
@@ -75,12 +81,10 @@ def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> 
     return best
 
 
-def _without(
-    job: Series, values: Floats, edges: Ints, *, places: list[int], level: Floats, kind: Rival
-) -> tuple[Floats, list[Shift]]:
-    full = [int(edges[place]) for place in places]
-    held = np.repeat(level, np.diff(edges))
-    found = responses(job.at, values, full, held, kind)
+def _without(job: Series, values: Floats, edges: Ints, rival: Rivalry) -> tuple[Floats, list[Shift]]:
+    full = [int(edges[place]) for place in rival.places]
+    held = np.repeat(rival.level, np.diff(edges))
+    found = responses(job.at, values, replace(rival, places=full, level=held))
     out = values.copy()
     for each in found:
         out[each.place :] -= each.size

@@ -11,7 +11,7 @@ import numpy as np
 from limnograph.analysis.explain.case import Floats, Series
 from limnograph.analysis.explain.changes import find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
-from limnograph.analysis.explain.smoothing import running_median
+from limnograph.analysis.explain.smoothing import running_median, scale
 
 SHIFT_KEPT = 16.0
 """Squared standard errors that a shift of another series needs to count as one."""
@@ -20,6 +20,14 @@ NEAR_MS = 4 * 3_600_000.0
 """The job's own shift is read off this close to the rival's, on both sides; at least so many runs."""
 MOST_RESPONSE = 1.6
 """Of a job to a rival's shift, in log over log: more than that is not the rival's doing."""
+MISFIT = 0.35
+"""Standard deviation of that response around the usual one."""
+OWN_SHARE, OWN_SCALE = 0.1, 0.3
+"""How often a job moves at such a place by itself, and by how much (log)."""
+TOGETHER, ALONE, LOADED = 0.8, 0.4, 0.6
+"""How often a job follows a shift of several other jobs, of the only other one, of its load, before any was seen."""
+SEEN_BY = 2.0
+"""Standard errors from which another job counts as having moved."""
 COUPLED = 0.3
 """Correlation from which the job follows its load also between shifts."""
 
@@ -90,28 +98,78 @@ def rough_level(at: Floats, values: Floats, period: float = DAY_MS) -> Floats:
     return np.interp(at, centres, middles)
 
 
-def responses(at: Floats, job: Floats, places: list[int], level: Floats, kind: Rival) -> list[Shift]:
-    """How much of each of the rival's shifts the job shows at the same place; 0 where it moved the other way."""
+def moved_together(controls: Sequence[Series], when: float, way: float) -> float:
+    """How often a job would follow: whether other jobs moved that way at the instant, not one of several alone."""
+    rows = [each for each in controls if len(each) >= 2 * NEAR_RUNS]
+    if len(rows) < 2:
+        return ALONE
+    steps = [_step_at(each.at, each.log, int(np.searchsorted(each.at, when)), 0, len(each)) for each in rows]
+    known = [np.sign(way) * own / error for own, error in steps if np.isfinite(own) and error > 0]
+    moved = sum(each > SEEN_BY for each in known)
+    return TOGETHER if moved >= max(2, (len(known) + 1) // 2) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rivalry:
+    """Shifts of a rival: their places, its level at each place, the usual response, and each shift's prior."""
+
+    kind: Rival
+    places: list[int]
+    level: Floats
+    usual: float
+    follows: list[float]
+
+
+def responses(at: Floats, job: Floats, rival: Rivalry) -> list[Shift]:
+    """How much of each of the rival's shifts the job shows at the same place, where it likely does so.
+
+    What the job shows there is the rival's doing (near the usual response), its own, or noise. The noise of such a
+    step is how far the same step is from 0 at all other places: it knows how the job wanders.
+    """
     found = []
-    edges = [0, *places, job.size]
-    for k, place in enumerate(places):
-        size = float(level[place] - level[place - 1])
-        width = NEAR_MS
-        before = np.arange(max(edges[k], _back(at, place, width)), place)
-        after = np.arange(place, min(edges[k + 2], _on(at, place, width)))
-        if min(before.size, after.size) < 2 or size == 0:
+    edges = [0, *rival.places, job.size]
+    for k, place in enumerate(rival.places):
+        size = float(rival.level[place] - rival.level[place - 1])
+        own, error = _step_at(at, job, place, edges[k], edges[k + 2])
+        if not np.isfinite(own) or size == 0 or rival.follows[k] == 0:
             continue
-        own = float(np.median(job[after]) - np.median(job[before]))
-        share = float(np.clip(own / size, 0.0, MOST_RESPONSE))
-        found.append(Shift(kind, place, share * size, size))
+        spread = MISFIT * abs(size)
+        doing = rival.follows[k] * _density(own - rival.usual * size, np.hypot(spread, error))
+        chance = (1 - OWN_SHARE) * _density(own, error) + OWN_SHARE * _density(own, np.hypot(OWN_SCALE, error))
+        if doing < (1 - rival.follows[k]) * chance:
+            continue
+        trust = spread**2 / (spread**2 + error**2)
+        share = float(np.clip((trust * own + (1 - trust) * rival.usual * size) / size, 0.0, MOST_RESPONSE))
+        found.append(Shift(rival.kind, place, share * size, size))
     return found
 
 
+def _density(value: float, deviation: float) -> float:
+    return float(np.exp(-0.5 * (value / deviation) ** 2) / deviation)
+
+
+def _step_at(at: Floats, values: Floats, place: int, first: int, last: int) -> tuple[float, float]:
+    """Mean near after a place less that near before it, and its error: how large such steps are everywhere."""
+    low, high = max(first, _back(at, place, NEAR_MS)), min(last, _on(at, place, NEAR_MS))
+    before, after = place - low, high - place
+    if min(before, after) < 2:
+        return np.nan, np.nan
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    means = (sums[before + after :] - sums[before:-after]) / after - (
+        sums[before:-after] - sums[: -before - after]
+    ) / before
+    return float(means[place - before]), max(scale(means), 1e-6)
+
+
 def _back(at: Floats, place: int, width: float) -> int:
+    if place >= at.size:
+        return max(place - NEAR_RUNS, 0)
     return min(int(np.searchsorted(at, at[place] - width)), max(place - NEAR_RUNS, 0))
 
 
 def _on(at: Floats, place: int, width: float) -> int:
+    if place >= at.size:
+        return at.size
     return max(int(np.searchsorted(at, at[place] + width)), min(place + NEAR_RUNS, at.size))
 
 

@@ -5,6 +5,7 @@ No threshold knows the unit of a feature: what counts is how rare such a commit 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA
 
 OWN_COMMITS = 6
 """Commits of one operation that make a history of their own; with fewer the whole table's is taken."""
+OWN_WRITES = 20
+"""... of one writer's operation: a backfill of ten commits is told by the table's usual ones, not by itself."""
 KNOTS = np.array([3.0, 6.0])
 """Deviations at which a commit is odd, and at which it is extreme (between, a share of each)."""
 LEVELS = ("usual", "odd", "extreme", "changed")
@@ -40,21 +43,22 @@ class Structure:
 def structure(commits: Commits) -> Structure:
     """Compare every commit with its table's history."""
     logs = np.log1p(commits.features)
-    groups = commits.table * (int(commits.operation.max(initial=0)) + 1) + commits.operation
-    deviations, typical = _deviations(logs, np.unique(groups, return_inverse=True)[1], commits.table)
+    operations = commits.table * (int(commits.operation.max(initial=0)) + 1) + commits.operation
+    histories = (commits.kind, np.unique(operations, return_inverse=True)[1], commits.table)
+    deviations, typical = _deviations(logs, histories)
     score = _score(deviations)
     flagged = commits.schema_changed | commits.spec_changed
     return Structure(deviations, np.expm1(typical), score, _ratio(score, flagged), flagged)
 
 
-def _deviations(logs: Floats, group: Ints, table: Ints) -> tuple[Floats, Floats]:
+def _deviations(logs: Floats, histories: Sequence[Ints]) -> tuple[Floats, Floats]:
     deviations, typical = np.full_like(logs, np.nan), np.full_like(logs, np.nan)
     for column in range(logs.shape[1]):
         values = logs[:, column]
         if not np.isfinite(values).any():
             continue
-        middle = _usual(values, group, table)
-        spread = _usual(np.abs(values - middle), group, table)
+        middle = _usual(values, histories)
+        spread = _usual(np.abs(values - middle), histories)
         # A count of n varies by its root: 1 file more than 2 is nothing, though the history never varied.
         least = np.sqrt(_FLOOR**2 + 0.25 / np.exp(middle))
         deviations[:, column] = (values - middle) / np.hypot(MAD_TO_SIGMA * spread, least)
@@ -62,13 +66,17 @@ def _deviations(logs: Floats, group: Ints, table: Ints) -> tuple[Floats, Floats]
     return deviations, typical
 
 
-def _usual(values: Floats, group: Ints, table: Ints) -> Floats:
-    """Median of a commit's own history: of its operation, else of its table, else of the case."""
-    found, count = grouped_median(values, group)
-    few = count < OWN_COMMITS
-    if few.any():
-        tables, count = grouped_median(values, table)
-        found = np.where(few, np.where(count < OWN_COMMITS, np.nanmedian(values), tables), found)
+def _usual(values: Floats, histories: Sequence[Ints]) -> Floats:
+    """Median of a commit's own history: of its writer's operation, else of the operation, its table, the case."""
+    found = np.full_like(values, np.nanmedian(values))
+    few = np.ones(values.size, bool)
+    for history, least in zip(histories, (OWN_WRITES, OWN_COMMITS, OWN_COMMITS), strict=True):
+        middle, count = grouped_median(values, history)
+        own = few & (count >= least)
+        found[own] = middle[own]
+        few &= ~own
+        if not few.any():
+            break
     return found
 
 
