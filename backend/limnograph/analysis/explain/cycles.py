@@ -61,7 +61,7 @@ def _independent(rest: Floats) -> float:
 
 
 def _designs(at: Floats, values: Floats, *, weekly: bool) -> Iterator[Floats]:
-    """Columns of each model: a day's rhythm, coarse or fine; with days of the week; with a rhythm that differs by them."""
+    """Columns of each model: a day's rhythm, coarse or fine; with days of the week; one that differs by them."""
     days = _weekdays(at) if weekly else np.empty((at.size, 0))
     for most in HARMONICS:
         waves = _waves(at, at[-1] - at[0], most)
