@@ -16,9 +16,22 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import alerts, events, explain, parameters, sessions, stream, structure, system, tables, views
+from limnograph.api import (
+    alerts,
+    events,
+    explain,
+    parameters,
+    sessions,
+    stream,
+    structure,
+    system,
+    tables,
+    views,
+)
+from limnograph.api import annotations as annotation_routes
 from limnograph.api import openapi_details as details
 from limnograph.domain import alerts as alert_views
+from limnograph.domain import annotations as annotation_views
 from limnograph.domain import answers, client_reports, explanations, notifications, openlineage, timeline
 from limnograph.domain import structure as structures
 from limnograph.domain.stream import STREAM_EVENTS
@@ -40,6 +53,7 @@ _WIRE = (
     alert_views.Incident,
     alert_views.AlertTarget,
     alert_views.AlertmanagerIn,
+    annotation_views.AnnotationsPage,
     views.Problem,
     views.RunIn,
     views.LabelIn,
@@ -76,6 +90,7 @@ def routes() -> list[Any]:
         *system.API_HANDLERS,
         *events.API_HANDLERS,
         *alerts.API_HANDLERS,
+        *annotation_routes.HANDLERS,
         *sessions.API_HANDLERS,
         *stream.HANDLERS,
     ]

@@ -22,6 +22,7 @@ from limnograph.services.alert_links import expression
 from limnograph.services.alert_views import nearest, open_window, place, refs, window_of
 from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
+from limnograph.services.page_paths import table_path
 
 ASK_S = 2.0
 
@@ -109,10 +110,8 @@ class AlertTargets:
         known = set(self._known())
         path = None
         if len(meant) == 1 and meant[0] in known:
-            segments = (meant[0].catalog, meant[0].namespace, meant[0].table)
-            path = "/t/" + "/".join(quote(part.replace("/", "~s"), safe="") for part in segments)
             span = {"from": window.start, **({} if window.end is None else {"to": window.end})}
-            path += "?" + urlencode(span)
+            path = f"{table_path(meant[0])}?{urlencode(span)}"
         return AlertTarget(
             path=path,
             source=found.source,

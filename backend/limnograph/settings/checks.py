@@ -45,6 +45,10 @@ def _check_sources(settings: Settings) -> None:
     for i, job in enumerate(settings.jobs):
         if job.prometheus and job.prometheus not in settings.prometheus:
             raise SettingsError(f"jobs[{i}].prometheus", f"{job.prometheus!r} is not one of [prometheus.*]")
+    if settings.alertmanager is not None:
+        check_http("alertmanager.url", settings.alertmanager.url)
+        if settings.alertmanager.public_url:
+            check_http("alertmanager.public_url", settings.alertmanager.public_url)
     if settings.trino is not None:
         _check_trino(settings.trino)
 

@@ -56,7 +56,8 @@ bearer_token_file = "secrets/prometheus"
 """,
     "[alertmanager]": """
 [alertmanager]
-url = "http://127.0.0.1:9093"
+url = "http://alertmanager:9093"
+public_url = "https://alerts.example.org"
 """,
     "[trino]": """
 [trino]

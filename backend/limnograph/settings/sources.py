@@ -25,6 +25,8 @@ class AlertmanagerSettings(Frozen, frozen=True, kw_only=True):
 
     url: str
     """`http://host:port`."""
+    public_url: str = ""
+    """Where browsers find it, for links to alerts and silences; default `url`."""
 
 
 class TrinoSettings(Frozen, frozen=True, kw_only=True):

@@ -55,7 +55,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         meta=f"{settings.meta_catalog}.{settings.meta.namespace}",
         catalogs=settings.catalogs,
         active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
-        alertmanager=settings.alertmanager.url if settings.alertmanager else None,
+        alertmanager=settings.alertmanager.public_url or settings.alertmanager.url if settings.alertmanager else None,
     )
 
 

@@ -39,6 +39,7 @@ EXAMPLES = {
     "listTableCommits": Example("from=1795168800000&to=1795255200000&min_added_data_files=10000"),
     "getPartitions": Example("at=1795255200000&cmp=86400&partition=day%3D2026-11-20&sort=data_files"),
     "listCommits": Example("operation=append&min_added_data_files=10000"),
+    "listAnnotations": Example("catalog=lake&table_namespace=sales&table=orders&min_added_data_files=1"),
     "listAlerts": Example("state=firing&q=orders"),
     "resolveAlert": Example("alertname=SmallFileProliferation&catalog=lake&table_namespace=sales&table=orders"),
     "getAlert": Example("starts_at=1795240800000"),

@@ -13,11 +13,15 @@ test('what fires stands out by its severity, what is over is calm', () => {
   expect(lookOf('critical', 'resolved').tone).toBe('ok');
 });
 test('how long it fires or fired; an end that is not known is not made up', () => {
-  const alert = { starts_at: NOW - 3_600_000, ends_at: null };
+  const alert = { starts_at: NOW - 3_600_000, ends_at: null, heard_at: null };
   expect(stateText(alert, 'firing', NOW)).toBe('firing for 1 h');
   expect(stateText({ ...alert, ends_at: NOW - 1_800_000 }, 'resolved', NOW)).toBe('resolved, fired for 30 m');
   expect(stateText(alert, 'resolved', NOW)).toBe('resolved');
-  expect(stateText({ starts_at: NOW + 5_000, ends_at: null }, 'firing', NOW)).toBe('firing for 0 s');
+  expect(stateText({ ...alert, starts_at: NOW + 5_000 }, 'firing', NOW)).toBe('firing for 0 s');
+  expect(stateText({ ...alert, heard_at: NOW - 7_200_000 }, 'unknown', NOW)).toBe(
+    'end not told, silent for 2 h',
+  );
+  expect(stateText(alert, 'unknown', NOW)).toBe('state not known');
 });
 test('a table with a level that nobody knows has no page', () => {
   expect(refOf({ catalog: 'lake', table_namespace: null, table: 'x' })).toBeNull();

@@ -5,6 +5,7 @@ export const STATES = [
   { value: 'any', label: 'any' },
   { value: 'firing', label: 'firing' },
   { value: 'resolved', label: 'resolved' },
+  { value: 'unknown', label: 'end not told' },
 ] as const;
 type StateChoice = (typeof STATES)[number]['value'];
 

@@ -6,7 +6,7 @@ import type { IconName } from '#lib/ui/icons.ts';
 
 export type Alert = Schemas['AlertView'];
 type AlertTable = Schemas['AlertTable'];
-/** `pending`: true, but not for long enough yet; `unknown`: nobody who answers knows it. */
+/** `pending`: true, but not for long enough yet; `unknown`: nobody who answers knows it, or has it any more. */
 export type State = Schemas['AlertTarget']['state'];
 
 export interface Look {
@@ -32,14 +32,21 @@ export function lookOf(severity: string | null, state: State): Look {
 }
 
 /** `firing for 2 h 44 m`, `resolved, fired for 50 m`. A second counts in the first minutes only. */
-export function stateText(alert: Pick<Alert, 'starts_at' | 'ends_at'>, state: State, now: number): string {
-  const long = (to: number) => {
-    const seconds = Math.max(0, to - alert.starts_at) / 1000;
+export function stateText(
+  alert: Pick<Alert, 'starts_at' | 'ends_at' | 'heard_at'>,
+  state: State,
+  now: number,
+): string {
+  const long = (to: number, from = alert.starts_at) => {
+    const seconds = Math.max(0, to - from) / 1000;
     return duration(seconds < 600 ? Math.round(seconds) : Math.round(seconds / 60) * 60);
   };
   if (state === 'resolved')
     return alert.ends_at === null ? 'resolved' : `resolved, fired for ${long(alert.ends_at)}`;
-  if (state === 'unknown') return 'state not known';
+  if (state === 'unknown')
+    return alert.heard_at === null
+      ? 'state not known'
+      : `end not told, silent for ${long(now, alert.heard_at)}`;
   return `${state} for ${long(now)}`;
 }
 

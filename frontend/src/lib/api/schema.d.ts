@@ -86,6 +86,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/annotations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Commits as annotations
+         * @description Newest first, of all tables or, where all three of its names are given, of one; default the last 24 hours. For
+         *     data sources that read annotations from JSON: fields are called as Grafana calls them.
+         */
+        get: operations["listAnnotations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/commits": {
         parameters: {
             query?: never;
@@ -691,17 +712,22 @@ export interface components {
         /**
          * AlertView
          * @description One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known.
+         *
+         *         `state` is `unknown` where no end was told and neither Alertmanager nor Prometheus has it any more, or nothing was
+         *         heard of it for a day; `heard_at`: then the last time that it was. `muted`: as Alertmanager has it, if asked.
          */
         AlertView: {
             alert_name: string | null;
             ends_at: number | null;
             fingerprint: string;
+            heard_at: number | null;
             job_name: string | null;
+            muted: ("inhibited" | "silenced") | null;
             severity: string | null;
             source: string | null;
             starts_at: number;
             /** @enum {unknown} */
-            state: "firing" | "resolved";
+            state: "firing" | "resolved" | "unknown";
             summary: string | null;
             table: components["schemas"]["AlertTable"] | null;
         };
@@ -737,13 +763,33 @@ export interface components {
         };
         /**
          * AlertsPage
-         * @description Alerts, firing ones first, then newest first. `firing`, `resolved`: how many there are of each.
+         * @description Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: how many there are of each.
          */
         AlertsPage: {
             firing: number;
             next_cursor: string | null;
             resolved: number;
             rows: components["schemas"]["AlertView"][];
+            unknown: number;
+        };
+        /**
+         * Annotation
+         * @description One mark. `path`: the page of the commit at this server.
+         */
+        Annotation: {
+            id: string;
+            path: string;
+            tags: string[];
+            text: string;
+            time: number;
+            title: string;
+        };
+        /**
+         * AnnotationsPage
+         * @description Marks, newest first.
+         */
+        AnnotationsPage: {
+            rows: components["schemas"]["Annotation"][];
         };
         /**
          * BandLane
@@ -2187,7 +2233,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only these. */
-                state?: "firing" | "resolved" | null;
+                state?: "firing" | "resolved" | "unknown" | null;
                 /** @description Part of the name or of a label, case-insensitive. */
                 q?: string;
                 /** @description `catalog.namespace` or a namespace. */
@@ -2364,6 +2410,115 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Incident"];
                 };
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAnnotations: {
+        parameters: {
+            query?: {
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+                /** @description Catalog of the table, as its metrics have it; empty, `*` or `.*`: any. */
+                catalog?: string;
+                /** @description Namespace of the table, as its metrics have it; empty, `*` or `.*`: any. */
+                table_namespace?: string;
+                /** @description Name of the table, as its metrics have it; empty, `*` or `.*`: any. */
+                table?: string;
+                /** @description Only commits that added at least this many. */
+                min_added_data_files?: number;
+                /** @description Rows of a page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnnotationsPage"];
+                };
+            };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Problem details. */
             400: {

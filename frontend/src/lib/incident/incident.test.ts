@@ -19,7 +19,11 @@ function incident(
     alert: {
       ...{ fingerprint: '9266ef3da838ad95', starts_at: FIRED, ends_at: null, state: 'firing' as const },
       ...{ alert_name: name, severity: 'critical', job_name: null, summary: null, source: 'alertmanager' },
-      table: { catalog: 'lake', table_namespace: 'sales', table: 'orders' },
+      ...{
+        table: { catalog: 'lake', table_namespace: 'sales', table: 'orders' },
+        heard_at: null,
+        muted: null,
+      },
     },
     ...{ active_at: null, window: { from: FIRED - 60 * MINUTE, to: null }, labels: {}, annotations: {} },
     ...{ expression: null, transitions: [], commits: [], before: [], links: [] },

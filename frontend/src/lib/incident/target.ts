@@ -16,6 +16,8 @@ export function incidentOf(target: AlertTarget): Schemas['Incident'] | null {
       starts_at: since,
       ends_at: null,
       state: 'firing',
+      heard_at: null,
+      muted: null,
       alert_name: labels['alertname'] ?? null,
       severity: labels['severity'] ?? null,
       table,

@@ -1,0 +1,72 @@
+"""Commits for graphs elsewhere, in the form in which Grafana reads annotations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+
+from limnograph.api import parameters as p
+from limnograph.api.access import LAKE_PAGE
+from limnograph.api.problems import documented
+from limnograph.domain.annotations import AnnotationsPage
+from limnograph.domain.asked import MAX_LIMIT, CommitsQuery
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.annotations import annotation
+from limnograph.services.backend import Backend
+
+ANY = {"", "*", ".*", "$__all"}
+"""What a variable of a dashboard says for "all"."""
+_SAID = "of the table, as its metrics have it; empty, `*` or `.*`: any"
+OfCatalog = Annotated[str, QueryParameter(name="catalog", description=f"Catalog {_SAID}.")]
+OfNamespace = Annotated[str, QueryParameter(name="table_namespace", description=f"Namespace {_SAID}.")]
+OfTable = Annotated[str, QueryParameter(name="table", description=f"Name {_SAID}.")]
+
+
+@get(
+    "/annotations",
+    operation_id="listAnnotations",
+    summary="Commits as annotations",
+    responses=documented(404, 503),
+    opt=LAKE_PAGE,
+)
+async def list_annotations(
+    backend: NamedDependency[Backend],
+    *,
+    start: p.From = None,
+    end: p.To = None,
+    catalog: OfCatalog = "",
+    table_namespace: OfNamespace = "",
+    table: OfTable = "",
+    min_added_data_files: p.MinAdded = None,
+    limit: p.Limit = MAX_LIMIT,
+) -> AnnotationsPage:
+    """Newest first, of all tables or, where all three of its names are given, of one; default the last 24 hours. For
+    data sources that read annotations from JSON: fields are called as Grafana calls them.
+    """
+    first, last = p.span(start, end, backend.clock.now() // MICROS_PER_MS, 24 * p.HOUR_MS)
+    query = CommitsQuery(
+        start=first,
+        end=last,
+        table=_table(catalog, table_namespace, table),
+        min_added_data_files=min_added_data_files,
+        limit=p.page_size(limit),
+    )
+    return AnnotationsPage(rows=[annotation(commit) for commit in (await backend.commits.page(query)).rows])
+
+
+def _table(catalog: str, namespace: str, table: str) -> TableName | None:
+    """Raises InvalidInput when only some of its names are given: the others would be dropped without a word."""
+    given = [name not in ANY for name in (catalog, namespace, table)]
+    if table in ANY and not any(given):
+        return None
+    if not all(given):
+        raise InvalidInput("table", "give catalog, table_namespace and table, or none of them")
+    return TableName(catalog, namespace, table)
+
+
+HANDLERS: list[Any] = [list_annotations]

@@ -1,0 +1,35 @@
+"""A commit told in one line, for graphs elsewhere: what it did and who wrote it."""
+
+from __future__ import annotations
+
+from limnograph.domain.annotations import Annotation
+from limnograph.domain.answers import CommitRow
+from limnograph.domain.ids import TableName
+from limnograph.services.page_paths import commit_path
+
+
+def annotation(commit: CommitRow) -> Annotation:
+    """Numbers that are not known are left out, never 0."""
+    told = [
+        f"{sign}{count:,} {kind}{'' if count == 1 else 's'}"
+        for count, sign, kind in (
+            (commit.added_data_files, "+", "data file"),
+            (commit.removed_data_files, "\u2212", "data file"),
+            (commit.added_delete_files, "+", "delete file"),
+            (commit.removed_delete_files, "\u2212", "delete file"),
+            (commit.added_records, "+", "record"),
+        )
+        if count
+    ]
+    told += ["schema changed"] * commit.schema_changed
+    writer = commit.app_name or commit.app_id or commit.engine
+    name = f"{commit.catalog}.{commit.namespace}.{commit.table}"
+    tags = [commit.operation, name, commit.engine, None if commit.on_main else "not on main"]
+    return Annotation(
+        id=commit.snapshot_id,
+        time=commit.t,
+        title=f"{commit.operation or 'commit'} {name}",
+        text=", ".join(told or ["no file changed"]) + (f", by {writer}" if writer else ""),
+        tags=[tag for tag in tags if tag],
+        path=commit_path(TableName(commit.catalog, commit.namespace, commit.table), commit.snapshot_id),
+    )
