@@ -147,6 +147,7 @@ def test_every_share_time_and_range_gives_what_the_definition_gives(seed: int) -
             assert told == (wanted is not None and wanted > share), (table.name, start, end, within, share)
         slowly = [greatest(History(table), start, end, within) for table in tables]
         assert columns.greatest(columns.update(tables), start, end, within * SECOND) == slowly, (start, end, within)
+        assert index.greatest(index.update(tables, NOW), (start, end), within) == slowly, (start, end, within)
 
 
 def test_the_greatest_growth_is_the_one_that_is_told() -> None:

@@ -60,7 +60,7 @@ class BurstColumns:
 
     def of(self, slots: Ints, start: int, end: int, counted: Callable[[Ints], Ints]) -> Bursts:
         """In `[start, end)` (microseconds). `counted`: how many commits some slots have there."""
-        first, last = (self._many.before(slots, at, "left") for at in (start, end))
+        first, last = self._many.between(slots, start, end)
         speaks, doubtful = np.zeros((2, len(slots)), np.bool_)
         found = Bursts(speaks, doubtful, *np.full((3, len(slots)), NULL))
         tables = np.flatnonzero(last > first)
@@ -75,8 +75,8 @@ class BurstColumns:
         greatest = greatest[np.diff(table_of[greatest], prepend=-1) > 0]  # of equal ones the first
         found.files[tables], found.before[tables], found.place[tables] = most, before[greatest], rows[greatest]
         own = slots[tables]
-        uncounted = self._uncounted.before(own, end, "left") - self._uncounted.before(own, start, "left")
-        self._judge(found, tables, counted(own) - uncounted - 1, self._alike(files, most, table_of, begins))
+        unknown, known = self._uncounted.between(own, start, end), counted(own) - 1
+        self._judge(found, tables, known - (unknown[1] - unknown[0]), self._alike(files, most, table_of, begins))
         return found
 
     def _alike(self, files: Ints, most: Ints, table_of: Ints, begins: Ints) -> Ints:

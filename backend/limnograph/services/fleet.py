@@ -125,8 +125,8 @@ class FleetService:
         given = [(table, names[place], paces.get(names[place])) for place, table in tables.items()]
         within_s = None if board.grown is None else board.grown[1]
         asked = Asked(board.start * MICROS_PER_MS, board.end * MICROS_PER_MS, within_s)
-        columns, slots = self._vectors_of(board.lake).columns, board.slots[list(tables)]
-        board.made.update(zip(tables, fleet_rows.rows(columns, given, slots, asked, self._limits), strict=True))
+        growth, slots = self._vectors_of(board.lake).growth, board.slots[list(tables)]
+        board.made.update(zip(tables, fleet_rows.rows(growth, given, slots, asked, self._limits), strict=True))
         for place in places:
             if place not in tables:
                 board.made[place] = fleet_rows.damaged(names[place], board.lake.damaged[names[place]])

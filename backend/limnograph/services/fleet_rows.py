@@ -13,15 +13,16 @@ import numpy as np
 from limnograph.domain.answers import Growth, TableDeltas, TableRow, TableValues
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services import numbers, reasons
 from limnograph.services.burst import Burst, burst_at
 from limnograph.services.burst_columns import Bursts
 from limnograph.services.growth import Rise
+from limnograph.services.growth_index import GrowthIndex
 from limnograph.services.history import History
 from limnograph.services.hot_columns import FLOATS, INDEX, NULL, TEXTS, Ints
 from limnograph.services.hot_table import HotTable
-from limnograph.services.move_columns import MoveColumns, Stand
+from limnograph.services.move_columns import Stand
 from limnograph.services.reasons import State, View
 from limnograph.services.thresholds import JobPace, Thresholds
 
@@ -49,16 +50,17 @@ class _Found(NamedTuple):
 
 
 def rows(
-    columns: MoveColumns,
+    growth: GrowthIndex,
     tables: Sequence[tuple[HotTable, TableName, JobPace | None]],
     slots: Ints,
     asked: Asked,
     limits: Thresholds,
 ) -> list[TableRow]:
     """In the order of the tables."""
+    columns = growth.columns
     with columns.lock:
         columns.hold([table for table, _, _ in tables], slots)
-        found = _look(columns, slots, asked)
+        found = _look(growth, slots, asked)
     made = []
     for place, (table, name, pace) in enumerate(tables):
         seen = _seen(table, place, found, asked, limits)
@@ -66,8 +68,8 @@ def rows(
     return made
 
 
-def _look(columns: MoveColumns, slots: Ints, asked: Asked) -> _Found:
-    start, end, within_s = asked
+def _look(growth: GrowthIndex, slots: Ints, asked: Asked) -> _Found:
+    (start, end, within_s), columns = asked, growth.columns
     rises: list[Rise | None] = [None] * len(slots)
     return _Found(
         columns.stand(slots, start),
@@ -76,12 +78,12 @@ def _look(columns: MoveColumns, slots: Ints, asked: Asked) -> _Found:
         columns.bursts(slots, start, end),
         columns.replaced(slots, start, end).tolist(),
         columns.files_at(slots, numbers.spark_instants(start, end)).tolist(),
-        rises if within_s is None else columns.greatest(slots, start, end, within_s * MICROS_PER_SECOND),
+        rises if within_s is None else growth.greatest(slots, (start, end), within_s),
     )
 
 
 def _seen(table: HotTable, place: int, found: _Found, asked: Asked, limits: Thresholds) -> View:
-    """What rules see of a table but its pace. Its history is asked only where an edge of the range is a doubtful one."""
+    """What rules see of a table but its pace. Its history is asked only where an edge of the range leaves a doubt."""
     history, before, after = History(table), found.before, found.after
     if after.until[place] == asked.end or found.bursts.doubtful[place]:
         return reasons.view(history, asked.start, asked.end, None, limits)

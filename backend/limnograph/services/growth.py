@@ -76,12 +76,12 @@ class _Moves(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def shares_of(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], within: int) -> NDArray[np.float64]:
+def shares_of(times: Ints, files: Ints, sizes: Ints, start: int, within: int) -> NDArray[np.float64]:
     """Greatest share of each of several tables whose moves lie one after the other: NOTHING where none grew.
 
-    The first move of each is the state that held when `span` began (or the first there is), the others are in it.
+    The first move of each is the state that held at `start` (or the first there is), the others came then or later.
     """
-    found, moves = np.full(len(sizes), NOTHING), _moves(times, files, sizes, span, within)
+    found, moves = np.full(len(sizes), NOTHING), _moves(times, files, sizes, np.full(len(sizes), start), within)
     if len(moves.at):
         firsts = np.flatnonzero(np.diff(moves.table, prepend=-1))
         most = np.fmax.reduceat(moves.shares, firsts)
@@ -89,10 +89,10 @@ def shares_of(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], with
     return found
 
 
-def rises_of(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], within: int) -> list[Rise | None]:
-    """The same with its numbers and when it was: of equal ones the first."""
+def rises_of(times: Ints, files: Ints, sizes: Ints, starts: Ints, within: int) -> list[Rise | None]:
+    """The same with its numbers and when it was: of equal ones the first. Each table has a start of its own."""
     found: list[Rise | None] = [None] * len(sizes)
-    moves = _moves(times, files, sizes, span, within)
+    moves = _moves(times, files, sizes, starts, within)
     grew = np.flatnonzero(moves.shares > 0)
     order = grew[np.lexsort((moves.at[grew], -moves.shares[grew], moves.table[grew]))]
     for place in order[np.diff(moves.table[order], prepend=-1) > 0].tolist():
@@ -105,14 +105,14 @@ def _rise(before: int, after: int, share: float, at: int) -> Rise:
     return Rise(before, after, share if np.isfinite(share) else None, at)
 
 
-def _moves(times: Ints, files: Ints, sizes: Ints, span: tuple[int, int], within: int) -> _Moves:
+def _moves(times: Ints, files: Ints, sizes: Ints, starts: Ints, within: int) -> _Moves:
     begins = np.cumsum(sizes) - sizes
     table = np.repeat(np.arange(len(sizes)), sizes)
     moves = np.flatnonzero(np.diff(table, prepend=-1) == 0)
     at, table_of = times[moves], table[moves]
     if not len(moves):
         return _Moves(table_of, at, at, at, np.zeros(0))
-    since = np.maximum(at - within, span[0])
+    since = np.maximum(at - within, starts[table_of])
     # One rising column for all tables: instants from the earliest one that counts, and a width further each table.
     base = int(since.min())
     width = int(at.max()) - base + 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from limnograph.domain.asked import DEFAULT_WITHIN_S
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.growth import Rises, rises
+from limnograph.services.growth import Rise, Rises, rises
 from limnograph.services.hot_columns import Ints
 from limnograph.services.hot_table import HotTable
 from limnograph.services.move_columns import MoveColumns
@@ -62,8 +62,8 @@ class GrowthIndex:
     """
 
     def __init__(self, columns: MoveColumns | None = None) -> None:
-        self._columns = columns or MoveColumns()
-        self._lock = self._columns.lock
+        self.columns = columns or MoveColumns()
+        self._lock = self.columns.lock
         self._versions = np.zeros(0, np.int64)
         self._ahead = np.zeros(0, np.bool_)
         self._peaks = _Peaks()
@@ -76,7 +76,7 @@ class GrowthIndex:
         """
         with self._lock:
             self._turn(now // _BUCKET)
-            slots = self._columns.update(tables)
+            slots = self.columns.update(tables)
             if slots is self._last:
                 return slots
             more = int(slots.max(initial=-1)) + 1 - len(self._versions)
@@ -98,7 +98,7 @@ class GrowthIndex:
             self._top = top
 
     def _renew(self, slot: int, table: HotTable) -> None:
-        times, files = self._columns.moves.of(slot)
+        times, files = self.columns.moves.of(slot)
         self._ahead[slot] = False
         end = int(times[-1]) + 1 if len(times) else 0
         found = rises(times, files, int(times[0]) if end else 0, end, DEFAULT_WITHIN * MICROS_PER_SECOND)
@@ -119,8 +119,8 @@ class GrowthIndex:
                 grown, doubtful = self._told(tables, span, share, now, exact=within_s == DEFAULT_WITHIN)
             else:
                 grown, doubtful = np.zeros(len(tables), np.bool_), np.ones(len(tables), np.bool_)
-            slots, places = self._columns.update(tables), np.flatnonzero(doubtful)
-            grown[places] = self._columns.shares(slots[places], *span, within_s * MICROS_PER_SECOND) > share
+            slots, places = self.columns.update(tables), np.flatnonzero(doubtful)
+            grown[places] = self.columns.shares(slots[places], *span, within_s * MICROS_PER_SECOND) > share
             return grown
 
     def _told(
@@ -155,6 +155,35 @@ class GrowthIndex:
         """Where the greatest growth of a quarter of an hour is one of the range too, with all that came before it."""
         at = bucket * _BUCKET + self._peaks.offsets[bucket % _BUCKETS, slots].astype(np.int64)
         return (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
+
+    def greatest(self, slots: Ints, span: tuple[int, int], within_s: int) -> list[Rise | None]:
+        """Greatest growth of some tables in a range (microseconds), as `growth.greatest` tells it. Of tables that are
+        held as the columns have them the matrix says when it was, so that few moves are compared.
+        """
+        with self._lock:
+            starts, ends = (np.full(len(slots), at) for at in span)
+            within, quarters = within_s * MICROS_PER_SECOND, self._quarters(*span)
+            if within_s == DEFAULT_WITHIN and quarters is not None:
+                told = self._reached(slots, span, quarters)
+                sure = told >= 0
+                starts[sure] = np.maximum(span[0], told[sure] - within)
+                ends[sure] = np.minimum(span[1], told[sure] + 1)
+            return self.columns.greatest(slots, starts, ends, within)
+
+    def _reached(self, slots: Ints, span: tuple[int, int], quarters: _Quarters) -> Ints:
+        """When the greatest growth of each in a range was reached; -1 where the matrix cannot tell."""
+        buckets = np.array([*quarters.whole, *quarters.cut], np.int64)
+        if not len(buckets) or not len(slots):
+            return np.full(len(slots), -1)
+        rows = (buckets % _BUCKETS)[:, None]
+        shares = self._peaks.shares[rows, slots]
+        at = buckets[:, None] * _BUCKET + self._peaks.offsets[rows, slots].astype(np.int64)
+        kept = (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
+        kept[: len(quarters.whole)] = True
+        most, lost = (np.where(where, shares, 0.0).max(axis=0) for where in (kept, ~kept))
+        told: Ints = np.where(kept & (shares == most), at, span[1]).min(axis=0)
+        known = self.columns.versions[slots] == self._versions[slots]
+        return np.where((most > lost) & known & ~self._ahead[slots], told, -1)
 
     def _greatest(self, buckets: Sequence[int]) -> NDArray[np.float64]:
         """Greatest share of every slot in some quarters of an hour."""

@@ -46,7 +46,7 @@ class MoveColumns:
     def __init__(self, limits: Thresholds = Thresholds()) -> None:  # noqa: B008  # immutable
         self.lock = threading.RLock()
         self._slots: dict[str, int] = {}
-        self._versions = np.zeros(0, np.int64)
+        self.versions = np.zeros(0, np.int64)
         self._alike = np.zeros(0, np.bool_)
         self.moves = Segments(2)
         self._commits, self._places, self._replaces = (Segments() for _ in range(3))
@@ -68,8 +68,8 @@ class MoveColumns:
             if known is tables:
                 return slots
         slots = np.array([self._slots.setdefault(table.uuid, len(self._slots)) for table in tables], np.int64)
-        more = len(self._slots) - len(self._versions)
-        self._versions, self._alike = np.pad(self._versions, (0, more)), np.pad(self._alike, (0, more))
+        more = len(self._slots) - len(self.versions)
+        self.versions, self._alike = np.pad(self.versions, (0, more)), np.pad(self._alike, (0, more))
         for part in self._parts:
             part.grow(len(self._slots))
         self.hold(tables, slots)
@@ -80,7 +80,7 @@ class MoveColumns:
     def hold(self, tables: Sequence[HotTable], slots: Ints) -> None:
         """Take in what changed of some tables whose slots are known: they are held as they are given."""
         versions = np.array([table.version for table in tables], np.int64)
-        changed = np.flatnonzero(self._versions[slots] != versions).tolist()
+        changed = np.flatnonzero(self.versions[slots] != versions).tolist()
         if len(changed) > 1:
             self.moves.reserve(sum(tables[place].log.height + 4 for place in changed) * 17 // 16)
         for place in changed:
@@ -100,7 +100,7 @@ class MoveColumns:
         rewrites = table.rows.equals("operation", "replace")
         self._bursts.renew(slot, history, rewrites)
         self._replaces.put(slot, commits[rewrites])
-        self._versions[slot] = table.version
+        self.versions[slot] = table.version
 
     def stand(self, slots: Ints, at: int) -> Stand:
         """After all moves until an instant, itself included (microseconds)."""
@@ -137,7 +137,11 @@ class MoveColumns:
 
     def counts(self, slots: Ints, start: int, end: int) -> Ints:
         """How many commits each has in `[start, end)`."""
-        found: Ints = self.commits(slots, end - 1)[0] - self.commits(slots, start - 1)[0]
+        found, alike = np.zeros(len(slots), np.int64), self._alike[slots]
+        for chosen, part in ((alike, self.moves), (~alike, self._commits)):
+            if chosen.any():
+                first, last = part.between(slots[chosen], start, end)
+                found[chosen] = last - first
         return found
 
     def bursts(self, slots: Ints, start: int, end: int) -> Bursts:
@@ -146,9 +150,8 @@ class MoveColumns:
 
     def replaced(self, slots: Ints, start: int, end: int) -> NDArray[np.bool_]:
         """Which have a `replace` in `[start, end)`."""
-        found: NDArray[np.bool_] = self._replaces.before(slots, start, "left") < self._replaces.before(
-            slots, end, "left"
-        )
+        first, last = self._replaces.between(slots, start, end)
+        found: NDArray[np.bool_] = first < last
         return found
 
     def files_at(self, slots: Ints, instants: Ints) -> Ints:
@@ -168,20 +171,22 @@ class MoveColumns:
         for cut in [*np.flatnonzero(np.diff(np.cumsum(sizes) // _AT_ONCE)) + 1, len(slots)]:
             part = slice(begin, int(cut))
             times, files = self._cut(slots[part], firsts[part], sizes[part])
-            found[part] = shares_of(times, files, sizes[part], (start, end), within)
+            found[part] = shares_of(times, files, sizes[part], start, within)
             begin = int(cut)
         return found
 
-    def greatest(self, slots: Ints, start: int, end: int, within: int) -> list[Rise | None]:
-        """The same with its numbers; of few tables, for it is worked out at once."""
+    def greatest(self, slots: Ints, start: int | Ints, end: int | Ints, within: int) -> list[Rise | None]:
+        """The same with its numbers; of few tables, for it is worked out at once. Each may have a range of its own."""
+        starts = np.empty(len(slots), np.int64)
+        starts[:] = start
         firsts, sizes = self._inside(slots, start, end)
         times, files = self._cut(slots, firsts, sizes)
-        return rises_of(times, files, sizes, (start, end), within)
+        return rises_of(times, files, sizes, starts, within)
 
-    def _inside(self, slots: Ints, start: int, end: int) -> tuple[Ints, Ints]:
+    def _inside(self, slots: Ints, start: int | Ints, end: int | Ints) -> tuple[Ints, Ints]:
         """First move of each that counts in a range, the one that held before it, and how many there are."""
-        lasts = self.moves.before(slots, end, "left")
-        firsts = np.minimum(np.maximum(self.moves.before(slots, start, "left") - 1, 0), lasts)
+        firsts, lasts = self.moves.between(slots, start, end)
+        firsts = np.minimum(np.maximum(firsts - 1, 0), lasts)
         return firsts, lasts - firsts
 
     def _cut(self, slots: Ints, firsts: Ints, sizes: Ints) -> tuple[Ints, Ints]:

@@ -67,6 +67,13 @@ class Segments:
             low, high = np.where(less, middle + 1, low), np.where(less, high, middle)
         return low
 
+    def between(self, slots: Ints, start: int | Ints, end: int | Ints) -> tuple[Ints, Ints]:
+        """Places of the first number of each slot in `[start, end)` and of the first one after it."""
+        bounds = np.empty((2, len(slots)), np.int64)
+        bounds[0], bounds[1] = start, end
+        first, last = self.before(np.tile(slots, 2), bounds.ravel(), "left").reshape(2, -1)
+        return first, last
+
     def at(self, column: int, slots: Ints, places: Ints) -> Ints:
         """One number of each slot; where the place is none of the slot's, some other number."""
         found: Ints = self.data[column][np.clip(self.first[slots] + places, 0, self.data.shape[1] - 1)]
