@@ -67,7 +67,7 @@ def test_there_is_no_default_secret_and_no_port_beyond_loopback() -> None:
     assert re.findall(r"(?:SECRET|KEY)\w*: (.*)", text) == [
         f"${{LIMNOGRAPH_STORE_{kind}:-}}" for kind in ("KEY", "SECRET") * 4
     ]
-    assert re.findall(r"ports: (.*)", text) == ['["127.0.0.1:8787:8787"]']
+    assert sorted(re.findall(r"ports: (.*)", text)) == [f'["127.0.0.1:{port}:{port}"]' for port in (8787, 9090, 9093)]
 
 
 def test_the_settings_file_needs_the_variables_that_compose_gives() -> None:
@@ -76,6 +76,16 @@ def test_the_settings_file_needs_the_variables_that_compose_gives() -> None:
     settings = load(SETTINGS, ENVIRONMENT)
     assert settings.catalogs["lake"]["uri"] == "postgresql+psycopg2://limnograph:not-a-default@catalog:5432/lake"
     assert settings.prometheus["main"].url == "http://prometheus:9090"
+
+
+@pytest.mark.parametrize(("file", "given"), [(SETTINGS, ENVIRONMENT), (WITH_STACK, STACK_ENVIRONMENT)])
+def test_links_back_lead_to_addresses_that_compose_publishes(file: Path, given: dict[str, str]) -> None:
+    told = load(file, given).alertmanager
+    assert told is not None
+    assert told.url == "http://alertmanager:9093"
+    for name, address in (("alertmanager", told.public_url), ("prometheus", "http://127.0.0.1:9090")):
+        assert f"--web.external-url={address}" in SERVICES[name]["command"]
+        assert [address.removeprefix("http://")] == [port.rpartition(":")[0] for port in SERVICES[name]["ports"]]
 
 
 def test_prometheus_scrapes_the_pipeline_where_its_settings_say() -> None:
