@@ -30,7 +30,7 @@ def _drawing(bench: Bench) -> list[Row]:
             FIRST_MS,
             "ms",
             1,
-            f"limit of the goal; {LANES}, first drawing, best of fresh pages",
+            f"limit of the goal; {LANES}, first drawing under the bar of a page, best of fresh pages",
         ),
         Row(
             "web.redraw", took["redraw"], REDRAW_MS, "ms", 1, f"limit of the goal; {LANES}, zoomed by a step, best page"

@@ -19,6 +19,9 @@ const [
 ] = await Promise.all(['vite', '@sveltejs/vite-plugin-svelte', 'playwright'].map(load));
 const [into, rounds] = [process.argv[2], Number(process.argv[3] ?? 7)];
 const at = (values, share) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
+/** Stands before either draws, as the bar of a page does: a browser's first words load its fonts. */
+const SHELL =
+  '<header><b>limnograph</b> <span class="num">0123</span> <button class="btn">Share</button></header>';
 const SETTLED_MS = 1_600; // an animation of Chart.js takes a second
 
 /** Svelte as the dashboard has it, also for what stands here. */
@@ -27,7 +30,9 @@ const ofTheDashboard = {
   enforce: 'pre',
   resolveId(id, importer) {
     if (/^svelte(\/|$)/.test(id) && !importer?.startsWith(frontend))
-      return this.resolve(id, join(frontend, 'src/lib/timeline/lane.ts'), { skipSelf: true });
+      return this.resolve(id, join(frontend, 'src/lib/timeline/lane.ts'), {
+        skipSelf: true,
+      });
   },
 };
 for (const [name, entry] of [
@@ -35,11 +40,20 @@ for (const [name, entry] of [
   ['charts', 'charts.ts'],
 ])
   await build({
-    ...{ configFile: false, root: here, logLevel: 'error' },
+    ...{ configFile: false, root: here, base: `/${name}/`, logLevel: 'error' },
     plugins: [ofTheDashboard, svelte({ compilerOptions: { runes: true } })],
     build: {
-      ...{ outDir: join(into, name), emptyOutDir: true, cssCodeSplit: false },
-      lib: { entry: join(here, entry), formats: ['es'], fileName: 'page', cssFileName: 'page' },
+      ...{
+        outDir: join(into, name),
+        emptyOutDir: true,
+        cssCodeSplit: false,
+        modulePreload: false,
+      },
+      // as the dashboard is built, minified: a library would keep its spaces
+      rolldownOptions: {
+        input: join(here, entry),
+        output: { entryFileNames: 'page.js', assetFileNames: 'page[extname]' },
+      },
     },
   });
 
@@ -50,7 +64,7 @@ const server = createServer((request, response) => {
     const style = side === 'lanes' ? '<link rel="stylesheet" href="/lanes/page.css">' : '';
     response.setHeader('content-type', 'text/html');
     return response.end(
-      `<!doctype html><meta charset="utf-8">${style}<script type="module" src="/${side}/page.js"></script>`,
+      `<!doctype html><meta charset="utf-8">${style}<script type="module" src="/${side}/page.js"></script>${SHELL}`,
     );
   }
   try {
@@ -69,7 +83,9 @@ const browser = await chromium.launch({
 
 /** Opens a fresh page, draws, waits until the picture stands. `task`: CPU ms of the main thread in all. */
 async function opened(side, ...given) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 1000 },
+  });
   await page.goto(`http://127.0.0.1:${server.address().port}/${side}`);
   await page.waitForFunction(() => 'draw' in globalThis);
   const cdp = await page.context().newCDPSession(page);
@@ -121,7 +137,15 @@ const least = (values) => Math.min(...values);
 console.log(
   JSON.stringify({
     // a busy neighbour only ever adds to a time of the wall: the best page; CPU times: the median
-    ...{ first: least(found.first), redraw: least(found.redraw), move_p95: least(found.move) },
-    ...{ ours: at(found.ours, 0.5), peer: at(found.peer, 0.5), still: at(found.still, 0.5) },
+    ...{
+      first: least(found.first),
+      redraw: least(found.redraw),
+      move_p95: least(found.move),
+    },
+    ...{
+      ours: at(found.ours, 0.5),
+      peer: at(found.peer, 0.5),
+      still: at(found.still, 0.5),
+    },
   }),
 );
