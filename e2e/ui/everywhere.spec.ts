@@ -4,18 +4,7 @@ import { accessible } from '../axe.ts';
 import { changed, expect, test } from './fixtures.ts';
 import { NIGHT, TABLE } from './moment.ts';
 import { VIEWS } from './pages.ts';
-
-const WAYS: Record<string, Parameters<Page['emulateMedia']>[0] & { width?: number }> = {
-  light: { colorScheme: 'light' },
-  dark: { colorScheme: 'dark' },
-  'forced colours': { forcedColors: 'active' },
-  '320 px': { width: 320 },
-  'reduced motion': { reducedMotion: 'reduce' },
-};
-
-/** How far a page scrolls sideways. */
-const sideways = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+import { sideways, WAYS } from './ways.ts';
 
 /** What still moves. */
 const moving = (page: Page) =>
@@ -35,7 +24,7 @@ for (const view of VIEWS)
       body.rows = body.rows?.slice(0, 12);
     });
     await page.goto(view.path);
-    for (const [, { width, ...media }] of Object.entries(WAYS)) {
+    for (const { width, ...media } of Object.values(WAYS)) {
       await page.emulateMedia({ colorScheme: null, forcedColors: null, reducedMotion: null, ...media });
       await page.setViewportSize({ width: width ?? 1280, height: 900 });
       await view.drawn(page);

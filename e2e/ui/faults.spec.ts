@@ -1,8 +1,8 @@
-// Answers that fail, on every page: a cause in words, the rest of the page stands, and another try heals it.
-import type { Route } from '@playwright/test';
-import { expect, expectOnly, test } from './fixtures.ts';
-import { TABLE } from './moment.ts';
-import { VIEWS } from './pages.ts';
+// Answers that fail, are late or hold nothing, on every page: a cause in words, the rest of the page stands, and another
+// try heals it.
+import type { Page, Route } from '@playwright/test';
+import { changed, expect, expectOnly, test } from './fixtures.ts';
+import { VIEWS, type View } from './pages.ts';
 
 const PROBLEM = {
   type: 'source-timeout',
@@ -27,47 +27,101 @@ const FAULTS: Record<string, { answer: (route: Route) => Promise<void>; says: Re
   'aborted stream': { answer: (route) => route.abort('connectionreset'), says: /The server does not answer/ },
 };
 const DATA = /\/api\/v1\/(?!stream)/;
+const ASKING = VIEWS.filter(({ asks }) => asks);
 
-for (const view of VIEWS.filter(({ name }) => name !== 'settings'))
-  // which asks nothing
-  for (const [fault, { answer, says }] of Object.entries(FAULTS))
-    test(`${view.name}: ${fault} is told, and another try heals it`, async ({ page, complaints }) => {
-      await page.route(DATA, answer);
-      await page.goto(view.path);
-      await expect(page.getByRole('main')).toContainText(says);
-      await expect(page.getByRole('navigation').first()).toBeVisible();
-      await page.unroute(DATA);
-      await page
-        .getByRole('main')
-        .getByRole('button', { name: /retry|try again/i })
-        .first()
-        .click();
-      await view.drawn(page);
-      expectOnly(complaints, /Failed to load resource/);
+for (const view of ASKING)
+  test(`${view.name}: what fails is told, and another try heals it`, async ({ page, complaints }) => {
+    test.slow(); // three faults
+    for (const [fault, { answer, says }] of Object.entries(FAULTS))
+      await test.step(fault, async () => {
+        await page.route(DATA, answer);
+        await page.goto(view.path);
+        await expect(page.getByRole('main')).toContainText(says);
+        await expect(page.getByRole('navigation').first()).toBeVisible();
+        await page.unroute(DATA);
+        await page
+          .getByRole('main')
+          .getByRole('button', { name: /retry|try again/i })
+          .first()
+          .click();
+        await view.drawn(page);
+      });
+    expectOnly(complaints, /Failed to load resource/);
+  });
+
+/** What a page shows of a list without rows, a night without commits, a catalog without tables. */
+const EMPTY: Record<string, RegExp> = {
+  fleet: /No table has been observed yet/,
+  table: /No commits in this range/,
+  commit: /No partition was touched|No job is linked/,
+  'commits of a table': /No commit in this range/,
+  partitions: /Partitions were not read at this instant/,
+  schema: /No version of the schema is known/,
+  refs: /No branch or tag is known/,
+  commits: /No commit in this range/,
+  alerts: /No alert in the last thirty days/,
+  incident: /No commit of the table lies in the window/,
+  'alert without a table': /no observed table fits them/,
+  status: /Sources/,
+};
+
+/** Lists without rows, sums that are nought; what is one thing, as a commit, stays. */
+function emptied(value: unknown): unknown {
+  if (Array.isArray(value)) return [];
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      ['total', 'firing', 'resolved'].includes(name) ? 0 : emptied(each),
+    ]),
+  );
+}
+
+for (const view of ASKING)
+  test(`${view.name}: nothing to show is said, and nothing breaks`, async ({ page }) => {
+    await changed<Record<string, unknown>>(page, DATA, (body) => {
+      Object.assign(body, emptied(body));
     });
+    await page.goto(view.path);
+    await expect(page.getByRole('main')).toContainText(EMPTY[view.name]!);
+    expect(await page.getByRole('main').innerText()).not.toMatch(/NaN|undefined|Infinity|\[object/);
+  });
 
-test('an answer that takes 8 s shows the shape of the page meanwhile, and then the page', async ({
-  page,
-  stub,
-}) => {
-  const release = stub.hold();
-  await page.goto(TABLE);
-  await expect(page.locator('[aria-busy=true]').first()).toBeVisible();
-  await page.waitForTimeout(8_000);
-  await expect(page.locator('[aria-busy=true]').first()).toBeVisible();
-  release();
-  await VIEWS[1]!.drawn(page);
-});
+const SLOW_MS = 8_000;
+for (const view of ASKING)
+  test(`${view.name}: an answer that takes 8 s leaves the page's shape, then the page`, async ({
+    page,
+    stub,
+  }) => {
+    const release = stub.hold();
+    await page.goto(view.path);
+    const shape = page.locator('[aria-busy=true]').first();
+    await expect(shape).toBeVisible();
+    await page.clock.fastForward(SLOW_MS);
+    await expect(shape).toBeVisible();
+    release();
+    await view.drawn(page);
+  });
 
-test('401 leads to the login once, with the way back', async ({ page, complaints }) => {
-  await page.route(DATA, (route) =>
+const refuse = (page: Page) =>
+  page.route(DATA, (route) =>
     route.fulfill({
       status: 401,
       contentType: 'application/problem+json',
       json: { ...PROBLEM, status: 401 },
     }),
   );
-  await page.goto(`${TABLE}?from=now-6h`);
-  await expect(page).toHaveURL(/\/login\?next=%2Ft%2Flake%2Fsales%2Fcustomer_events%3Ffrom%3Dnow-6h/);
-  expectOnly(complaints, /Failed to load resource/);
-});
+/** A link of an alert leads on before anything is asked. */
+const WAYS: Partial<Record<View['name'], RegExp>> = {
+  incident: /\/login\?next=%2Falerts%2F[0-9a-f]{16}%3Fstarts_at%3D\d+$/,
+  'alert without a table': /\/login\?next=%2Falerts%2Fresolve%3Falertname%3DLakehouseTableStale$/,
+};
+
+for (const view of ASKING)
+  test(`${view.name}: 401 leads to the login once, with the way back`, async ({ page, complaints }) => {
+    await refuse(page);
+    await page.goto(view.path);
+    const way = `/login?next=${encodeURIComponent(view.path)}`;
+    await expect(page).toHaveURL(WAYS[view.name] ?? ((url) => url.pathname + url.search === way));
+    expectOnly(complaints, /Failed to load resource/);
+  });

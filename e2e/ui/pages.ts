@@ -103,4 +103,11 @@ export const VIEWS: readonly View[] = [
     named: false,
     asks: false,
   },
+  {
+    name: 'no page',
+    path: '/tables',
+    drawn: (page) => expect(page.getByRole('heading', { level: 1 })).toBeVisible(),
+    named: false,
+    asks: false,
+  },
 ];
