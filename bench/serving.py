@@ -9,7 +9,8 @@ from rows import Bench, Measure, Row, same, taken
 
 TABLES, DAYS, TENTH = 5_000, 7, 10
 SERIES_TABLES = 5_000
-BURSTS_MS = 5.0
+QUESTION_MS = 5.0
+"""The two questions that the product began with are answered from memory in so long, for 5,000 tables."""
 MEMORY_MB, REBUILD_S, REBUILD_ROWS = 400, 5.0, 1_000_000
 PROBE_MS, MORE_MS, PUSH_MS = 1_000, 100, 300
 
@@ -23,7 +24,8 @@ def hot(bench: Bench) -> list[Row]:
     same(q1, scan)
     grown, duck = taken("growth_ours", folder), taken("growth_duckdb", folder)
     same(grown, duck)
-    bursts = taken("bursts_ours", folder)
+    asked, bursts = taken("growth_new_range", folder), taken("bursts_ours", folder)
+    same(asked, grown)
     small = Path(bench.scratch) / "small"
     meta_lake.build(small, 1, 2)
     rebuilt = taken("hot_rebuild", folder, small)
@@ -38,11 +40,13 @@ def hot(bench: Bench) -> list[Row]:
         f"pyiceberg scan; {size}; six hours of one table; CPU, best run",
         f"DuckDB on the files; {size}; {question}; CPU, best run; {walls}",
         listed,
+        f"budget: 5 ms; page of 50 of {asked.value} tables that grew in six hours not asked for before; CPU, best run",
     )
     return [
         Row("serve.hot_q1_10m", q1.cpu_s * 1e3, scan.cpu_s * 1e3, "ms", 100, notes[0]),
         Row("serve.fleet_growth_10m", grown.cpu_s * 1e3, duck.cpu_s * 1e3, "ms", 50, notes[1]),
-        Row("serve.commits_bursts", bursts.cpu_s * 1e3, BURSTS_MS, "ms", 1, notes[2]),
+        Row("serve.fleet_growth_new_range", asked.cpu_s * 1e3, QUESTION_MS, "ms", 1, notes[3]),
+        Row("serve.commits_bursts", bursts.cpu_s * 1e3, QUESTION_MS, "ms", 1, notes[2]),
         Row("serve.hot_memory", megabytes, budget, "MB", 1, resident),
         Row(
             "serve.hot_rebuild", rebuilt.wall_s, seconds, "s", 1, f"budget: 5 s for 1 M rows; CPU {rebuilt.cpu_s:.1f} s"

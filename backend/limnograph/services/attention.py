@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services import reasons
+from limnograph.services.burst_columns import Bursts
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_table import HotTable
@@ -25,7 +27,15 @@ from limnograph.services.thresholds import JobPace, Thresholds
 
 _ANSWERS_KEPT = 50_000
 _Key = tuple[str | int, ...]
-Ranked = tuple[Ints, NDArray[np.float64]]
+_Ranks = tuple[Ints, NDArray[np.float64]]
+
+
+class Ranked(NamedTuple):
+    """Of each table rank (smallest first) and magnitude of its reason, and whether it has a burst."""
+
+    ranks: Ints
+    magnitudes: NDArray[np.float64]
+    bursts: Bursts
 
 
 class Attention:
@@ -43,7 +53,7 @@ class Attention:
         span: tuple[int, int],
         paces: Mapping[TableName, JobPace],
     ) -> Ranked:
-        """Rank (smallest first) and magnitude of each table's reason in the range (epoch microseconds)."""
+        """In the range (epoch microseconds). `slots`: of the tables."""
         columns = standings.columns
         with columns.lock:
             columns.hold(tables, slots)
@@ -67,7 +77,7 @@ class Attention:
             )
             found = self._exactly(table, key, span, paces.get(table.name) if table.name else None)
             ranks[rest[place]], magnitudes[rest[place]] = found
-        return ranks, magnitudes
+        return Ranked(ranks, magnitudes, bursts)
 
     def _slower(
         self,
@@ -85,7 +95,7 @@ class Attention:
         ranks[slower], magnitudes[slower] = RANK["job_slower"], ratios[slower]
         return slower
 
-    def _states(self, before: Standing, after: Standing, replaced: NDArray[np.bool_], end: int) -> Ranked:
+    def _states(self, before: Standing, after: Standing, replaced: NDArray[np.bool_], end: int) -> _Ranks:
         """By the rules that need the states at both ends, and what was `replaced`; the strongest rule comes last."""
         limits = self._limits
         count = after.ordinal - before.ordinal

@@ -33,6 +33,24 @@ class Bursts(NamedTuple):
     place: Ints
     before: Ints
 
+    @staticmethod
+    def none(count: int) -> Bursts:
+        """Of so many tables that have none."""
+        speaks, doubtful = np.zeros((2, count), np.bool_)
+        files, place, before = np.full((3, count), NULL)
+        return Bursts(speaks, doubtful, files, place, before)
+
+    def taken(self, places: NDArray[np.intp]) -> Bursts:
+        """Of some of the tables; -1: of none, which has none."""
+        there = places >= 0
+        return Bursts(
+            self.speaks[places] & there,
+            self.doubtful[places] & there,
+            self.files[places],
+            self.place[places],
+            self.before[places],
+        )
+
 
 class BurstColumns:
     """Not thread-safe; slots are those of `MoveColumns`."""
@@ -61,8 +79,7 @@ class BurstColumns:
     def of(self, slots: Ints, start: int, end: int, counted: Callable[[Ints], Ints]) -> Bursts:
         """In `[start, end)` (microseconds). `counted`: how many commits some slots have there."""
         first, last = self._many.between(slots, start, end)
-        speaks, doubtful = np.zeros((2, len(slots)), np.bool_)
-        found = Bursts(speaks, doubtful, *np.full((3, len(slots)), NULL))
+        found = Bursts.none(len(slots))
         tables = np.flatnonzero(last > first)
         if not len(tables):
             return found

@@ -19,7 +19,7 @@ from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.services import cursors, fleet_rows, hints
 from limnograph.services.attention import Attention
-from limnograph.services.fleet_board import NOBODY, Board, Grown, Listing, and_nothing
+from limnograph.services.fleet_board import NOBODY, Board, Grown, Listing, Slotted, and_nothing
 from limnograph.services.fleet_order import Keys, matching
 from limnograph.services.fleet_rows import Asked
 from limnograph.services.growth_index import GrowthIndex
@@ -125,8 +125,8 @@ class FleetService:
         given = [(table, names[place], paces.get(names[place])) for place, table in tables.items()]
         within_s = None if board.grown is None else board.grown[1]
         asked = Asked(board.start * MICROS_PER_MS, board.end * MICROS_PER_MS, within_s)
-        growth, slots = self._vectors_of(board.lake).growth, board.slots[list(tables)]
-        board.made.update(zip(tables, fleet_rows.rows(growth, given, slots, asked, self._limits), strict=True))
+        growth, slotted = self._vectors_of(board.lake).growth, board.slotted.taken(np.array(list(tables), np.intp))
+        board.made.update(zip(tables, fleet_rows.rows(growth, given, slotted, asked, self._limits), strict=True))
         for place in places:
             if place not in tables:
                 board.made[place] = fleet_rows.damaged(names[place], board.lake.damaged[names[place]])
@@ -163,8 +163,8 @@ class FleetService:
             slots = slots[chosen]
         ranked = self._attention.of(vectors.standings, tables, slots, micros, paces)
         order, lost = listing.order, len(damaged)
-        ranks = np.append(ranked[0], np.full(lost, RANK["unreadable"]))[order]
-        magnitudes = np.append(ranked[1], np.ones(lost))[order]
+        ranks = np.append(ranked.ranks, np.full(lost, RANK["unreadable"]))[order]
+        magnitudes = np.append(ranked.magnitudes, np.ones(lost))[order]
 
         def ends() -> tuple[Standing, Standing]:
             before = vectors.standings.at(tables, micros[0], micros[0] - 1, slots)
@@ -173,9 +173,9 @@ class FleetService:
 
         rows: list[HotTable | None] = [*tables, *([None] * lost)]
         keys = Keys(ranks, magnitudes, listing.names, paces, ends)
-        placed = np.append(slots, np.full(lost, -1))[order]
+        slotted = Slotted(slots, ranked.bursts).taken(np.where(order < len(tables), order, -1))
         named = [rows[place] for place in order.tolist()]
-        return Board(lake, span, keys, named, listing, slots=placed, grown=grown)
+        return Board(lake, span, keys, named, listing, slotted=slotted, grown=grown)
 
     def _listed(self, lake: Lake, damaged: Sequence[TableName]) -> Listing:
         """The names in order; a lake in which none changed has those of the lake before."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain.answers import TableRow
 from limnograph.domain.ids import TableName
+from limnograph.services.burst_columns import Bursts
 from limnograph.services.fleet_order import Keys, namespace_of
 from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_table import HotTable
@@ -46,9 +48,22 @@ class Listing:
         return part
 
 
+class Slotted(NamedTuple):
+    """Slots of rows and their bursts in the range, as those tables were when it was looked at."""
+
+    slots: Ints
+    bursts: Bursts
+
+    def taken(self, places: NDArray[np.intp]) -> Slotted:
+        """Of some rows; -1: a name without a table."""
+        if not len(self.slots):
+            return Slotted(np.full(len(places), -1), self.bursts.none(len(places)))
+        return Slotted(np.where(places < 0, -1, self.slots[places]), self.bursts.taken(places))
+
+
 class Board:
-    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name) with their slots, and those made
-    so far. `grown`: share and seconds of the growth that its rows have; None = all rows of the lake.
+    """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name) with what columns say of them,
+    and those made so far. `grown`: share and seconds of the growth that its rows have; None = all rows of the lake.
     """
 
     def __init__(
@@ -59,10 +74,10 @@ class Board:
         rows: Sequence[HotTable | None],
         listing: Listing,
         *,
-        slots: Ints,
+        slotted: Slotted,
         grown: Grown | None = None,
     ) -> None:
-        self.lake, self.keys, self.rows, self.slots, self.grown = lake, keys, rows, slots, grown
+        self.lake, self.keys, self.rows, self.slotted, self.grown = lake, keys, rows, slotted, grown
         self.start, self.end = span
         self.folded, self.namespaces = listing.folded, listing.namespaces
         self.made: dict[int, TableRow] = {}

@@ -17,16 +17,18 @@ from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services import numbers, reasons
 from limnograph.services.burst import Burst, burst_at
 from limnograph.services.burst_columns import Bursts
+from limnograph.services.fleet_board import Slotted
 from limnograph.services.growth import Rise
 from limnograph.services.growth_index import GrowthIndex
 from limnograph.services.history import History
-from limnograph.services.hot_columns import FLOATS, INDEX, NULL, TEXTS, Ints
+from limnograph.services.hot_columns import INDEX, NULL, Ints
 from limnograph.services.hot_table import HotTable
 from limnograph.services.move_columns import Stand
 from limnograph.services.reasons import State, View
 from limnograph.services.thresholds import JobPace, Thresholds
 
 _CELLS = tuple(INDEX[name] for name in State._fields)
+_COUNTED = _CELLS[:4]
 
 
 class Asked(NamedTuple):
@@ -52,15 +54,15 @@ class _Found(NamedTuple):
 def rows(
     growth: GrowthIndex,
     tables: Sequence[tuple[HotTable, TableName, JobPace | None]],
-    slots: Ints,
+    slotted: Slotted,
     asked: Asked,
     limits: Thresholds,
 ) -> list[TableRow]:
     """In the order of the tables."""
     columns = growth.columns
     with columns.lock:
-        columns.hold([table for table, _, _ in tables], slots)
-        found = _look(growth, slots, asked)
+        columns.hold([table for table, _, _ in tables], slotted.slots)
+        found = _look(growth, slotted, asked)
     made = []
     for place, (table, name, pace) in enumerate(tables):
         seen = _seen(table, place, found, asked, limits)
@@ -68,14 +70,14 @@ def rows(
     return made
 
 
-def _look(growth: GrowthIndex, slots: Ints, asked: Asked) -> _Found:
-    (start, end, within_s), columns = asked, growth.columns
+def _look(growth: GrowthIndex, slotted: Slotted, asked: Asked) -> _Found:
+    (start, end, within_s), columns, slots = asked, growth.columns, slotted.slots
     rises: list[Rise | None] = [None] * len(slots)
     return _Found(
         columns.stand(slots, start),
         columns.stand(slots, end - 1),
         columns.counts(slots, start, end),
-        columns.bursts(slots, start, end),
+        slotted.bursts,
         columns.replaced(slots, start, end).tolist(),
         columns.files_at(slots, numbers.spark_instants(start, end)).tolist(),
         rises if within_s is None else growth.greatest(slots, (start, end), within_s),
@@ -95,7 +97,7 @@ def _seen(table: HotTable, place: int, found: _Found, asked: Asked, limits: Thre
         int(found.counts[place]),
         found.replaced[place],
         _burst(table, place, found.bursts),
-        _state(table, int(before.place[place])),
+        _counted(table, int(before.place[place])),
         _state(table, int(after.place[place])),
         None if after.since[place] == NULL else int(after.since[place]),
         None if np.isnan(usual) else usual,
@@ -108,24 +110,26 @@ def _burst(table: HotTable, place: int, found: Bursts) -> Burst | None:
     return burst_at(table, int(found.place[place]), int(found.before[place])) if found.speaks[place] else None
 
 
+def _counted(table: HotTable, place: int) -> State | None:
+    """The numbers of which the difference is told, of the row at a place; -1: there is none."""
+    if place < 0:
+        return None
+    block, row = table.rows.holding(place)
+    files, deletes, records, size = (None if cell == NULL else cell for cell in block.cells(row, _COUNTED))
+    return State(files, deletes, records, size)
+
+
 def _state(table: HotTable, place: int) -> State | None:
     """The row at a place; -1: there is none."""
     if place < 0:
         return None
     block, row = table.rows.holding(place)
+    *known, skew, kind, status = (None if cell == NULL else cell for cell in block.cells(row, _CELLS))
+    files, deletes, records, size, small, p50, manifests, kept = known
+    ratio = None if skew is None else float(struct.unpack("d", struct.pack("q", skew))[0])
     words = block.texts()
-    return State(
-        *(
-            None if cell == NULL else _text_or_number(name, cell, words)
-            for name, cell in zip(State._fields, block.cells(row, _CELLS), strict=True)
-        )  # type: ignore[arg-type]
-    )
-
-
-def _text_or_number(name: str, cell: int, words: Sequence[str]) -> str | float:
-    if name in TEXTS:
-        return words[cell]
-    return float(struct.unpack("d", struct.pack("q", cell))[0]) if name in FLOATS else cell
+    texts = (None if code is None else words[code] for code in (kind, status))
+    return State(files, deletes, records, size, small, p50, manifests, kept, ratio, *texts)
 
 
 def _row(seen: View, name: TableName, spark: Sequence[int], rise: Rise | None) -> TableRow:

@@ -54,6 +54,11 @@ class MoveColumns:
         self._known: list[tuple[Sequence[HotTable], Ints]] = []
 
     @property
+    def count(self) -> int:
+        """Slots that there are."""
+        return len(self._slots)
+
+    @property
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(part.nbytes for part in self._parts)

@@ -62,7 +62,7 @@ def spark_instants(start: int, end: int) -> Ints:
 
 def health(history: History, row: SnapshotFact | State | None) -> Health:
     """Whether the newest state is whole: from the row and the table's own changes."""
-    if history.unreadable:
+    if history.table.unreadable:
         return "unreadable"
     if row is None:
         return "unknown"

@@ -124,7 +124,7 @@ def _reason(
 
 
 def _unreadable(seen: View) -> Reason | None:
-    change = seen.history.unreadable
+    change = seen.history.unreadable if seen.history.table.unreadable else None
     return unreadable(change) if change else None
 
 

@@ -71,7 +71,7 @@ class Segments:
         """Places of the first number of each slot in `[start, end)` and of the first one after it."""
         bounds = np.empty((2, len(slots)), np.int64)
         bounds[0], bounds[1] = start, end
-        first, last = self.before(np.tile(slots, 2), bounds.ravel(), "left").reshape(2, -1)
+        first, last = self.before(np.concatenate((slots, slots)), bounds.ravel(), "left").reshape(2, -1)
         return first, last
 
     def at(self, column: int, slots: Ints, places: Ints) -> Ints:

@@ -27,6 +27,8 @@ _STATE_ROWS = tuple(INDEX[name] for name in STATE)
 _UNKNOWN = [NULL] * len(STATE)
 _MOVED, _ORDINAL = len(STATE), len(STATE) + 1
 _KEPT = 8
+_FEW = 8
+"""States of fewer than an eighth of the tables are looked up each time."""
 
 
 class Standing(NamedTuple):
@@ -65,6 +67,13 @@ class _Instant:
         self.numbers = np.pad(self.numbers, ((0, more), (0, 0)))
         self.usual = np.pad(self.usual, (0, more))
 
+    def standing(self, slots: Ints) -> Standing:
+        """Of some slots."""
+        numbers = self.numbers[slots]
+        return Standing(
+            numbers[:, :_MOVED], numbers[:, _MOVED], numbers[:, _ORDINAL], self.until[0, slots], self.usual[slots]
+        )
+
 
 class Standings:
     """Thread-safe. One for the hot lake; lakes that were read cold have their own."""
@@ -82,6 +91,8 @@ class Standings:
                 slots = self.columns.update(tables)
             else:
                 self.columns.hold(tables, slots)
+            if len(slots) * _FEW < self.columns.count:
+                return self._once(slots, tables, state_at, count_at)
             versions = np.array([table.version for table in tables], np.int64)
             kept = self._nearest(state_at)
             kept.grow(int(slots.max(initial=-1)) + 1)
@@ -90,23 +101,30 @@ class Standings:
             fits = (kept.since[:, slots] <= asked) & (asked < kept.until[:, slots])
             places = np.flatnonzero((kept.versions[slots] != versions) | ~fits.all(axis=0))
             if len(places):
-                self._look(kept, slots[places], [tables[place] for place in places.tolist()], state_at, count_at)
-            numbers = kept.numbers[slots]
-            return Standing(
-                numbers[:, :_MOVED], numbers[:, _MOVED], numbers[:, _ORDINAL], kept.until[0, slots], kept.usual[slots]
-            )
+                some = [tables[place] for place in places.tolist()]
+                self._look(kept, slots[places], slots[places], some, (state_at, count_at))
+                kept.versions[slots[places]] = versions[places]
+            return kept.standing(slots)
 
-    def _look(self, kept: _Instant, slots: Ints, tables: Sequence[HotTable], state_at: int, count_at: int) -> None:
-        """Find the states of some tables."""
-        counted, kept.since[1, slots], kept.until[1, slots] = self.columns.commits(slots, count_at)
-        stand = self.columns.stand(slots, state_at)
-        kept.since[0, slots], kept.until[0, slots] = stand.since, stand.until
+    def _once(self, slots: Ints, tables: Sequence[HotTable], state_at: int, count_at: int) -> Standing:
+        """Of few tables: nothing is kept of them."""
+        found, places = _Instant(), np.arange(len(slots))
+        found.grow(len(slots))
+        self._look(found, places, slots, tables, (state_at, count_at))
+        return found.standing(places)
+
+    def _look(
+        self, kept: _Instant, places: Ints, slots: Ints, tables: Sequence[HotTable], instants: tuple[int, int]
+    ) -> None:
+        """Find the states of some tables and put them at `places`."""
+        counted, kept.since[1, places], kept.until[1, places] = self.columns.commits(slots, instants[1])
+        stand = self.columns.stand(slots, instants[0])
+        kept.since[0, places], kept.until[0, places] = stand.since, stand.until
         rows = [_cells(table.rows, place) for table, place in zip(tables, stand.place.tolist(), strict=True)]
-        kept.numbers[slots, :_MOVED] = np.array(rows, np.int64)
-        kept.numbers[slots, _MOVED] = stand.since
-        kept.numbers[slots, _ORDINAL] = counted + np.array([table.rows.before for table in tables], np.int64)
-        kept.usual[slots] = stand.usual
-        kept.versions[slots] = [table.version for table in tables]
+        kept.numbers[places, :_MOVED] = np.array(rows, np.int64).reshape(-1, _MOVED)
+        kept.numbers[places, _MOVED] = stand.since
+        kept.numbers[places, _ORDINAL] = counted + np.array([table.rows.before for table in tables], np.int64)
+        kept.usual[places] = stand.usual
 
     def _nearest(self, at: int) -> _Instant:
         """The kept instant that is close; a new one, in the place of the least recently used, when none is."""

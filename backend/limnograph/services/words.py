@@ -6,6 +6,7 @@ import datetime as dt
 
 from limnograph.domain.time import MICROS_PER_SECOND
 
+_MINUTE, _DAY = 60 * MICROS_PER_SECOND, 86_400 * MICROS_PER_SECOND
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -33,6 +34,7 @@ def seconds(value: float) -> str:
 
 def clock(micros: int, other: int | None = None) -> str:
     """UTC time of day; with the date when `other` (an instant people think of) is on another day."""
-    at = dt.datetime.fromtimestamp(micros / MICROS_PER_SECOND, tz=dt.UTC)
-    near = None if other is None else dt.datetime.fromtimestamp(other / MICROS_PER_SECOND, tz=dt.UTC)
-    return f"{at:%H:%M}" if near is None or near.date() == at.date() else f"{at:%-d %b %H:%M}"
+    if other is None or micros // _DAY == other // _DAY:
+        hours, minutes = divmod(micros // _MINUTE % 1_440, 60)
+        return f"{hours:02}:{minutes:02}"
+    return f"{dt.datetime.fromtimestamp(micros / MICROS_PER_SECOND, tz=dt.UTC):%-d %b %H:%M}"
