@@ -50,7 +50,9 @@ export class IncidentView {
   /** Undefined until the commits of the window are known. */
   readonly suspects = $derived.by(() => {
     const commits = this.#whole ?? this.#told;
-    return this.incident && commits ? suspectsOf(this.incident, commits) : undefined;
+    return this.incident && commits
+      ? suspectsOf(this.incident, commits, this.timeline.data?.watermark)
+      : undefined;
   });
   readonly noted = $derived(this.suspects?.outstanding?.commit.snapshot_id ?? null);
   /** The commit that is told in full. */

@@ -103,6 +103,16 @@ test('a stale table tells its last sign of life, an empty window that it is empt
   expect(plainSentence(stale, suspectsOf(stale, []))).toMatch(/^No commit/);
 });
 
+test('a lake that is not read up to the alert is told as such, not as one without commits', () => {
+  const found = suspectsOf(incident(), [], FIRED - 5 * MINUTE);
+  expect(plainSentence(incident(), found)).toBe(
+    'What came just before the alert is not read yet: the table is known up to 03:00:30.',
+  );
+  expect(plainSentence(incident(), suspectsOf(incident(), [], FIRED + MINUTE))).toMatch(/^No commit/);
+  // one that stands out already does not wait for more
+  expect(suspectsOf(incident(), [commit(9, 50_000)], FIRED - 5 * MINUTE).outstanding).not.toBeNull();
+});
+
 test('lanes follow what the alert is about', () => {
   expect(lanesFor(incident('LakehousePartitionSkew'))).toContain('skew');
   expect(lanesFor(incident('Mine', { expression: 'lakehouse_table_delete_files > 1' }))).toContain(

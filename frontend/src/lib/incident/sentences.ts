@@ -43,6 +43,8 @@ export function leadText(leadS: number): string {
 export function plainSentence(incident: Incident, found: Suspects): string {
   const onset = onsetOf(incident);
   const last = found.last ? `The last commit before the alert was at ${moment(found.last.t, onset)}` : '';
+  if (found.readTo !== null)
+    return `What came just before the alert is not read yet: the table is known up to ${moment(found.readTo, onset)}.`;
   if (!found.before) return 'No commit of the table lies in the window before the alert.';
   if (found.measure === null)
     return `${last}, ${duration(Math.max(0, Math.round((onset - (found.last?.t ?? onset)) / 1000)))} earlier.`;

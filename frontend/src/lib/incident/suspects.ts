@@ -25,6 +25,8 @@ export interface Suspects {
   readonly outstanding: Suspect | null;
   /** The newest commit before the onset: of a table that went stale, its last sign of life. */
   readonly last: CommitEvent | null;
+  /** The lake is read only up to here, which is before the onset; null: all of it is. */
+  readonly readTo: number | null;
 }
 
 const LISTED = 3;
@@ -57,7 +59,12 @@ function weightOf(commit: CommitEvent, measure: Measure): number {
   return Math.max(commit.added_data_files ?? 0, commit.removed_data_files ?? 0);
 }
 
-export function suspectsOf(incident: Incident, commits: readonly CommitEvent[]): Suspects {
+/** `watermark`: up to when the lake is known. */
+export function suspectsOf(
+  incident: Incident,
+  commits: readonly CommitEvent[],
+  watermark: number | null = null,
+): Suspects {
   const [measure, onset] = [measureOf(incident), onsetOf(incident)];
   const before = commits.filter(
     ({ t, on_main }) => on_main && t >= incident.window.from && t <= onset + SKEW_MS,
@@ -78,5 +85,6 @@ export function suspectsOf(incident: Incident, commits: readonly CommitEvent[]):
     top,
     outstanding: far && top.length ? first : null,
     last: before.reduce<CommitEvent | null>((last, each) => (last && last.t > each.t ? last : each), null),
+    readTo: watermark !== null && watermark < onset ? watermark : null,
   };
 }
