@@ -35,7 +35,7 @@ def test_no_route_takes_a_query_in_anybodys_language() -> None:
     assert not [path for path in found["paths"] if re.search(r"proxy|federate|series|/labels?/|query|export", path)]
 
 
-def test_nothing_is_handed_out_that_a_spreadsheet_would_run() -> None:
+def test_the_server_hands_nothing_out_that_a_spreadsheet_would_run() -> None:
     operations = [operation for path in document()["paths"].values() for operation in path.values()]
     media = {m for o in operations for answer in o["responses"].values() for m in answer.get("content", {})}
     # text/plain: the exposition, whose names and numbers are our own.

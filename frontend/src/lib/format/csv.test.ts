@@ -20,6 +20,14 @@ test.each([
   ['=HYPERLINK("http://x";"y")', '"\'=HYPERLINK(""http://x"";""y"")"'],
 ])('%j is text in a spreadsheet', (text, written) => expect(csv([[text]])).toBe(`${written}\r\n`));
 
+test.each([
+  ['orders\u202egnp.exe', 'orders\\u202egnp.exe'],
+  ['or\u200bders', 'or\\u200bders'],
+  ['\ufeff=1+1', "'\\ufeff=1+1"],
+  ['\u2066admin\u2069', '\\u2066admin\\u2069'],
+  ['commandes été 日本', 'commandes été 日本'],
+])('%j shows what it is made of', (text, written) => expect(csv([[text]])).toBe(`${written}\r\n`));
+
 test('what splits a row somewhere is quoted, also where rows split at semicolons', () => {
   for (const sign of [',', ';', '\t', '\n', '"'])
     expect(csv([[`a${sign}=b`]])).toBe(`"a${sign === '"' ? '""' : sign}=b"\r\n`);
