@@ -24,9 +24,29 @@ def test_a_quoted_value_ends_where_it_should(value: str) -> None:
     assert position - 1 == len(inside)
 
 
+def test_names_of_prometheus_3_are_quoted_where_they_are_no_words() -> None:
+    matchers = {"k8s.namespace": "données", "table": "a.b"}
+    assert str(Selector("spark.job.dauer", matchers, 60)) == (
+        '{"spark.job.dauer","k8s.namespace"="données",table="a.b"}[60s]'
+    )
+    assert str(Aggregate("max", ("job_name", "k8s.pod"), Selector("up", {}))) == 'max by (job_name, "k8s.pod") (up)'
+    assert str(Selector(("x", "y"), {"a-b": "1"})) == '{__name__=~"x|y","a-b"="1"}'
+
+
+@pytest.mark.parametrize("name", ['a"', "a}", 'x"} or up{a="', "a\nb", "a\\"])
+def test_a_hostile_name_stays_within_its_quotes(name: str) -> None:
+    assert str(Selector(name, {})) == "{" + quoted(name) + "}"
+    assert str(Selector("up", {name: "x"})) == "up{" + quoted(name) + '="x"}'
+
+
 @pytest.mark.parametrize("name", ["a-b", 'a"', "", "a b", "1a", "a}"])
-def test_names_are_checked(name: str) -> None:
+def test_names_of_functions_are_checked(name: str) -> None:
     with pytest.raises(ValueError, match="PromQL name"):
-        str(Selector(name, {}))
+        str(Call(name, Selector("up", {})))
     with pytest.raises(ValueError, match="PromQL name"):
-        str(Selector("up", {name: "x"}))
+        str(Selector((name, "up"), {}))
+
+
+def test_a_label_without_a_name_is_none() -> None:
+    with pytest.raises(ValueError, match="without a name"):
+        str(Selector("up", {"": "x"}))

@@ -1,7 +1,7 @@
 """PromQL as values: selectors with quoted matchers, functions, aggregations. Text appears once, in `str()`.
 
-Label values come from users and tables; they are quoted here and nowhere else. Names of metrics, labels and
-functions are ours and are checked.
+Label values come from users and tables; they are quoted here and nowhere else. Names of functions are ours and are
+checked; names of metrics and labels that are no words (`k8s.namespace`) are quoted as Prometheus 3 has them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,13 @@ def _name(text: str) -> str:
     return text
 
 
+def _label(text: str) -> str:
+    """A label's name: as it is where any Prometheus knows it, else in quotes, which Prometheus 3 reads."""
+    if not text:
+        raise ValueError("a label without a name")
+    return text if _NAME.fullmatch(text) else quoted(text)
+
+
 class Selector(NamedTuple):
     """An instant selector; with `window` seconds a range selector, `at` epoch seconds that one instant at every step.
 
@@ -36,9 +43,10 @@ class Selector(NamedTuple):
     at: int | None = None
 
     def __str__(self) -> str:
-        inner = [f"{_name(label)}={quoted(value)}" for label, value in sorted(self.matchers.items())]
+        inner = [f"{_label(label)}={quoted(value)}" for label, value in sorted(self.matchers.items())]
         if isinstance(self.metric, str):
-            name = _name(self.metric)
+            name = _label(self.metric)
+            name, inner = (name, inner) if name == self.metric else ("", [name, *inner])
         else:
             name, inner = "", [f"__name__=~{quoted('|'.join(map(_name, self.metric)))}", *inner]
         text = name + (f"{{{','.join(inner)}}}" if inner else "")
@@ -66,7 +74,7 @@ class Aggregate(NamedTuple):
     argument: Expression
 
     def __str__(self) -> str:
-        return f"{_name(self.operator)} by ({', '.join(map(_name, self.by))}) ({self.argument})"
+        return f"{_name(self.operator)} by ({', '.join(map(_label, self.by))}) ({self.argument})"
 
 
 class Labelled(NamedTuple):

@@ -65,8 +65,11 @@ class AtOnce:
                 found = None
             if found is None:
                 schedule(watcher)
-            else:
+                return
+            try:
                 _sent(watcher, found)
+            except BaseException as error:  # noqa: BLE001 - as granian's own tasks end: whoever asked may be gone
+                watcher.err(error)
 
         return scheduled
 
