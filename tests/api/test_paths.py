@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from test_pages import answer
 
 from access_kit import guarded
+from limnograph.api.openapi import document
 from limnograph.api.paths import refusal
+from limnograph.api.reference.examples import NAMES
 from serving_kit import NOW, application, lake, parts, row
 
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -99,11 +101,24 @@ MUTATED = [
     lambda path: path[:-1] + f"%{ord(path[-1]):02x}",
 ]
 
+GUARDED = [
+    (method.upper(), path.format(**NAMES))
+    for path, operations in document()["paths"].items()
+    for method, operation in operations.items()
+    if operation["security"]
+]
+"""Every route that not everybody may ask."""
+
 
 @pytest.mark.parametrize("mutate", MUTATED)
 def test_no_spelling_of_a_route_is_less_protected(mutate, tmp_path) -> None:
     app = application(MADE, gate=guarded(tmp_path).gate)
-    for path in (TABLE, f"{TABLE}/timeline", "/api/v1/tables", "/api/v1/status", "/metrics"):
-        found = answer(app, "GET", mutate(path), {})
-        assert found.status_code in {303, 400, 401, 404}
-        assert b"sales" not in found.raw or found.status_code == 404
+    for method, path in GUARDED:
+        found = answer(app, method, mutate(path), {})
+        assert found.status_code in {303, 400, 401, 404, 405}, (method, mutate(path))
+        assert b"data_files" not in found.raw
+
+
+def test_every_route_is_among_those_whose_spelling_is_tried() -> None:
+    assert len(GUARDED) > 25
+    assert {("GET", TABLE), ("GET", "/metrics"), ("GET", "/api/v1/stream"), ("POST", "/api/v1/runs")} <= set(GUARDED)

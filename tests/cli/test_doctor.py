@@ -70,6 +70,18 @@ def test_sources_that_fail_warn_because_pages_come_without_them(tmp_path) -> Non
         assert key in found[name]["remedy"]
 
 
+def test_every_part_has_one_line_and_what_is_not_well_says_what_to_do(tmp_path) -> None:
+    Iceberg(tmp_path).fill(ROWS, LOG)
+    sources = '[prometheus.main]\nurl = "http://127.0.0.1:9"\n[trino]\nurl = "http://127.0.0.1:9"\ncatalog = "lake"\n'
+    _, found = asked(settings(tmp_path, sources))
+    parts = ["java", "spark", "catalog lake", "clock of catalog lake", "meta tables", "prometheus main", "trino"]
+    assert list(found) == [*parts, "inbox", "cache", "port"]
+    for name, line in found.items():
+        assert line["detail"], name
+        assert "\n" not in line["detail"] + (line["remedy"] or ""), name
+        assert line["status"] == "ok" or line["remedy"], name
+
+
 def test_lines_are_for_people(tmp_path) -> None:
     result = CliRunner().invoke(command, ["--config", settings(tmp_path), "--within", "60"])
     lines = result.stdout.splitlines()
