@@ -1,4 +1,5 @@
-// The one cursor of a timeline, shared by all lanes: where it rests, where the pointer is, the pin A, the selection.
+// The one cursor of a timeline, shared by all lanes: where it rests, where the pointer is, the pin A, the
+// selection, marks.
 // Instants are epoch milliseconds. Knows neither pixels nor the URL.
 
 export type Selection = readonly [from: number, to: number];
@@ -11,6 +12,16 @@ export class Cursor {
   /** Pin A: what differences are taken against. */
   pin = $state<number | null>(null);
   selection = $state.raw<Selection | null>(null);
+  /** Marks that the reader dropped, in time order. */
+  marks = $state.raw<readonly number[]>([]);
+
+  /** Drops a mark, or takes the one there away; true when there is one now. */
+  toggleMark(at: number): boolean {
+    const others = this.marks.filter((each) => each !== at);
+    const set = others.length === this.marks.length;
+    this.marks = set ? [...others, at].sort((a, b) => a - b) : others;
+    return set;
+  }
 
   /** Where the crosshair stands, given where it rests by default. */
   shown(resting: number): number {

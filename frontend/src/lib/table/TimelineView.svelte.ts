@@ -12,6 +12,8 @@ export class TimelineView {
   /** Snapshot id of the open commit. */
   commit = $state<string | null>(null);
   lanes = $state.raw<readonly string[] | null>(null);
+  /** Lanes on a logarithmic axis; null: as each lane is by itself. */
+  log = $state.raw<readonly string[] | null>(null);
   job = $state<string | null>(null);
   /** Seconds to the period that is compared with. */
   cmp = $state<number | null>(null);
@@ -26,9 +28,11 @@ export class TimelineView {
     range: this.range.text,
     at: this.cursor.at,
     pin: this.cursor.pin,
+    marks: this.cursor.marks,
     sel: this.cursor.selection,
     commit: this.commit,
     lanes: this.lanes,
+    log: this.log,
     job: this.job,
     cmp: this.cmp,
   });
@@ -40,9 +44,10 @@ export class TimelineView {
       this.range.text = state.range;
     this.cursor.at = state.at;
     this.cursor.pin = state.pin;
+    this.cursor.marks = state.marks;
     this.cursor.selection = state.sel;
     [this.commit, this.lanes, this.job] = [state.commit, state.lanes, state.job];
-    this.cmp = state.cmp;
+    [this.log, this.cmp] = [state.log, state.cmp];
     [this.unread, this.gliding] = [unread, false];
   }
 

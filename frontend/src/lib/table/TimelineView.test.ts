@@ -16,13 +16,18 @@ test('without a word in the URL it shows the last 24 hours, and the URL stays em
   expect(writeUrl(view.url, new URLSearchParams())).toBe('');
 });
 test('what the URL says is shown and written again', () => {
-  const text = `?from=${FROM}&to=${FROM + 6 * HOUR}&at=${FROM + HOUR}&a=${FROM}&sel=${FROM}..${FROM + HOUR}&c=5184430069070270604&job=churn`;
+  const text = `?from=${FROM}&to=${FROM + 6 * HOUR}&at=${FROM + HOUR}&a=${FROM}&marks=${FROM},${FROM + HOUR}&sel=${FROM}..${FROM + HOUR}&c=5184430069070270604&lanes=commits,alerts&log=data_files&job=churn`;
   const view = read(text);
   expect(view.commit).toBe('5184430069070270604');
   expect(view.range.span).toEqual({ from: FROM, to: FROM + 6 * HOUR, step: 30 });
-  expect(writeUrl(view.url, new URLSearchParams())).toBe(text);
+  expect(decodeURIComponent(writeUrl(view.url, new URLSearchParams()))).toBe(text);
 });
-test('what cannot be read is named', () => expect(read('from=soon&c=abc').unread).toEqual(['from', 'c']));
+test('what cannot be read is named', () =>
+  expect(read('from=soon&c=abc&marks=1,soon').unread).toEqual(['from', 'marks', 'c']));
+test('no lane on a logarithmic axis is said too, and marks come in time order, each once', () => {
+  const view = read('log=none&marks=3000000000000,2000000000000,3000000000000');
+  expect([view.log, view.cursor.marks]).toEqual([[], [2e12, 3e12]]);
+});
 test('zooms are undone one by one, a glide at once', () => {
   const view = read(`from=${FROM}&to=${FROM + 6 * HOUR}`);
   view.zoom(FROM + HOUR, FROM + 2 * HOUR, false);

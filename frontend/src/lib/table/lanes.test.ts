@@ -1,6 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ALL_LANES, shownLanes, toggleLane } from './lanes.ts';
+import { story } from '#lib/timeline/fixtures/story.ts';
+import {
+  ALL_LANES,
+  askedLanes,
+  hasAxis,
+  inOrder,
+  isLog,
+  listedLanes,
+  moveLane,
+  shownLanes,
+  toggleLane,
+  toggleLog,
+} from './lanes.ts';
 
 test('the lanes are those of the API, in its order', () => {
   const document = readFileSync(new URL('../api/openapi.json', import.meta.url), 'utf8');
@@ -13,3 +25,34 @@ test('a lane is added in its place and taken away again', () => {
   expect(toggleLane(null, 'alerts')?.[0]).toBe('job_duration');
 });
 test('the last lane stays', () => expect(toggleLane(['commits'], 'commits')).toEqual(['commits']));
+
+test('a lane is moved by one place and stops at the ends', () => {
+  const moved = moveLane(null, 'job_duration', -1);
+  expect(moved?.slice(0, 3)).toEqual(['job_duration', 'alerts', 'job_runs']);
+  expect(moveLane(moved, 'job_duration', -1)).toBe(moved);
+  expect(moveLane(moved, 'job_duration', 1)).toBeNull();
+  expect(moveLane(null, 'bytes', 1)).toBeNull();
+});
+test('in a list that was reordered a new lane comes last, and the menu lists what is shown first', () => {
+  const lanes = toggleLane(['freshness', 'commits'], 'alerts');
+  expect(lanes).toEqual(['freshness', 'commits', 'alerts']);
+  expect(listedLanes(lanes)).toHaveLength(ALL_LANES.length);
+  expect(listedLanes(lanes).slice(0, 4)).toEqual(['freshness', 'commits', 'alerts', 'job_duration']);
+});
+test('another order is no other question to the server', () => {
+  expect(askedLanes(moveLane(null, 'commits', 1))).toBeFalsy();
+  expect(askedLanes(['freshness', 'commits', 'a_new_one'])).toBe('commits,freshness,a_new_one');
+});
+test('an answer is drawn in the order of the reader, what was not asked for last', () => {
+  const ids = inOrder(story(), ['freshness', 'commits']).lanes.map(({ id }) => id);
+  expect(ids.slice(0, 2)).toEqual(['freshness', 'commits']);
+  expect(ids).toHaveLength(story().lanes.length);
+});
+test('file sizes are on a logarithmic axis by themselves; a choice that changes nothing is none', () => {
+  expect([isLog(null, 'file_size'), isLog(null, 'data_files')]).toEqual([true, false]);
+  const more = toggleLog(null, 'data_files');
+  expect(more).toEqual(['data_files', 'file_size']);
+  expect(toggleLog(more, 'data_files')).toBeNull();
+  expect(toggleLog(null, 'file_size')).toEqual([]);
+  expect(ALL_LANES.filter((lane) => !hasAxis(lane))).toEqual(['alerts', 'job_runs', 'commits', 'schema']);
+});

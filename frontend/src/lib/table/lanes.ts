@@ -1,4 +1,7 @@
-// The lanes that can be shown, in the server's order of display, and the ones it shows unasked.
+// The lanes that can be shown, in the server's order of display, and the ones it shows unasked; the reader's order and axes.
+import type { Answer } from '#lib/timeline/lane.ts';
+import { lookOf } from '#lib/timeline/look.ts';
+
 export const ALL_LANES = [
   'alerts',
   'job_duration',
@@ -16,13 +19,69 @@ export const ALL_LANES = [
   'debt',
 ] as const;
 const DEFAULT_LANES: readonly string[] = ALL_LANES.slice(0, 9);
+const RANK: ReadonlyMap<string, number> = new Map(ALL_LANES.map((lane, i) => [lane, i]));
+const rank = (lane: string) => RANK.get(lane) ?? ALL_LANES.length;
+const byRank = (a: string, b: string) => rank(a) - rank(b);
+/** Lanes without an axis of values. */
+const WITHOUT_AXIS: readonly string[] = ['alerts', 'job_runs', 'commits', 'schema'];
 
 export const shownLanes = (asked: readonly string[] | null): readonly string[] => asked ?? DEFAULT_LANES;
 
-/** The choice with one lane more or less; null when it is the default again. At least one lane stays. */
+/** All lanes for the menu: those shown in their order, then the others. */
+export const listedLanes = (asked: readonly string[] | null): readonly string[] => {
+  const shown = shownLanes(asked);
+  return [...shown, ...ALL_LANES.filter((lane) => !shown.includes(lane))];
+};
+
+/** Null when it is the default. */
+const choice = (lanes: readonly string[]): readonly string[] | null =>
+  lanes.join() === DEFAULT_LANES.join() ? null : lanes;
+
+/** The choice with one lane more or less; in a list that nobody reordered, in its place. At least one lane stays. */
 export function toggleLane(asked: readonly string[] | null, lane: string): readonly string[] | null {
   const now = shownLanes(asked);
-  const next = ALL_LANES.filter((each) => (each === lane ? !now.includes(each) : now.includes(each)));
-  if (next.length === 0) return asked;
-  return next.join() === DEFAULT_LANES.join() ? null : next;
+  const others = now.filter((each) => each !== lane);
+  if (others.length === 0) return asked;
+  if (others.length < now.length) return choice(others);
+  const reordered = [...now].sort(byRank).join() !== now.join();
+  return choice(reordered ? [...now, lane] : [...now, lane].sort(byRank));
+}
+
+/** The choice with one lane moved; it stops at the ends. */
+export function moveLane(
+  asked: readonly string[] | null,
+  lane: string,
+  by: 1 | -1,
+): readonly string[] | null {
+  const lanes = [...shownLanes(asked)];
+  const [from, to] = [lanes.indexOf(lane), lanes.indexOf(lane) + by];
+  if (from < 0 || to < 0 || to >= lanes.length) return asked;
+  lanes.splice(to, 0, ...lanes.splice(from, 1));
+  return choice(lanes);
+}
+
+/** What is asked of the server: its own order, so that another order is no other question. Null: its default. */
+export function askedLanes(asked: readonly string[] | null): string | null {
+  const lanes = asked && [...asked].sort(byRank);
+  return (lanes && choice(lanes)?.join()) ?? null;
+}
+
+/** The answer with its lanes in the reader's order. */
+export function inOrder(answer: Answer, asked: readonly string[] | null): Answer {
+  if (asked === null) return answer;
+  const place = (id: string) => (asked.includes(id) ? asked.indexOf(id) : asked.length);
+  return { ...answer, lanes: [...answer.lanes].sort((a, b) => place(a.id) - place(b.id)) };
+}
+
+export const hasAxis = (lane: string): boolean => !WITHOUT_AXIS.includes(lane);
+
+const ownLog: readonly string[] = ALL_LANES.filter((id) => lookOf({ id, unit: '' }).log);
+
+export const isLog = (log: readonly string[] | null, lane: string): boolean => (log ?? ownLog).includes(lane);
+
+/** The lanes on a logarithmic axis with one more or less; null when each is as it is by itself. */
+export function toggleLog(log: readonly string[] | null, lane: string): readonly string[] | null {
+  const now = log ?? ownLog;
+  const next = now.includes(lane) ? now.filter((each) => each !== lane) : [...now, lane].sort(byRank);
+  return next.join() === ownLog.join() ? null : next;
 }

@@ -8,8 +8,10 @@ import { commitsOf } from '#lib/timeline/lane.ts';
 import { axeFindings } from '../../test/axe.ts';
 import CommitPanel from './CommitPanel.svelte';
 import HintLine from './HintLine.svelte';
+import LaneChoice from './LaneChoice.svelte';
 import PrintedSheet from './PrintedSheet.svelte';
 import TableFacts from './TableFacts.svelte';
+import { TimelineView } from './TimelineView.svelte.ts';
 
 const blank = {
   records: null,
@@ -136,4 +138,24 @@ test('paper has the table, the range with its zone, the address and each commit;
   expect(sheet.textContent).toContain(BURST_ID);
   const inside = commitsOf(answer).filter(({ t }) => t >= answer.range.from && t < answer.range.to);
   expect(sheet.querySelectorAll('tbody tr')).toHaveLength(inside.length);
+});
+
+test('lanes are hidden, moved and put on another axis by keyboard, and all of it can be taken back', async () => {
+  const view = new TimelineView();
+  const screen = await render(LaneChoice, { view });
+  await expect.element(screen.getByRole('checkbox', { name: 'Alerts' })).toHaveFocus();
+  await screen.getByRole('checkbox', { name: 'Schema, spec' }).click();
+  expect(view.lanes).not.toContain('schema');
+  const down = screen.getByRole('button', { name: 'Down: Alerts' });
+  await down.click();
+  expect(view.lanes?.slice(0, 2)).toEqual(['job_duration', 'alerts']);
+  await expect.element(down).toHaveFocus();
+  await screen.getByRole('button', { name: 'Up: Alerts' }).click();
+  // at the top it is out of use: the focus stays in the row
+  await expect.element(down).toHaveFocus();
+  await screen.getByRole('button', { name: 'log axis: Data files' }).click();
+  expect(view.log).toEqual(['data_files', 'file_size']);
+  expect(await axeFindings()).toEqual([]);
+  await screen.getByRole('button', { name: /default/ }).click();
+  expect([view.lanes, view.log]).toEqual([null, null]);
 });

@@ -76,9 +76,11 @@ describe('url', () => {
     range: { from: 'now-24h', to: 'now' },
     at: null,
     pin: null,
+    marks: [],
     sel: null,
     commit: null,
     lanes: null,
+    log: null,
     job: null,
     cmp: null,
   };
@@ -86,9 +88,11 @@ describe('url', () => {
     range: { from: 'now-6h', to: 'now' },
     at: at('21T03:20:00'),
     pin: at('21T02:40:00'),
+    marks: [at('21T03:04:00'), at('21T03:15:30')],
     sel: [at('21T03:00:00'), at('21T03:30:00')],
     commit: '5184430069070270604',
-    lanes: ['commits', 'data_files'],
+    lanes: ['data_files', 'commits'],
+    log: ['data_files'],
     job: 'churn & co',
     cmp: 86_400,
   };
@@ -124,10 +128,13 @@ describe('url', () => {
     expect(historyMove(plain, plain)).toBe('none');
     expect(historyMove(plain, { ...plain, at: 5 })).toBe('replace');
     expect(historyMove(full, { ...full, pin: null })).toBe('replace');
+    expect(historyMove(full, { ...full, marks: [] })).toBe('replace');
     for (const chosen of [
       { range: full.range },
       { sel: full.sel },
       { commit: full.commit },
+      { lanes: full.lanes },
+      { log: [] },
       { cmp: full.cmp },
     ])
       expect(historyMove(plain, { ...plain, at: 5, ...chosen })).toBe('push');

@@ -11,12 +11,16 @@ export interface TimelineUrl {
   readonly at: number | null;
   /** The pin A that differences are taken against. */
   readonly pin: number | null;
+  /** Marks of the reader, epoch ms, in time order. */
+  readonly marks: readonly number[];
   /** Selected span, epoch ms. */
   readonly sel: readonly [number, number] | null;
   /** Snapshot id of the open commit, text, all digits. */
   readonly commit: string | null;
   /** Lane names to ask for; null: the server's default. */
   readonly lanes: readonly string[] | null;
+  /** Lanes on a logarithmic axis; null: those that have one by themselves. */
+  readonly log: readonly string[] | null;
   readonly job: string | null;
   /** Also the period this many seconds earlier. */
   readonly cmp: number | null;
@@ -29,6 +33,8 @@ export interface ReadUrl {
 }
 
 const ID = /^-?\d{1,19}$/;
+const NONE = 'none';
+const MOST_MARKS = 50;
 const LANES = /^[a-z_]+(,[a-z_]+)*$/;
 
 export function readUrl(query: URLSearchParams, now: number): ReadUrl {
@@ -44,9 +50,11 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     range: readRange(query, now, unread),
     at: read('at', parseInstant),
     pin: read('a', parseInstant),
+    marks: read('marks', parseMarks) ?? [],
     sel: read('sel', parsePair),
     commit: read('c', (text) => (ID.test(text) ? text : null)),
     lanes: read('lanes', (text) => (LANES.test(text) ? text.split(',') : null)),
+    log: read('log', (text) => (text === NONE ? [] : LANES.test(text) ? text.split(',') : null)),
     job: read('job', (text) => text),
     cmp: read('cmp', readPeriod),
   };
@@ -79,6 +87,13 @@ function parsePair(text: string): readonly [number, number] | null {
   return first < second ? [first, second] : null;
 }
 
+/** Instants apart by commas, in time order, each once. */
+function parseMarks(text: string): readonly number[] | null {
+  const marks = text.split(',').map((each) => parseInstant(each));
+  if (marks.length > MOST_MARKS || marks.includes(null)) return null;
+  return [...new Set(marks as number[])].sort((a, b) => a - b);
+}
+
 /** The query of `state`, with every parameter of `query` that is not ours. Starts with `?`, or is empty. */
 export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
   const next = new URLSearchParams(query);
@@ -90,9 +105,11 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
   put('to', state.range.to === usual.to ? null : state.range.to);
   put('at', ms(state.at));
   put('a', ms(state.pin));
+  put('marks', state.marks.map(Math.round).join(',') || null);
   put('sel', state.sel && `${ms(state.sel[0])}..${ms(state.sel[1])}`);
   put('c', state.commit);
   put('lanes', state.lanes && state.lanes.join(','));
+  put('log', state.log && (state.log.join(',') || NONE));
   put('job', state.job);
   put('cmp', state.cmp === null ? null : writePeriod(state.cmp));
   const text = next.toString();
@@ -105,7 +122,9 @@ const ms = <T extends number | null>(value: T) => (value === null ? null : Strin
 export function historyMove(before: TimelineUrl, after: TimelineUrl): 'none' | 'push' | 'replace' {
   const same = (pick: (state: TimelineUrl) => unknown) =>
     JSON.stringify(pick(before)) === JSON.stringify(pick(after));
-  if (!same(({ range, sel, commit, lanes, job, cmp }) => [range, sel, commit, lanes, job, cmp]))
+  if (!same(({ range, sel, commit, lanes, log, job, cmp }) => [range, sel, commit, lanes, log, job, cmp]))
     return 'push';
-  return same(({ at, pin }) => [at && Math.round(at), pin && Math.round(pin)]) ? 'none' : 'replace';
+  return same(({ at, pin, marks }) => [at && Math.round(at), pin && Math.round(pin), marks.map(Math.round)])
+    ? 'none'
+    : 'replace';
 }

@@ -24,7 +24,13 @@ interface Told {
 
 async function show(
   answer: Answer = story(),
-  props: Partial<{ selected: string; noted: string; dimmed: boolean; overview: Answer | null }> = {},
+  props: Partial<{
+    selected: string;
+    noted: string;
+    dimmed: boolean;
+    overview: Answer | null;
+    log: string[];
+  }> = {},
 ) {
   const told: Told = { ranges: [], commits: [], backs: 0, retries: 0, compared: 0 };
   const cursor = new Cursor();
@@ -413,4 +419,42 @@ test('the place of an overview is kept until it comes', async () => {
   await screen.rerender({ overview: story() });
   await expect.element(screen.getByRole('slider', { name: 'End of the range' })).toBeVisible();
   expect(height()).toBe(kept);
+});
+
+test('M drops a numbered mark at the cursor, the footer lists it, goes there and takes it away', async () => {
+  const { screen, cursor, slider } = await show();
+  cursor.at = BURST - HOUR;
+  await settle();
+  slider.element().focus();
+  await userEvent.keyboard('m');
+  cursor.at = BURST;
+  await userEvent.keyboard('m');
+  await expect.element(screen.getByRole('list', { name: 'Marks' })).toBeVisible();
+  expect(all('.over .mark')).toHaveLength(2);
+  await screen.getByRole('button', { name: /^1 02:04:\d\d UTC: move/ }).click();
+  expect(cursor.at).toBe(cursor.marks[0]);
+  await screen.getByRole('button', { name: /^Remove mark 1/ }).click();
+  expect(cursor.marks).toHaveLength(1);
+  await screen.getByRole('button', { name: /^Mark/ }).click();
+  expect(cursor.marks).toHaveLength(2);
+  // a line crosses words of lanes: what is behind them is then beyond axe
+  const found = (await axeFindings()).filter((each) => !each.startsWith('undecided color-contrast'));
+  expect(found).toEqual([]);
+});
+
+test('Ctrl Z is the range before, and so is Escape when nothing is left to clear', async () => {
+  const { told, cursor, slider } = await show();
+  slider.element().focus();
+  await userEvent.keyboard('{Control>}z{/Control}');
+  cursor.pin = BURST;
+  await userEvent.keyboard('{Escape}{Escape}');
+  expect([told.backs, cursor.pin]).toEqual([2, null]);
+});
+
+test('a lane stands on the axis that the reader chose, and says so', async () => {
+  await show(story(), { log: ['data_files'] });
+  const unit = (id: string) => document.querySelector(`[data-lane=${id}] .unit`)?.textContent;
+  expect([unit('data_files'), unit('file_size')]).toEqual(['count, Δ, log', 'p10 to p90']);
+  const ticks = document.querySelectorAll('[data-lane=data_files] .ticks span');
+  expect([...ticks].map((tick) => tick.textContent)).toContain('10k');
 });

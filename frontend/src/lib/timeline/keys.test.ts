@@ -24,9 +24,16 @@ test('letters go by their place on the keyboard, whatever they print', () => {
 });
 test('combinations belong to the browser', () => {
   expect([
-    letterIntent(key('z', { code: 'KeyZ', ctrlKey: true })),
+    letterIntent(key('c', { code: 'KeyC', ctrlKey: true })),
+    letterIntent(key('Z', { code: 'KeyZ', ctrlKey: true, shiftKey: true })),
     sliderIntent(key('ArrowLeft', { altKey: true })),
-  ]).toEqual([null, null]);
+  ]).toEqual([null, null, null]);
+});
+test('but undoing is going back to the range before', () => {
+  expect(letterIntent(key('z', { code: 'KeyZ', metaKey: true }))).toEqual({ do: 'back' });
+});
+test('Space pauses on the slider only: elsewhere it presses a button', () => {
+  expect([sliderIntent(key(' ')), letterIntent(key(' '))]).toEqual([{ do: 'pause' }, null]);
 });
 test('Backspace means nothing here', () => {
   expect([letterIntent(key('Backspace')), sliderIntent(key('Backspace'))]).toEqual([null, null]);

@@ -94,7 +94,7 @@ const LOOKS: Record<string, Partial<Look>> = {
     compactHeight: 56,
     filled: true,
   },
-  file_size: { ...sizes, title: 'File size', unit: 'p10 to p90, log', height: 76, log: true },
+  file_size: { ...sizes, title: 'File size', unit: 'p10 to p90', height: 76, log: true },
   delete_files: { title: 'Delete files', unit: 'count', tone: 'deletes', height: 52 },
   freshness: {
     title: 'Freshness',
@@ -113,10 +113,18 @@ const LOOKS: Record<string, Partial<Look>> = {
   debt: { title: 'Compaction debt', unit: 'files to rewrite', tone: 'files', filled: true },
 };
 
-/** The look of a lane; one that a newer server invents is drawn plainly, under its own name. */
-export function lookOf(lane: Pick<Lane, 'id' | 'unit'>): Look {
-  const own = LOOKS[lane.id];
-  if (own) return { ...BASE, ...own };
+/**
+ * The look of a lane; one that a newer server invents is drawn plainly, under its own name. `log`: the axis that the
+ * reader chose; undefined: the lane's own.
+ */
+export function lookOf(lane: Pick<Lane, 'id' | 'unit'>, log?: boolean): Look {
   const words = lane.id.replaceAll('_', ' ');
-  return { ...BASE, title: words.charAt(0).toUpperCase() + words.slice(1), unit: lane.unit };
+  const plain = { title: words.charAt(0).toUpperCase() + words.slice(1), unit: lane.unit };
+  const look = { ...BASE, ...(LOOKS[lane.id] ?? plain) };
+  const logarithmic = log ?? look.log;
+  return { ...look, log: logarithmic, unit: logarithmic ? `${look.unit}, log` : look.unit };
 }
+
+/** Whether the reader chose a logarithmic axis for a lane; undefined: nothing was chosen. */
+export const chosenLog = (log: readonly string[] | null, lane: string): boolean | undefined =>
+  log === null ? undefined : log.includes(lane);

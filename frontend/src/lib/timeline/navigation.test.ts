@@ -13,7 +13,9 @@ const scale = timeScale(DAY, NOW, 720);
 let cursor: Cursor;
 let ranges: [from: number, to: number][];
 let navigation: Navigation;
+let backs: number;
 beforeEach(() => {
+  backs = 0;
   cursor = new Cursor();
   ranges = [];
   const stage = () => ({
@@ -30,6 +32,9 @@ beforeEach(() => {
     commit: () => undefined,
     compare: () => undefined,
     explain: () => undefined,
+    back: () => (backs += 1),
+    pause: () => undefined,
+    marked: () => undefined,
   });
 });
 
@@ -50,6 +55,46 @@ describe('range', () => {
     const [from, to] = ranges[0] ?? [0, 0];
     expect([from < (first?.t ?? 0), to > (second?.t ?? 0)]).toEqual([true, true]);
   });
+});
+
+describe('keys', () => {
+  test('a mark is dropped at the cursor, on the step, and taken away by the same key', () => {
+    cursor.at = BURST + 1;
+    navigation.act({ do: 'mark' });
+    cursor.at = BURST - HOUR;
+    navigation.act({ do: 'mark' });
+    expect(cursor.marks).toEqual([BURST - HOUR, BURST].map((at) => Math.round(at / 30_000) * 30_000));
+    navigation.act({ do: 'mark' });
+    expect(cursor.marks).toHaveLength(1);
+  });
+  test('a selection that is fitted stands in the middle and stays selected', () => {
+    cursor.selection = [DAY + HOUR, DAY + HOUR + 6 * MINUTE];
+    navigation.act({ do: 'fit' });
+    expect(ranges).toEqual([[DAY + HOUR - 2 * MINUTE, DAY + HOUR + 8 * MINUTE]]);
+    expect(cursor.selection).not.toBeNull();
+  });
+  test('without a selection nothing is fitted', () => {
+    navigation.act({ do: 'fit' });
+    expect(ranges).toEqual([]);
+  });
+  test('Escape clears the selection, then the pin, then goes back a range', () => {
+    [cursor.selection, cursor.pin] = [[DAY, DAY + HOUR], DAY];
+    for (const left of [DAY, null, null]) {
+      navigation.act({ do: 'clear' });
+      expect([cursor.selection, cursor.pin]).toEqual([null, left]);
+    }
+    expect(backs).toBe(1);
+  });
+});
+
+test('a range that is held moves with the pointer', () => {
+  navigation.hold(400);
+  navigation.drag(500);
+  const [from] = ranges[0] ?? [0];
+  expect(from).toBeCloseTo(DAY - 100 / (720 / (NOW - DAY)), 3);
+  navigation.release(500, false);
+  navigation.drag(600);
+  expect(ranges).toHaveLength(1);
 });
 
 describe('touch', () => {

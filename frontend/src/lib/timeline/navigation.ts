@@ -29,13 +29,23 @@ export interface Wishes {
   readonly compare: () => void;
   /** Why the job changed in what is selected, else in what is shown. */
   readonly explain: () => void;
+  /** The range before. */
+  readonly back: () => void;
+  /** The view follows what happens, or no longer. */
+  readonly pause: () => void;
+  /** A mark was set or taken away there, epoch ms. */
+  readonly marked: (at: number, set: boolean) => void;
 }
 
 /** A click this near to the pin takes it away. */
 const NEAR_PX = 6;
+/** A selection that is fitted fills so much of the window. */
+const FITTED = 0.6;
 
 export class Navigation {
   #brush: Brush = IDLE;
+  /** The instant under a pointer that moves the range. */
+  #held: number | null = null;
 
   constructor(
     readonly cursor: Cursor,
@@ -64,6 +74,21 @@ export class Navigation {
     if (!chosen) return;
     this.cursor.selection = null;
     this.show(chosen[0], chosen[1], false);
+  }
+
+  /** The selection in the middle of its surroundings; it stays selected. */
+  fit(): void {
+    const chosen = this.cursor.selection;
+    if (!chosen) return;
+    const air = ((chosen[1] - chosen[0]) * (1 / FITTED - 1)) / 2;
+    this.show(chosen[0] - air, chosen[1] + air, false);
+  }
+
+  /** A mark at the cursor, or away with the one that is there. */
+  mark(): void {
+    const { resting, span } = this.stage();
+    const at = snapTo(resting, span.step);
+    this.wishes.marked(at, this.cursor.toggleMark(at));
   }
 
   /** Shows the commits of a cluster apart. */
@@ -100,6 +125,14 @@ export class Navigation {
         return this.wishes.explain();
       case 'clear':
         return this.#clear();
+      case 'mark':
+        return this.mark();
+      case 'fit':
+        return this.fit();
+      case 'pause':
+        return this.wishes.pause();
+      case 'back':
+        return this.wishes.back();
       case 'open':
         return this.open(this.stage().commits.findLast((commit) => commit.t <= this.stage().resting));
       default:
@@ -141,7 +174,8 @@ export class Navigation {
 
   #clear(): void {
     if (this.cursor.selection) this.cursor.selection = null;
-    else this.cursor.pin = null;
+    else if (this.cursor.pin !== null) this.cursor.pin = null;
+    else this.wishes.back();
   }
 
   // -- pointer, in pixels of the plot ------------------------------------------------------------------
@@ -155,7 +189,17 @@ export class Navigation {
     this.#brush = press(px, this.cursor.selection, this.#ground());
   }
 
+  /** Takes hold of the range: what is under the pointer stays there while it moves. */
+  hold(px: number): void {
+    this.#held = this.stage().scale.at(px);
+  }
+
   drag(px: number): void {
+    if (this.#held !== null) {
+      const { span, scale } = this.stage();
+      const by = this.#held - scale.at(px);
+      return this.show(span.from + by, span.to + by, true);
+    }
     if (this.#brush.mode === 'idle') return;
     const { brush, selection } = drag(this.#brush, px, this.#ground());
     this.#brush = brush;
@@ -163,6 +207,7 @@ export class Navigation {
   }
 
   release(px: number, touch: boolean): void {
+    this.#held = null;
     if (this.#brush.mode === 'idle') return;
     const { selection, clicked } = release(this.#brush, px, this.#ground());
     this.#brush = IDLE;
@@ -172,6 +217,7 @@ export class Navigation {
   }
 
   cancel(): void {
+    this.#held = null;
     if (this.#brush.mode !== 'idle') this.cursor.selection = this.#brush.before;
     this.#brush = IDLE;
   }

@@ -8,7 +8,7 @@ import { earlierOf } from './compare.ts';
 import { crisp, frameOf, type Frame } from './frame.ts';
 import { commitsOf, holds, isSeries, mainColumn } from './lane.ts';
 import type { Answer, BarsLane, CommitEvent, Lane, SeriesLane } from './lane.ts';
-import { lookOf, type Look } from './look.ts';
+import { chosenLog, lookOf, type Look } from './look.ts';
 import { changed, cluster, halfWidth, radius, type Mark } from './marks.ts';
 import { lineBand, linePath, stepBand, stepPath, weightOf } from './path.ts';
 import { element, escaped, glyph, LIGHT, short, words } from './picture-parts.ts';
@@ -29,6 +29,8 @@ export interface Shown {
   readonly title: string;
   /** The page that shows the same. */
   readonly link: string;
+  /** Lanes on a logarithmic axis, where the reader chose. */
+  readonly log?: readonly string[] | null;
 }
 
 const WIDTH = 1200;
@@ -38,13 +40,13 @@ const TOP = 92;
 const LINK_CHARS = 168;
 const UNREAD = 'url(#unread)';
 
-export function pictureOf({ answer, now, title, link }: Shown): Picture {
+export function pictureOf({ answer, now, title, link, log = null }: Shown): Picture {
   const scale = timeScale(answer.range.from, answer.range.to, WIDTH - HEAD - RIGHT);
   const frame = frameOf(answer, scale, now);
   const lanes = answer.lanes.filter(({ status }) => status !== 'absent');
   let y = TOP;
   const rows = lanes.map((lane) => {
-    const look = lookOf(lane);
+    const look = lookOf(lane, chosenLog(log, lane.id));
     const row = laneRow(lane, look, answer, frame, y);
     y += look.height;
     return row;

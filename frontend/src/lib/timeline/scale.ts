@@ -75,7 +75,7 @@ export interface ValueScaleOptions {
   readonly unit?: number;
 }
 
-/** Linear from zero, so that heights can be compared; or logarithmic over whole decades. */
+/** Linear from zero, so that heights can be compared; or logarithmic, of an extent above zero. */
 export function valueScale(options: ValueScaleOptions): ValueScale {
   return options.log ? logScale(options) : linearScale(options);
 }
@@ -95,8 +95,8 @@ function linearScale({ extent, height, top, bottom, unit = 1 }: ValueScaleOption
 
 function logScale({ extent, height, top, bottom }: ValueScaleOptions): ValueScale {
   const [least, most] = extent ?? [1, 10];
-  const low = Math.floor(Math.log10(Math.max(least, 1)) * 2) / 2;
-  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(most, 1)) * 4) / 4);
+  const low = Math.floor(Math.log10(least) * 2) / 2;
+  const high = Math.max(low + 1, Math.ceil(Math.log10(most) * 4) / 4);
   const perDecade = (height - top - bottom) / (high - low);
   const y = (value: number) => height - bottom - (Math.log10(Math.max(value, 10 ** low)) - low) * perDecade;
   const decades: number[] = [];
