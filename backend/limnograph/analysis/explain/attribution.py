@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
-from limnograph.analysis.explain.lag import horizon, onset_mass
+from limnograph.analysis.explain.lag import horizon, onset_mass, soon_ms
 from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
 from limnograph.analysis.explain.recurrence import RECURRENT, multipliers
 from limnograph.analysis.explain.rivals import MISFIT, Shift
@@ -22,6 +22,8 @@ BY_NOBODY = 0.45
 BY_RIVAL = 1.0
 """... for each shift of a rival: what was not taken out of the series, because the response was not quite that."""
 RIVAL_RUNS = 3.0
+LEAST_EFFECT = 0.05
+"""Log size of a change below which it is rather nobody's."""
 NEAR, MOST_PLACES = 9.0, 96
 """Onsets that are looked at: not less likely than this (log), and at most so many."""
 ROUNDS = 8
@@ -80,7 +82,9 @@ def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Sh
     if len(asked) < 2 or not size:
         return [_share(each, np.ones(kinds), BY_NOBODY, commits.kind) for each in weighed]
     made = np.bincount(commits.kind, observed, kinds).astype(np.float64)
-    around = _Others(commits.kind, made, _foretold(asked), [each.onset.rises for each in asked])
+    span = max(float(job.at[-1] - job.at[0]), 1.0)
+    chance = sum(each.onset.rises for each in asked) * 2 * soon_ms(job.gap) / span
+    around = _Others(commits.kind, made, _foretold(asked), [each.onset.rises for each in asked], chance)
     real = np.array([1 - each.no_change / (each.no_change + each.nobody) for each in weighed])
     # Commits of one kind did it, or the job wanders by itself: two stories that hold themselves up. The likelier one.
     stories = [_settled(weighed, around, start) for start in (None, real)]
@@ -95,6 +99,7 @@ class _Others:
     made: Floats
     foretold: Floats
     rises: list[bool]
+    chance: float
 
 
 def _settled(weighed: list[_Weights], around: _Others, guess: Floats | None) -> tuple[float, list[Shares]]:
@@ -121,7 +126,7 @@ def _again(around: _Others, shares: list[Shares], share: float) -> tuple[list[Fl
     hits = np.array([np.bincount(around.kind, each.commit, around.made.size) for each in shares])
     rises = np.array(around.rises)
     told = [
-        multipliers(hits[rises == up].sum(axis=0) - own, around.made, share)
+        multipliers(hits[rises == up].sum(axis=0) - own, around.made, share, around.chance)
         for own, up in zip(hits, around.rises, strict=True)
     ]
     kinds = (np.array(told) > RAISED).any(axis=0).sum()
@@ -164,13 +169,18 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
         rival[shift.kind] += BY_RIVAL * float((factor * _remains(onset, near, shift)) @ reach)
     return _Weights(
         candidates,
-        BY_COMMIT * share[candidates] * (mass @ factor),
+        BY_COMMIT * share[candidates] * (mass @ (factor * _worth(onset.effect[near]))),
         1 / np.minimum(suspicion[candidates], 1.0),
         float(np.exp(np.clip(-top, -700, 50))),
         (ENDS if asked.ends else 1.0) * float(factor.sum()) / len(job),
         rival["infrastructure"],
         rival["load"],
     )
+
+
+def _worth(effect: Floats) -> Floats:
+    """How much of the effects of that size a commit has: jobs move by a few percent without one."""
+    return np.asarray(1 / (1 + (LEAST_EFFECT / np.maximum(np.abs(effect), 1e-9)) ** 4))
 
 
 def _remains(onset: Onset, near: Ints, shift: Shift) -> Floats:

@@ -11,6 +11,7 @@ from limnograph.analysis.explain.noise import SMALLEST, Noise, noise
 from limnograph.analysis.explain.onset import EDGE, Onset, doubted, step_onset
 from limnograph.analysis.explain.segment import levels, segment
 from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, binned, bins
+from limnograph.analysis.explain.wander import Wander, sobered, wander
 
 MOST_BINS = 512
 LEAST_BINS = 3
@@ -18,6 +19,14 @@ PENALTY = 4.0
 """Of a change, times the logarithm of the bins; low, because what is proposed still has to stand (`KEPT`)."""
 SUPPORTED = 2.0
 """Log Bayes factor, without extreme runs, of a change that is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a change has to stand out of: noise from run to run, and the series' own wandering."""
+
+    noise: Noise
+    wander: Wander
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +45,10 @@ class Levels:
 
 def find_levels(values: Floats, kept: float) -> Levels:
     """Levels whose changes have at least `kept` squared standard errors, given their neighbours."""
-    proposed = _propose(values)
+    proposed, own = _propose(values), wander(values)
     for _ in range(2):
         around = noise(values - levels(values, proposed), len(proposed) + 1)
-        onsets = _prune(values, proposed, around, kept)
+        onsets = _prune(values, proposed, Around(around, own), kept)
         proposed = [each.best for each in onsets]
     return Levels(onsets, around, levels(values, proposed))
 
@@ -70,10 +79,10 @@ def _propose(values: Floats) -> list[int]:
     return [int(edges[place]) for place in found]
 
 
-def _prune(values: Floats, proposed: list[int], around: Noise, kept: float) -> list[Onset]:
+def _prune(values: Floats, proposed: list[int], around: Around, kept: float) -> list[Onset]:
     """Backward elimination: the weakest change leaves and its neighbours are judged again, until all are `kept`."""
     places = [place for place in proposed if EDGE <= place <= values.size - EDGE]
-    onsets = [step_onset(values, *stretch, around) for stretch in stretches(places, values.size)]
+    onsets = [_step(values, stretch, around) for stretch in stretches(places, values.size)]
     while places:
         weakest = min(range(len(places)), key=lambda k: _strength(onsets[k]))
         if _strength(onsets[weakest]) >= kept:
@@ -81,7 +90,7 @@ def _prune(values: Floats, proposed: list[int], around: Noise, kept: float) -> l
         del places[weakest], onsets[weakest]
         spans = stretches(places, values.size)
         for k in range(max(0, weakest - 1), min(len(places), weakest + 1)):
-            onsets[k] = step_onset(values, *spans[k], around)
+            onsets[k] = _step(values, spans[k], around)
     judged = _judged(values, places, around)
     while judged:
         weakest = min(range(len(judged)), key=lambda k: judged[k].supported)
@@ -93,7 +102,7 @@ def _prune(values: Floats, proposed: list[int], around: Noise, kept: float) -> l
     return judged
 
 
-def _judged(values: Floats, places: list[int], around: Noise) -> list[Onset]:
+def _judged(values: Floats, places: list[int], around: Around) -> list[Onset]:
     """Each change at its best place, one after the other, so that none meets the one before it."""
     found: list[Onset] = []
     for k in range(len(places)):
@@ -108,9 +117,16 @@ def _between(judged: list[Onset], k: int, size: int) -> tuple[int, int]:
     return judged[k - 1].best if k else 0, judged[k + 1].best if k + 1 < len(judged) else size
 
 
-def _judge(values: Floats, stretch: tuple[int, int], around: Noise) -> Onset | None:
-    onset = step_onset(values, *stretch, around)
-    return doubted(onset, values, *stretch, around) if onset else None
+def _step(values: Floats, stretch: tuple[int, int], around: Around) -> Onset | None:
+    onset = step_onset(values, *stretch, around.noise)
+    return sobered(onset, around.wander, *stretch) if onset else None
+
+
+def _judge(values: Floats, stretch: tuple[int, int], around: Around) -> Onset | None:
+    onset = step_onset(values, *stretch, around.noise)
+    if onset is None:
+        return None
+    return sobered(doubted(onset, values, *stretch, around.noise), around.wander, *stretch)
 
 
 def _strength(onset: Onset | None) -> float:

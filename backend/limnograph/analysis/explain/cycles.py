@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,8 +20,11 @@ PARAMETER_POINTS = 8
 """Points of the series that each parameter needs."""
 
 
-def cycles(at: Floats, values: Floats, *, weekly: bool = False) -> tuple[Floats, int]:
+def cycles(at: Floats, values: Floats, *, weekly: bool = False, places: Sequence[int] = ()) -> tuple[Floats, int]:
     """The cyclic part of the values (mean 0) and its parameters; zeros and 0 in less than two days or without one.
+
+    `places` at which the values have a new level, which is fitted beside the cycle: one after the other, each would
+    keep a part of the other's.
 
     `weekly`: days of the week differ too, in their level and in how much of a day's rhythm they have; only with enough
     weeks can they be told from a change. Of all that may be so, what explains the values with the least (BIC).
@@ -30,11 +33,12 @@ def cycles(at: Floats, values: Floats, *, weekly: bool = False) -> tuple[Floats,
     if at.size < 3 * PARAMETER_POINTS or at[-1] - at[0] < 2 * DAY_MS:
         return none
     models = []
+    levels = _steps(at.size, places)
+    values = values - _fit(levels, values)
     for design in _designs(at, values, weekly=weekly):
         if 0 < design.shape[1] <= at.size // PARAMETER_POINTS:
-            fitted = _robust_fit(design, values)
+            fitted, rest = _robust_fit(design, levels, values)
             fitted = fitted - fitted.mean()
-            rest = values - fitted
             models.append((_power(rest), design.shape[1], fitted, rest))
     if not models:
         return none
@@ -42,7 +46,7 @@ def cycles(at: Floats, values: Floats, *, weekly: bool = False) -> tuple[Floats,
     unit = np.log(max(independent, 2.0))
     _, parameters, fitted, _ = min(models, key=lambda each: independent * np.log(each[0]) + unit * each[1])
     best = fitted, parameters
-    before, after = scale(values), scale(values - best[0])
+    before, after = scale(values), scale(values - _fit(levels, values - best[0]) - best[0])
     spent = 1 + 2 * best[1] / at.size
     return best if before > 0 and after * spent < (1 - WORTH) * before else none
 
@@ -96,16 +100,18 @@ def _weekdays(at: Floats) -> Floats:
     return np.column_stack([day == k for k in range(1, 7)]).astype(np.float64)
 
 
-def _robust_fit(design: Floats, values: Floats) -> Floats:
-    """Least squares with Huber's weights, three rounds."""
+def _steps(size: int, places: Sequence[int]) -> Floats:
+    return (np.arange(size)[:, None] >= np.array(places, np.int64)[None, :]).astype(np.float64)
+
+
+def _robust_fit(design: Floats, levels: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """What the design explains, and what nothing does: least squares with Huber's weights, three rounds."""
     weights = np.ones_like(values)
-    full = np.column_stack([np.ones_like(values), design])
-    fitted = np.zeros_like(values)
+    full = np.column_stack([design, levels, np.ones_like(values)])
+    rest = values
     for _ in range(3):
         weighted = full * weights[:, None]
         coefficients = np.linalg.lstsq(weighted.T @ full, weighted.T @ values, rcond=None)[0]
-        fitted = full @ coefficients
-        off = np.abs(values - fitted)
-        spread = max(scale(values - fitted), 1e-9)
-        weights = np.minimum(1.0, 1.5 * spread / np.maximum(off, 1e-12))
-    return np.asarray(fitted - full[:, 0] * coefficients[0])
+        rest = values - full @ coefficients
+        weights = np.minimum(1.0, 1.5 * max(scale(rest), 1e-9) / np.maximum(np.abs(rest), 1e-12))
+    return np.asarray(design @ coefficients[: design.shape[1]]), rest

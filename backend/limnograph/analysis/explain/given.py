@@ -11,6 +11,8 @@ from limnograph.analysis.explain.normalise import Normalised
 from limnograph.analysis.explain.onset import EDGE, Onset, step_onset
 from limnograph.analysis.explain.ramp import Move
 
+LASTS = (12, 36, 108)
+"""Runs over which a known change is looked at, beside all up to the next one."""
 CERTAIN = 40.0
 """Log Bayes factor of a change that is known to be one."""
 
@@ -29,9 +31,17 @@ def given_moves(job: Series, normal: Normalised, onsets: Sequence[float]) -> lis
     for place in known:
         at = edges.index(place)
         start, stop = max(0, min(edges[at - 1], place - EDGE)), min(size, max(edges[at + 1], place + EDGE))
-        onset = step_onset(normal.values, start, stop, normal.levels.noise)
+        onset = _lasting(normal, place, start, stop)
         if onset is not None:
             row = slice(place - onset.first, place - onset.first + 1)
             support = np.maximum(onset.support[row], CERTAIN)
             found.append(Move(Onset(place, support, onset.effect[row], onset.error[row]), 0, stop))
     return found
+
+
+def _lasting(normal: Normalised, place: int, start: int, stop: int) -> Onset | None:
+    """The change as far as it lasts: over as many runs after its place as show it best."""
+    ends = {min(stop, max(place + runs, start + 2 * EDGE)) for runs in LASTS} | {stop}
+    found = [step_onset(normal.values, start, end, normal.levels.noise) for end in sorted(ends)]
+    known = [each for each in found if each and each.first <= place < each.first + each.support.size]
+    return max(known, key=lambda each: float(each.support[place - each.first]), default=None)

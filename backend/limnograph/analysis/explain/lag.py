@@ -26,6 +26,11 @@ def horizon(gap: float) -> float:
     return max(LATE_MS, LATE_GAPS * gap) * LATEST / 2
 
 
+def soon_ms(gap: float) -> float:
+    """Mean of the lags that are soon, in milliseconds."""
+    return max(SOON_MS, SOON_GAPS * gap)
+
+
 def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Floats, gap: float) -> Floats:
     """P(first slow run is this one | commit guilty), commits x runs.
 
@@ -35,7 +40,7 @@ def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Fl
     closed = starts[None, :] - committed[:, None]
     seen = closed >= 0
     opened, closed = np.where(seen, opened, 0.0), np.where(seen, closed, 0.0)
-    soon, late = max(SOON_MS, SOON_GAPS * gap), max(LATE_MS, LATE_GAPS * gap)
+    soon, late = soon_ms(gap), max(LATE_MS, LATE_GAPS * gap)
     mass = SOON * (np.exp(-opened / soon) - np.exp(-closed / soon))
     mass += LATE * (np.exp(-opened / late) - np.exp(-closed / late))
     mass += NEXT_RUN * (seen & (before[None, :] < committed[:, None]))

@@ -67,14 +67,16 @@ def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> 
     plain = find_levels(values, kept)
     best, least = (values, plain), criterion(values, plain, 0)
     for weekly in (False, True) if has_weeks(at) else (False,):
-        around = rough_level(job.at, values, WEEK_MS if weekly else DAY_MS)
+        coarse = binned(values, edges)
+        around = rough_level(at, coarse, WEEK_MS if weekly else DAY_MS)
+        places: list[int] = []
         for _ in range(2):
-            cycle, parameters = cycles(at, binned(values - around, edges), weekly=weekly)
+            cycle, parameters = cycles(at, coarse - around, weekly=weekly, places=places)
             if not parameters:
                 break
             flat = clip_spikes(values - np.interp(job.at, at, cycle))
             levels = find_levels(flat, kept)
-            around = levels.level
+            around, places = np.zeros_like(coarse), np.unique(np.searchsorted(edges, levels.places)).tolist()
             cost = criterion(flat, levels, parameters)
             if cost < least:
                 best, least = (flat, levels), cost

@@ -11,8 +11,6 @@ from limnograph.analysis.explain.noise import Noise
 
 EFFECT_SCALE = 0.3
 """Standard deviation, in log seconds, of effects before any was seen: most are between 5 and 80 %."""
-TEMPER = 0.75
-"""Power of the likelihood: noise is never quite the AR(1) that it is taken for."""
 FREEDOM = 4.0
 T_SCALE = 0.91
 """Student's t of the noise: four degrees of freedom, scaled to the same median absolute deviation as the normal law."""
@@ -81,7 +79,7 @@ def doubted_shape(onset: Onset, values: Floats, shape: Floats, noise: Noise) -> 
     constant, change = noise.whiten(np.ones(values.size)), noise.whiten(shape)
     gain = _loss(white, constant, None) - _loss(white, constant, change)
     squared = 0.5 * float(onset.effect[at] / onset.error[at]) ** 2
-    return replace(onset, support=onset.support - TEMPER * max(0.0, squared - gain))
+    return replace(onset, support=onset.support - max(0.0, squared - gain))
 
 
 def _loss(white: Floats, constant: Floats, change: Floats | None) -> float:
@@ -151,4 +149,4 @@ def _support(score: Floats, information: Floats) -> tuple[Floats, Floats, Floats
     gain = information * EFFECT_SCALE**2
     squared = score**2 / information
     support = 0.5 * squared * gain / (1 + gain) - 0.5 * np.log1p(gain)
-    return TEMPER * support, score / information, 1 / np.sqrt(information)
+    return support, score / information, 1 / np.sqrt(information)

@@ -17,17 +17,19 @@ LEAST_RATE = 0.25
 MOST = 100.0
 
 
-def multipliers(hits: Floats, made: Floats, share: float = RECURRENT) -> Floats:
+def multipliers(hits: Floats, made: Floats, share: float = RECURRENT, chance: float = 0.0) -> Floats:
     """For each kind the factor that its commits have earned by other changes of the same direction, 1 to MOST.
 
     `hits`: summed posterior of the kind's commits over those changes; `made`: how many it made while the job ran;
-    `share` of kinds that are recurrent, before anything was seen.
+    `share` of kinds that are recurrent, before anything was seen; `chance`: how often a change follows any commit.
     """
     # Against all other kinds: a kind that explains most changes must not raise what it is compared with.
     usual = np.minimum((hits.sum() - hits + 0.5) / (made.sum() - made + 1.0), 0.9)
     # Such a kind slows the job with a good part of its commits, not with two of five hundred.
     rate = np.clip(hits / np.maximum(made, 1.0), LEAST_RATE, 0.95)
     missed = np.maximum(made - hits, 0.0)
-    gain = hits * np.log(rate / usual) + missed * np.log((1 - rate) / np.maximum(1 - usual, 1e-9))
+    # In a job that changes often, changes follow any commit: two hits of two are no proof there.
+    by_chance = np.clip(usual, min(chance, 0.9), 0.9)
+    gain = hits * np.log(rate / by_chance) + missed * np.log((1 - rate) / np.maximum(1 - by_chance, 1e-9))
     odds = share / (1 - share) * np.exp(np.clip(gain, -50.0, 50.0))
     return np.asarray(1 + odds / (1 + odds) * np.clip(rate / usual - 1, 0.0, MOST - 1))

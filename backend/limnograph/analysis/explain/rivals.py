@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from limnograph.analysis.explain.case import Floats, Series
 from limnograph.analysis.explain.changes import find_levels
@@ -90,12 +91,10 @@ def levels_of(at: Floats, mode: Floats) -> tuple[list[int], Floats]:
 
 
 def rough_level(at: Floats, values: Floats, period: float = DAY_MS) -> Floats:
-    """A rough level without what happens within a day (or a week): medians of whole ones, joined by lines."""
-    block = np.floor((at - at[0]) / period).astype(np.int64)
-    edges = np.flatnonzero(np.diff(block, prepend=-1))
-    middles = [float(np.median(part)) for part in np.split(values, edges[1:])]
-    centres = [float(np.mean(part)) for part in np.split(at, edges[1:])]
-    return np.interp(at, centres, middles)
+    """A rough level without what happens within a day (or a week): the median of the whole one around each instant."""
+    width = int(np.clip(round(at.size * period / max(float(at[-1] - at[0]), 1.0)), 1, at.size))
+    middles = np.median(sliding_window_view(values, width), axis=1)
+    return middles[np.clip(np.arange(at.size) - width // 2, 0, middles.size - 1)]
 
 
 def moved_together(controls: Sequence[Series], when: float, way: float) -> float:

@@ -25,7 +25,7 @@ from limnograph.domain.explanations import (
     Selection,
 )
 
-TAU = 0.45
+TAU = 0.4
 """Posterior from which a commit is named; frozen on the calibration split (bench/blame)."""
 WORDS: tuple[tuple[float, Confidence], ...] = ((0.85, "strong"), (TAU, "possible"), (0.2, "weak"))
 SPEED_UP = 0.5
