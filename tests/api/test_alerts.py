@@ -195,6 +195,25 @@ def test_a_list_is_paged_and_narrowed() -> None:
     assert get(made, "/api/v1/alerts?cursor=x").json()["field"] == "cursor"
 
 
+def test_a_list_tells_when_each_of_its_alerts_fired_in_the_last_week_whatever_it_is_narrowed_to() -> None:
+    made = world()
+    day = 24 * HOUR
+    for ago in (9 * day, 3 * day):
+        ended = text(NOW - ago + 20 * MINUTE)
+        post(made, body(alert(at=NOW - ago), alert("resolved", at=NOW - ago, ends=ended)))
+    post(made, body(alert()))
+    for query in ("", "?state=firing"):
+        assert get(made, f"/api/v1/alerts{query}").json()["weeks"] == [
+            {
+                "fingerprint": MARK,
+                "spans": [
+                    {"from": (NOW - 3 * day) // 1000, "to": (NOW - 3 * day + 20 * MINUTE) // 1000},
+                    {"from": STARTS, "to": None},
+                ],
+            }
+        ]
+
+
 def test_the_link_of_an_alert_leads_to_its_incident_by_any_name_of_its_table() -> None:
     made = world()
     post(made, body(alert()))

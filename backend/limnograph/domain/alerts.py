@@ -70,10 +70,27 @@ class AlertView(View, frozen=True, kw_only=True):
     source: str | None
 
 
+class AlertSpan(View, frozen=True, kw_only=True):
+    """A time that an alert fired; `end` null: it still does. Of one whose end nobody told, to when it was heard of."""
+
+    start: int = msgspec.field(name="from")
+    end: int | None = msgspec.field(name="to")
+
+
+class AlertWeek(View, frozen=True, kw_only=True):
+    """When one alert fired in the last seven days, oldest first; the newest hundred times."""
+
+    fingerprint: str
+    spans: list[AlertSpan]
+
+
 class AlertsPage(View, frozen=True, kw_only=True):
-    """Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: how many there are of each."""
+    """Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: how many there are of each.
+    `weeks`: of each alert of the page, whatever the page is narrowed to.
+    """
 
     rows: list[AlertView]
+    weeks: list[AlertWeek]
     firing: int
     resolved: int
     unknown: int

@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident, State
+from limnograph.domain.alerts import AlertsPage, AlertTarget, AlertWeek, Incident, State
 from limnograph.domain.events import AlertFact
 from limnograph.domain.ids import TableName
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.services import cursors
+from limnograph.services.alert_episode import Episode
 from limnograph.services.alert_incidents import Commits, Incidents
 from limnograph.services.alert_intake import told_by_webhook
 from limnograph.services.alert_targets import AlertQuestion, AlertTargets
-from limnograph.services.alert_views import place, view
+from limnograph.services.alert_views import place, view, week
 from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
 from limnograph.services.told import Taken
@@ -58,7 +59,8 @@ class AlertPages:
 
     def page(self, query: AlertsQuery) -> AlertsPage:
         """Firing ones first, then newest first. Raises InvalidInput (cursor)."""
-        found = [episode for episode in self._alerts.episodes() if _asked_for(episode.fact, query)]
+        every = self._alerts.episodes()
+        found = [episode for episode in every if _asked_for(episode.fact, query)]
         counts = Counter(episode.state for episode in found)
         chosen = [episode for episode in found if query.state in {None, episode.state}]
         chosen.sort(key=place)
@@ -70,11 +72,19 @@ class AlertPages:
         cursor = cursors.encode(question, list(place(rows[-1]))) if rest else None
         return AlertsPage(
             rows=[view(episode) for episode in rows],
+            weeks=self._weeks(every, rows),
             firing=counts["firing"],
             resolved=counts["resolved"],
             unknown=counts["unknown"],
             next_cursor=cursor,
         )
+
+    def _weeks(self, every: Sequence[Episode], rows: Sequence[Episode]) -> list[AlertWeek]:
+        marks: dict[str, list[Episode]] = {episode.fact.fingerprint: [] for episode in rows}
+        for episode in every:
+            if episode.fact.fingerprint in marks:
+                marks[episode.fact.fingerprint].append(episode)
+        return [week(mark, episodes, self._clock.now()) for mark, episodes in marks.items()]
 
     async def incident(self, mark: str, starts_at: int | None) -> Incident:
         """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limnograph.domain.alerts import AlertTable, AlertTransition, AlertView, AlertWindow
+from limnograph.domain.alerts import AlertSpan, AlertTable, AlertTransition, AlertView, AlertWeek, AlertWindow
 from limnograph.domain.events import AlertFact
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.services.alert_episode import Episode
@@ -13,6 +13,8 @@ from limnograph.services.alert_links import longest_range_s
 LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
 """The window begins at least so long before the expression became true."""
 AFTER = 30 * 60 * MICROS_PER_SECOND
+WEEK = 7 * 86_400 * MICROS_PER_SECOND
+MOST_SPANS = 100
 
 
 def view(episode: Episode) -> AlertView:
@@ -33,6 +35,17 @@ def view(episode: Episode) -> AlertView:
         summary=told.get("summary") or told.get("message") or told.get("description"),
         source=fact.source,
     )
+
+
+def week(fingerprint: str, episodes: Sequence[Episode], now: int) -> AlertWeek:
+    """Of one alert's episodes those that reach into the last seven days. `now` microseconds."""
+    spans = []
+    for episode in sorted(episodes, key=lambda one: one.fact.starts_at):
+        end = episode.doubted_at if episode.state == "unknown" else episode.ends_at
+        if end is None or end > now - WEEK:
+            to = None if end is None else end // MICROS_PER_MS
+            spans.append(AlertSpan(start=episode.fact.starts_at // MICROS_PER_MS, end=to))
+    return AlertWeek(fingerprint=fingerprint, spans=spans[-MOST_SPANS:])
 
 
 def refs(fact: AlertFact) -> list[AlertTable]:

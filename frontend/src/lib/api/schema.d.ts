@@ -672,6 +672,14 @@ export interface components {
             alert: components["schemas"]["AlertView"];
         };
         /**
+         * AlertSpan
+         * @description A time that an alert fired; `end` null: it still does. Of one whose end nobody told, to when it was heard of.
+         */
+        AlertSpan: {
+            from: number;
+            to: number | null;
+        };
+        /**
          * AlertTable
          * @description The table that an alert is about; null parts are not known.
          */
@@ -732,6 +740,14 @@ export interface components {
             table: components["schemas"]["AlertTable"] | null;
         };
         /**
+         * AlertWeek
+         * @description When one alert fired in the last seven days, oldest first; the newest hundred times.
+         */
+        AlertWeek: {
+            fingerprint: string;
+            spans: components["schemas"]["AlertSpan"][];
+        };
+        /**
          * AlertWindow
          * @description The time to look at: from an hour or more before the cause may lie; `end` null: live.
          */
@@ -764,6 +780,7 @@ export interface components {
         /**
          * AlertsPage
          * @description Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: how many there are of each.
+         *         `weeks`: of each alert of the page, whatever the page is narrowed to.
          */
         AlertsPage: {
             firing: number;
@@ -771,6 +788,7 @@ export interface components {
             resolved: number;
             rows: components["schemas"]["AlertView"][];
             unknown: number;
+            weeks: components["schemas"]["AlertWeek"][];
         };
         /**
          * Annotation
