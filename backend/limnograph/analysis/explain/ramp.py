@@ -70,7 +70,10 @@ def _hinge(job: Series, values: Floats, levels: Levels, first: int, last: int) -
     """The hinge in place of the steps `first` to `last` if it beats them."""
     spans = stretches(levels.places, values.size)
     start, stop = spans[first][0], spans[last][1]
-    edges = start + bins(stop - start, MOST_BINS)
+    # Far from the change there is nothing to learn of its shape, and bins would get coarse.
+    begins = max(start, int(np.searchsorted(job.at, job.at[levels.places[first]] - LONGEST_MS)))
+    ends = min(stop, int(np.searchsorted(job.at, job.at[levels.places[last]] + 1.5 * LONGEST_MS)))
+    edges = begins + bins(ends - begins, MOST_BINS)
     coarse, at = binned(values, edges), binned(job.at, edges)
     if coarse.size < 4 * LEAST_RUNS:
         return None
@@ -85,7 +88,7 @@ def _hinge(job: Series, values: Floats, levels: Levels, first: int, last: int) -
     rise = max(1, int(lengths[found.support.argmax()] / max(job.gap, 1.0)))
     if last > first:
         return Move(hinges, rise, stop) if _is_one(coarse, stairs, found, around) else None
-    step = shape_onset(coarse, 0, stairs[1:], 0, around)
+    step = doubted_shape(shape_onset(coarse, 0, stairs[1:], 0, around), coarse, stairs[1], around)
     return _mixed(levels.onsets[first], float(step.support[0]), hinges, rise, stop)
 
 
