@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +31,7 @@ FEATURES = (
 )
 """Numbers of a commit that are compared with those of its own table's history."""
 
-_FEATURES = attrgetter(*FEATURES)
 _ID, _TIME = attrgetter("id"), attrgetter("committed_at")
-_COLUMNS = attrgetter(
-    "id", "table", "committed_at", "operation", "app_id", "schema_changed", "spec_changed", "first_read_at"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +101,28 @@ def commits(case: Case) -> Commits:
         rows = list(first.values())
     rows.sort(key=_ID)
     rows.sort(key=_TIME)
-    columns = list(zip(*map(_COLUMNS, rows), strict=True)) or [()] * 8
-    ids, tables, at, operation_of, writers, schema, spec, first_read = columns
-    operations, operation = _codes([each or "" for each in operation_of])
-    features = np.array([_FEATURES(each) for each in rows], np.float64).reshape(-1, len(FEATURES))
+
+    # A column at a time: a tuple a row would wake the garbage collector.
+    def column(name: str) -> list[Any]:
+        return list(map(attrgetter(name), rows))
+
+    operations, operation = _codes([each or "" for each in column("operation")])
+    tables = column("table")
+    table, writer = _codes([each or "" for each in tables])[1], _codes(column("app_id"))[1]
+    together = (table * (len(operations) + 1) + operation) * (int(writer.max(initial=0)) + 1) + writer
+    features = np.column_stack([numbers(column(name)) for name in FEATURES])
     return Commits(
-        ids=ids,
-        tables=tables,
-        at=numbers(at),
-        table=_codes([each or "" for each in tables])[1],
+        ids=tuple(column("id")),
+        tables=tuple(tables),
+        at=numbers(column("committed_at")),
+        table=table,
         operation=operation,
         operations=operations,
-        kind=_codes(list(zip(tables, operation_of, writers, strict=True)))[1],
+        kind=np.unique(together, return_inverse=True)[1],
         features=np.where(np.isfinite(features) & (features >= 0), features, np.nan),
-        schema_changed=np.array([each is True for each in schema], bool),
-        spec_changed=np.array([each is True for each in spec], bool),
-        first_read_at=numbers(first_read),
+        schema_changed=np.array([each is True for each in column("schema_changed")], bool),
+        spec_changed=np.array([each is True for each in column("spec_changed")], bool),
+        first_read_at=numbers(column("first_read_at")),
     )
 
 

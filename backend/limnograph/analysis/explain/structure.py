@@ -82,8 +82,11 @@ def _usual(values: Floats, histories: Sequence[Ints]) -> Floats:
 
 def grouped_median(values: Floats, group: Ints) -> tuple[Floats, Ints]:
     """Median of the known values of each value's group, and how many those are; NaN for a group without any."""
-    order = np.lexsort((values, group))  # NaN last within its group
     size = int(group.max(initial=-1)) + 1
+    order = np.argsort(values)  # NaN last, also within its group
+    # Groups are few: sixteen bits are sorted by counting.
+    narrow = np.min_scalar_type(max(size, 1))
+    order = order[np.argsort(group[order].astype(narrow), kind="stable")]
     start = np.searchsorted(group[order], np.arange(size))
     count = np.bincount(group[np.isfinite(values)], minlength=size)
     safe = np.maximum(count, 1)
