@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope
 
 from limnograph.api.encodings import LEAST, Coding, chosen, encoded
+from limnograph.api.remembering import remembered
 from limnograph.ports.quick import Given, Header
 
 Complete = Callable[[Iterable[Header]], list[Header]]
@@ -116,7 +116,7 @@ def _older(document: Any, age: float) -> Any:
     return found
 
 
-@lru_cache(maxsize=1_024)
+@remembered(1_024)
 def matches(asked: bytes, tag: bytes) -> bool:
     """Whether `If-None-Match` names a validator (RFC 9110 §13.1.2: weakly compared; `*` names any)."""
     given = {part.strip() for part in asked.split(b",")}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from functools import lru_cache
 from typing import Literal
 
 import zstandard
+
+from limnograph.api.remembering import remembered
 
 Coding = Literal["", "gzip", "zstd"]
 OFFERED: tuple[Coding, ...] = ("zstd", "gzip")
@@ -15,7 +16,7 @@ LEAST = 1_024
 """Smaller bodies leave plain: they fit one packet either way."""
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def chosen(accept: bytes) -> Coding:
     """The coding for an `Accept-Encoding` header: the client's highest weight, then our order (RFC 9110 §12.5.3)."""
     weights: dict[str, float] = {}

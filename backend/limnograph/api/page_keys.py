@@ -10,6 +10,7 @@ from litestar import Litestar
 from litestar.routes import HTTPRoute
 
 from limnograph.api.parameters import table_name
+from limnograph.api.remembering import LONGEST
 from limnograph.domain.ids import TableName
 
 Parameters = tuple[tuple[bytes, bytes | None], ...]
@@ -50,6 +51,8 @@ class PageKeys:
         if asked in self._known:
             return self._known[asked]
         found = self._found(path, query)
+        if len(raw_path) + len(query) > LONGEST:
+            return found
         self._known[asked] = found
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from limnograph.api.remembering import remembered
 
 _PLAIN = re.compile(rb"(?:/[A-Za-z0-9_~!$&'()*+,=:@-][A-Za-z0-9._~!$&'()*+,=:@-]*)+/?|/")
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})?")
@@ -12,18 +13,19 @@ _LONGEST = 4_096
 _NEVER_ESCAPED = {ord("."): "a dot", ord("/"): "a slash", ord("\\"): "a backslash"}
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def refusal(raw: bytes) -> str | None:
     """Why a raw path (before decoding) is not canonical; None when it is.
 
     Namespaces carry `/` as `~s`, so an escaped slash is never ours; the unit separator stands between the levels of
     Iceberg's REST paths and is taken there alone.
     """
-    if _PLAIN.fullmatch(raw) and len(raw) <= _LONGEST:
+    if len(raw) > _LONGEST:
+        return f"a path has at most {_LONGEST} bytes"
+    if _PLAIN.fullmatch(raw):
         return None
     segments = raw.split(b"/")[1:]
     rules = (
-        (len(raw) > _LONGEST, f"a path has at most {_LONGEST} bytes"),
         (not raw.startswith(b"/"), "a path begins with a slash"),
         (any(byte <= 0x20 or byte >= 0x7F for byte in raw), "a path is printable ASCII; escape everything else"),
         (b"\\" in raw or b";" in raw, "a path has neither backslashes nor semicolons; in names, write %3B"),

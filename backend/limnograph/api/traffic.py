@@ -10,13 +10,13 @@ import threading
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from prometheus_client.core import HistogramMetricFamily
 
+from limnograph.api.remembering import remembered
 from limnograph.domain.gauges import REQUESTS, SECONDS
 from limnograph.ports.quick import Given, Quick
 
@@ -98,7 +98,7 @@ class Measured:
         return found
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def route_of(path: str) -> str:
     """The pattern of a path, from a closed set."""
     parts = path.strip("/").split("/")

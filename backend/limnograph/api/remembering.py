@@ -1,0 +1,31 @@
+"""Answers to what callers send, remembered while it is short: nobody fills the memory with what he sends once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+LONGEST = 1_024
+"""Paths and headers of browsers and programs are shorter; what is longer is worked out each time."""
+_Text = TypeVar("_Text", str, bytes)
+_Rest = ParamSpec("_Rest")
+_Found = TypeVar("_Found")
+_Asked = Callable[Concatenate[_Text, _Rest], _Found]
+
+
+def remembered(entries: int) -> Callable[[_Asked[_Text, _Rest, _Found]], _Asked[_Text, _Rest, _Found]]:
+    """Of a function of a text (and of short arguments of ours) the newest answers."""
+
+    def around(function: _Asked[_Text, _Rest, _Found]) -> _Asked[_Text, _Rest, _Found]:
+        kept = lru_cache(maxsize=entries)(function)
+
+        @wraps(function)
+        def answer(text: _Text, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> _Found:
+            if len(text) > LONGEST:
+                return function(text, *args, **kwargs)
+            return kept(text, *args, **kwargs)  # type: ignore[arg-type]
+
+        return answer
+
+    return around
