@@ -155,6 +155,27 @@ test('the summary is Markdown that names the alert, the commit, the steps and th
   expect(text.trimEnd().endsWith(page.url())).toBe(true);
 });
 
+test('on a phone the next actions stay within reach, and hide nothing that has the focus', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(linkOf(BURST_LABELS));
+  const actions = page.getByRole('group', { name: 'Actions' });
+  await expect(actions.getByRole('link', { name: 'Open commit' })).toBeInViewport({ ratio: 1 });
+  await expect(actions.getByRole('link', { name: /^Runbook, opens/ })).toHaveAttribute('href', /small-file/);
+  await expect(actions.getByRole('link', { name: /^Silence, opens/ })).toHaveAttribute('href', /silences/);
+  await expect(actions.getByRole('button', { name: 'Copy Summary' })).toBeVisible();
+  await expect(
+    page.getByRole('group', { name: 'Ways out' }).getByRole('link', { name: /^Silence/ }),
+  ).toBeHidden();
+  const last = page.locator('summary', { hasText: 'Labels and transitions' });
+  await last.focus();
+  const [shown, bar] = [await last.boundingBox(), await actions.boundingBox()];
+  expect(shown!.y + shown!.height).toBeLessThanOrEqual(bar!.y);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(actions).toBeHidden();
+});
+
 test('a statement of the runbook carries the name of the alert’s own table', async ({ page }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(linkOf(OLD_LABELS, { startsAt: String(OLD_FIRED) }));
