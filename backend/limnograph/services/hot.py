@@ -9,24 +9,23 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import threading
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError, SourceError, SourceTimeout, SourceUnavailable
-from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, QueryEngine
-from limnograph.services import eviction
+from limnograph.services import eviction, lake_changes
 from limnograph.services import lake as lakes
 from limnograph.services.cold import ColdReads
 from limnograph.services.hot_columns import HOT_COLUMNS
 from limnograph.services.hot_fresh import Arrived, arrived
-from limnograph.services.hot_table import HotTable, states_once
 from limnograph.services.known_until import KnownUntil
 from limnograph.services.lake import Facts, Lake
 from limnograph.services.loading import Loaded, load
@@ -148,11 +147,14 @@ class HotStore:
             self._floor = floor if slid else self._floor
             lake = self._reading.lake
             if isinstance(read, Loaded):
-                lake = self._renewed(lake, read)
+                self._passes = {}
+                self._remember(read.passes)
+                lake = lake_changes.renewed(lake, read, self._observed_at())
             elif read is not None:
-                lake = self._grown(lake, read)
+                self._remember(read.passes)
+                lake = lake_changes.grown(lake, read, self._observed_at())
             if slid:
-                lake = lake.changed(_trimmed(lake, floor), floor=floor)
+                lake = lake_changes.trimmed(lake, floor)
             self._reading = Reading(self._ready(lake), None, partial=False, head=head, read_at=now)
         return True
 
@@ -168,25 +170,6 @@ class HotStore:
         cuts = range(floor + DAY, self._clock.now(), DAY)
         return load(self._engine, floor, cuts=cuts, unordered=self._fresh.unordered if self._fresh else None)
 
-    def _renewed(self, lake: Lake, read: Loaded) -> Lake:
-        """The window as it was read, with what only the watcher knows."""
-        self._passes = {}
-        self._remember(read.passes)
-        watched = (_with_watched(read.tables.get(old.uuid), old) for old in lake.tables.values())
-        kept = {table.uuid: table for table in watched if table is not None}
-        gone = [uuid for uuid in lake.tables if uuid not in kept]
-        tables = [*kept.values(), *(table for uuid, table in read.tables.items() if uuid not in lake.tables)]
-        nameless = states_once([*read.nameless, *(c for c in lake.nameless if c not in read.nameless)])
-        return lake.changed(tables, gone=gone, observed_at=self._observed_at(), nameless=nameless, edges={})
-
-    def _grown(self, lake: Lake, read: Arrived) -> Lake:
-        """The lake with new rows."""
-        self._remember(read.passes)
-        tables = [read.put(lake.tables.get(uuid, HotTable(uuid))) for uuid in sorted(read.uuids)]
-        tables = [table for table in tables if lake.tables.get(table.uuid) is not table]
-        nameless = states_once([*lake.nameless, *read.nameless]) if read.nameless else None
-        return lake.changed(tables, observed_at=self._observed_at(), nameless=nameless)
-
     def _remember(self, passes: dict[str, int]) -> None:
         for run, at in passes.items():
             self._passes[run] = min(at, self._passes.get(run, at))
@@ -201,17 +184,10 @@ class HotStore:
         """Lay facts of the watcher over the durable ones. O(new facts)."""
         if not facts.snapshots and not facts.changes:
             return
-        rows, changes = _by_table(facts)
         with self._swapping:
-            lake, tables = self._reading.lake, []
-            for uuid in sorted({*rows, *(uuid for uuid in changes if uuid is not None)}):
-                old = lake.tables.get(uuid, HotTable(uuid))
-                table = old.with_provisional(rows.get(uuid, ())).with_changes(changes.get(uuid, ()))
-                if table is not old:
-                    tables.append(table)
-            nameless = states_once([*lake.nameless, *changes[None]]) if None in changes else None
             self._keep_whole(facts.snapshots)
-            self._reading = self._reading._replace(lake=self._ready(lake.changed(tables, nameless=nameless)))
+            watched = lake_changes.watched(self._reading.lake, facts)
+            self._reading = self._reading._replace(lake=self._ready(watched))
 
     def _keep_whole(self, facts: Iterable[SnapshotFact]) -> None:
         for fact in facts:
@@ -289,31 +265,3 @@ def _hangs(began: int) -> SourceTimeout:
     """One error for each read that hangs: pages that were made meanwhile hold for as long as it is the same one."""
     since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
     return SourceTimeout("meta", f"the read that began at {since} has not ended")
-
-
-def _with_watched(read: HotTable | None, old: HotTable) -> HotTable | None:
-    """A table as it was read again, with its moves and changes of before and the rows that only the watcher knows."""
-    watched = old.provisional | old.completed
-    if read is None:
-        return old if watched or not old.rows.height else None
-    return read.with_moves(old.moves()).with_changes(old.changes).with_watched(old)
-
-
-def _trimmed(lake: Lake, floor: int) -> list[HotTable]:
-    """Tables that have rows or moves to let go, without them."""
-    found = []
-    for table in lake.tables.values():
-        shorter = table.trimmed(floor)
-        if shorter is not table:
-            found.append(shorter)
-    return found
-
-
-def _by_table(facts: Facts) -> tuple[dict[str, list[SnapshotFact]], dict[str | None, list[ChangeFact]]]:
-    rows: dict[str, list[SnapshotFact]] = defaultdict(list)
-    changes: dict[str | None, list[ChangeFact]] = defaultdict(list)
-    for row in facts.snapshots:
-        rows[row.table_uuid].append(row)
-    for change in facts.changes:
-        changes[change.table_uuid].append(change)
-    return rows, changes
