@@ -25,6 +25,31 @@ test('commits of before stand in front, each once, and the range begins with the
     commitsOf(recent).length + commitsOf(before).filter(({ t }) => t < recent.range.from).length,
   );
 });
+test('what is told by the day is known as such, and alerts of before come with their ends', () => {
+  const [recent, before] = [story(), moved(story(), -3 * HOUR)];
+  const alert = (start: number, end: number | null) => ({
+    ...{ start, end, label: 'SmallFileProliferation', state: 'resolved', detail: null },
+  });
+  const withAlerts = (answer: Answer, bars: ReturnType<typeof alert>[], resolution: string): Answer => ({
+    ...answer,
+    lanes: answer.lanes.map((lane) =>
+      lane.kind === 'events'
+        ? { ...lane, resolution }
+        : lane.kind === 'bars' && lane.id === 'alerts'
+          ? { ...lane, bars }
+          : lane,
+    ),
+  });
+  const seam = recent.range.from;
+  const both = joined(
+    withAlerts(recent, [alert(seam - 1, seam + 1)], 'hour'),
+    withAlerts(before, [alert(seam - 9, seam - 5), alert(seam - 1, seam + 1)], 'day'),
+  );
+  expect(both.coarseUntil).toBe(seam);
+  expect(joined(recent, before).coarseUntil).toBeNull();
+  const alerts = both.lanes.find(({ id }) => id === 'alerts');
+  expect(alerts?.kind === 'bars' ? alerts.bars.map(({ start }) => start - seam) : []).toEqual([-9, -1]);
+});
 test('a history that begins inside the recent part is all there is', () => {
   const recent = story();
   expect(goesOn(recent)).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { densityOf, heightOf, outstanding, reachOf, snapOf } from './minimap.ts';
+import { alertBands, densityOf, heightOf, outstanding, reachOf, snapOf } from './minimap.ts';
 import { commitsOf } from './lane.ts';
 import { story } from './fixtures/story.ts';
 
@@ -42,4 +42,28 @@ test('one commit can be seen beside a thousand', () => {
   expect(heightOf(1, 1000)).toBe(0.25);
   expect(heightOf(1000, 1000)).toBe(1);
   expect(heightOf(1, 1)).toBe(1);
+});
+
+test('alerts are bands that join where they overlap, wide enough to be seen, without those that only waited', () => {
+  const reach = { from: NOW - DAY, to: NOW, whole: false };
+  const bar = (hours: number, end: number | null, state = 'resolved') => ({
+    start: NOW - hours * HOUR,
+    end: end === null ? null : NOW - end * HOUR,
+    label: 'SmallFileProliferation',
+    state,
+    detail: null,
+  });
+  const px = (at: number) => ((at - reach.from) / DAY) * 240;
+  const bands = alertBands(
+    [bar(1, null, 'firing'), bar(20, 18), bar(19, 17), bar(10, 9.99), bar(5, 4, 'pending'), bar(40, 23)],
+    reach,
+    px,
+    NOW,
+  );
+  expect(bands.map(({ x, width }) => [Math.round(x), Math.round(width)])).toEqual([
+    [0, 10],
+    [40, 30],
+    [140, 3],
+    [230, 10],
+  ]);
 });

@@ -1,11 +1,19 @@
 // The overview above the lanes: how far it reaches, how dense commits are in it, what its clicks snap to. Pure.
 import { STEPS, type Span } from '#lib/time/step.ts';
-import type { CommitEvent } from './lane.ts';
+import type { Answer, Bar as AlertBar, CommitEvent } from './lane.ts';
 import { weightOf } from './path.ts';
+
+/** All that is known of a table, small. */
+export type Overview = Answer & {
+  /** Epoch ms before which commits are told in wider buckets; null: all alike. */
+  readonly coarseUntil?: number | null;
+};
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const REACHES: readonly number[] = [DAY, 7 * DAY, 30 * DAY];
+/** A short alert is seen too. */
+const LEAST_BAND_PX = 3;
 /** The window fills half of the map at most, so that there is somewhere to go. */
 const ROOM = 2;
 
@@ -68,4 +76,30 @@ export const heightOf = (commits: number, most: number): number =>
 export function outstanding(bars: readonly Bar[]): number {
   const files = bars.map((bar) => bar.files).sort((a, b) => a - b);
   return Math.max(100, 10 * (files[Math.floor(files.length / 2)] ?? 0));
+}
+
+export interface Band {
+  readonly x: number;
+  readonly width: number;
+}
+
+/** Where alerts fired, as bands that do not overlap; each wide enough to be seen. Pending ones are not drawn here. */
+export function alertBands(
+  bars: readonly AlertBar[],
+  { from, to }: Reach,
+  px: (at: number) => number,
+  now: number,
+): Band[] {
+  const bands: { x: number; width: number }[] = [];
+  const inside = bars
+    .filter(({ state, start, end }) => state !== 'pending' && start < to && (end ?? now) >= from)
+    .sort((a, b) => a.start - b.start);
+  for (const { start, end } of inside) {
+    const x = px(Math.max(from, start));
+    const width = Math.max(LEAST_BAND_PX, px(Math.min(to, end ?? now)) - x);
+    const last = bands.at(-1);
+    if (last && x <= last.x + last.width) last.width = Math.max(last.width, x + width - last.x);
+    else bands.push({ x, width });
+  }
+  return bands;
 }

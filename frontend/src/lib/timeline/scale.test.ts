@@ -65,3 +65,10 @@ test('a lane of zeros has an axis from 0 to 1, not two ticks that both say 0', (
   expect(ticks[0]).toBe(0);
   expect(ticks.at(-1)).toBe(1);
 });
+
+test('labels of a low lane do not touch: every other one stays, the axis is the same', () => {
+  const low = { extent: [0, 62 * 60] as const, height: 56, top: 10, bottom: 8, unit: 60 };
+  const { ticks, y } = valueScale(low);
+  expect(ticks.map(({ value }) => value / 60)).toEqual([0, 40, 80]);
+  expect(y(80 * 60)).toBeCloseTo(10, 6);
+});

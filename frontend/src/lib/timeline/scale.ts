@@ -80,6 +80,9 @@ export function valueScale(options: ValueScaleOptions): ValueScale {
   return options.log ? logScale(options) : linearScale(options);
 }
 
+/** Labels nearer than this would touch. */
+const LABEL_PX = 13;
+
 function linearScale({ extent, height, top, bottom, unit = 1 }: ValueScaleOptions): ValueScale {
   const [least, most] = extent ?? [0, 1];
   const room = height - top - bottom;
@@ -89,7 +92,10 @@ function linearScale({ extent, height, top, bottom, unit = 1 }: ValueScaleOption
   const [start, end] = [round[0] as number, round.at(-1) as number];
   const perUnit = room / (end - start) / unit;
   const y = (value: number) => height - bottom - (value - start * unit) * perUnit;
-  const ticks = round.map((tick) => ({ value: tick * unit, y: y(tick * unit) }));
+  const every = Math.ceil(LABEL_PX / (room / (round.length - 1)));
+  const ticks = round
+    .filter((_, i) => i % every === 0)
+    .map((tick) => ({ value: tick * unit, y: y(tick * unit) }));
   return { y, ticks, base: y(start * unit) };
 }
 
