@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { diffRow, metricName } from './diff.ts';
-import { commitRow } from './fixtures.ts';
+import { commitDetail, commitRow } from './fixtures.ts';
 import { effectSentence, headline } from './headline.ts';
+import { rollbackSql } from './rollback.ts';
 import { binLabel, binOf, edgeLabel, histogram, usedBins } from './histogram.ts';
 
 describe('the headline', () => {
@@ -119,4 +120,14 @@ describe('the size histogram', () => {
     expect(histogram(edges, null, null, 20_000, box)).toBeNull();
     expect(usedBins(null, [0, 0])).toBeNull();
   });
+});
+
+test('back to the parent is a statement for plain names on main only', () => {
+  const iceberg = { manifest_list: 's3://lake/m.avro' };
+  expect(rollbackSql(commitDetail(iceberg))).toBe(
+    "CALL lake.system.rollback_to_snapshot('sales.customer_events', 378142004021992640)",
+  );
+  for (const change of [{ parent_id: null }, { on_main: false }, { table: "x'); DROP TABLE y" }])
+    expect(rollbackSql(commitDetail({ ...iceberg, commit: commitRow(change) }))).toBeNull();
+  expect(rollbackSql(commitDetail({ manifest_list: null }))).toBeNull();
 });

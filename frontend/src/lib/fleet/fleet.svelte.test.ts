@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
+import type { Alert } from '#lib/alerts/words.ts';
 import AttentionList from './AttentionList.svelte';
+import { firingByTable } from './firing.ts';
 import FilterChips from './FilterChips.svelte';
 import FleetTable from './FleetTable.svelte';
 import { AT, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
@@ -62,6 +64,33 @@ test('what needs attention has its sentence, the moment and the commit', async (
   expect(await axeFindings()).toEqual([]);
 });
 
+test('the table of an alert that fires stands first and leads to its incident; one that nothing else flags follows', async () => {
+  const paged = (table: string, fingerprint: string): Alert => ({
+    ...{ fingerprint, starts_at: AT, ends_at: null, heard_at: AT, state: 'firing', alert_name: 'Burst' },
+    ...{ severity: 'critical', job_name: null, summary: 'many files', source: 'record', muted: null },
+    table: { catalog: 'lake', table_namespace: 'sales', table },
+  });
+  const screen = await render(AttentionList, {
+    rows: [fleetRow({ table: 'worse' }), fleetRow()],
+    range: new URLSearchParams(),
+    now: NOW,
+    firing: firingByTable([paged('customer_events', 'f1'), paged('calm', 'f2')]),
+  });
+  expect(
+    screen
+      .getByRole('heading', { level: 3 })
+      .elements()
+      .map((each) => each.textContent),
+  ).toEqual([
+    expect.stringMatching(/^sales\.customer_events\s+firing for/),
+    expect.stringMatching(/^sales\.calm\s+firing for/),
+    expect.stringMatching(/^sales\.worse/),
+  ]);
+  const way = screen.getByRole('link', { name: 'Open incident Burst of sales.customer_events' });
+  await expect.element(way).toHaveAttribute('href', `/alerts/f1?starts_at=${AT}`);
+  expect(await axeFindings()).toEqual([]);
+});
+
 test('a calm fleet says that it is calm', async () => {
   const screen = await render(AttentionList, { rows: [CALM], range: new URLSearchParams(), now: NOW });
   await expect.element(screen.getByText('No table stands out in this range.')).toBeVisible();
@@ -80,11 +109,14 @@ test('the strip knows no lag before the first pass, and makes no zero of it', as
     worst: [fleetRow(), CALM],
     status: undefined,
     watermark: null,
+    alerts: undefined,
+    silent: true,
   });
   const strip = screen.getByRole('region', { name: 'Fleet status' });
   await expect.element(strip).toMatchTextContent(/no pass has run yet/);
   await expect.element(strip).toMatchTextContent(/not read\s*metadata lag/);
-  await expect.element(strip).toMatchTextContent(/1\s*need attention/);
+  await expect.element(strip).toMatchTextContent(/1\s*of 2 tables need attention/);
+  await expect.element(strip).toMatchTextContent(/firing\s*alerts were not read/);
 });
 
 test('a table that fell silent is counted as stale and its row is faded', async () => {
@@ -97,6 +129,8 @@ test('a table that fell silent is counted as stale and its row is faded', async 
     worst: [silent, CALM],
     status: undefined,
     watermark: null,
+    alerts: undefined,
+    silent: true,
   });
   const region = strip.getByRole('region', { name: 'Fleet status' });
   await expect.element(region).toMatchTextContent(/unreadable\s*1 stale/);
@@ -116,6 +150,8 @@ test('a page that is full of worse tables does not claim that none is stale', as
     worst: [fleetRow()],
     status: undefined,
     watermark: null,
+    alerts: undefined,
+    silent: true,
   });
   await expect.element(strip.getByText('stale ones not counted')).toBeVisible();
 });

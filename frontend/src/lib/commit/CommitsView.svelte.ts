@@ -1,0 +1,83 @@
+// A page of commits, of one table or of all: what it asks, when it asks again, and where its choices lead. Draws nothing.
+import { goto } from '$app/navigation';
+import { page } from '$app/state';
+import type { CommitsQuestion, Schemas } from '#lib/api/client.ts';
+import { live } from '#lib/live/live.svelte.ts';
+import { throttle } from '#lib/live/throttle.ts';
+import { Resource } from '#lib/state/Resource.svelte.ts';
+import { resolveRange, type RangeText } from '#lib/time/range.ts';
+import { readUrl, writeUrl } from '#lib/time/url.ts';
+import { choiceOf, commitsQuestion, paramsAt, paramsOf, type CommitsChoice } from './question.ts';
+
+const DAY_MS = 86_400_000;
+
+type Told = Pick<Schemas['AlertTable'], 'catalog' | 'table_namespace' | 'table'>;
+
+export class CommitsView {
+  readonly list = new Resource<Schemas['CommitsPage']>();
+  #now = $state(Date.now());
+  readonly #params = $derived(new URLSearchParams(page.url.search));
+  readonly #url = $derived(readUrl(this.#params, this.#now).state);
+  readonly range = $derived(
+    resolveRange(this.#url.range, this.#now) ?? { from: this.#now - DAY_MS, to: this.#now, relative: true },
+  );
+  readonly rangeText = $derived(this.#url.range);
+  readonly choice = $derived(choiceOf(this.#params));
+  readonly cursor = $derived(this.#params.get('cursor'));
+  readonly #question: (question: CommitsQuestion, signal: AbortSignal) => Promise<Schemas['CommitsPage']>;
+
+  /** `concerns`: whether a commit of this table belongs on the page. Made while its component is, with whose end it ends. */
+  constructor(
+    question: (question: CommitsQuestion, signal: AbortSignal) => Promise<Schemas['CommitsPage']>,
+    concerns: (told: Told) => boolean,
+    refreshMs: number,
+  ) {
+    this.#question = question;
+    $effect(() => {
+      this.ask();
+      return () => this.list.stop();
+    });
+    // the first page of a range that moves with the clock shows what comes; a page further on must not slide away
+    const again = throttle(() => {
+      if (this.list.pending) again();
+      else this.#now = Date.now();
+    }, refreshMs);
+    $effect(() => {
+      if (!this.range.relative || this.cursor) return;
+      const heard = [live.on('table', (told) => void (concerns(told) && again())), live.onBehind(again)];
+      const tick = setInterval(() => {
+        if (document.visibilityState === 'visible') again();
+      }, live.pollMs);
+      return () => {
+        clearInterval(tick);
+        for (const end of heard) end();
+        again.cancel();
+      };
+    });
+  }
+
+  ask(): void {
+    const question = commitsQuestion(this.choice, this.range, this.cursor);
+    void this.list.ask((signal) => this.#question(question, signal));
+  }
+
+  /** This list from a cursor on; null: from the newest. */
+  hrefAt(cursor: string | null): string {
+    return this.#hrefWith(paramsAt(this.#params, cursor));
+  }
+
+  choose(choice: CommitsChoice): void {
+    void goto(this.#hrefWith(paramsOf(this.#params, choice)), { reset: false });
+  }
+
+  changeRange(text: RangeText): void {
+    this.#now = Date.now();
+    const next = new URLSearchParams(writeUrl({ ...this.#url, range: text }, this.#params));
+    next.delete('cursor');
+    void goto(`?${next}`, { reset: false });
+  }
+
+  #hrefWith(next: URLSearchParams): string {
+    return next.size ? `?${next}` : page.url.pathname;
+  }
+}

@@ -1,0 +1,28 @@
+// Alerts that fire, by the table they are about: the fleet shows which of its tables somebody is paged for. Pure.
+import { tablePath } from '#lib/api/names.ts';
+import { refOf, type Alert } from '#lib/alerts/words.ts';
+
+/** By the path of the table: its alert that fires, of several the first of the list. Alerts without a table stay out. */
+export type Firing = ReadonlyMap<string, Alert>;
+
+export function firingByTable(alerts: readonly Alert[]): Firing {
+  const found = new Map<string, Alert>();
+  for (const alert of alerts) {
+    const ref = alert.state === 'firing' ? refOf(alert.table) : null;
+    if (ref && !found.has(tablePath(ref))) found.set(tablePath(ref), alert);
+  }
+  return found;
+}
+
+/** `2 SmallFileProliferation, 1 LakehouseTableStale`: the rules that fire most; a count stays with its name. */
+export function rulesOf(alerts: readonly Alert[], most = 2): string {
+  const names = Map.groupBy(
+    alerts.filter(({ state }) => state === 'firing'),
+    ({ alert_name: name, fingerprint }) => name ?? fingerprint,
+  );
+  return [...names]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .slice(0, most)
+    .map(([name, each]) => `${each.length}\u00A0${name}`)
+    .join(', ');
+}
