@@ -458,3 +458,14 @@ test('a lane stands on the axis that the reader chose, and says so', async () =>
   const ticks = document.querySelectorAll('[data-lane=data_files] .ticks span');
   expect([...ticks].map((tick) => tick.textContent)).toContain('10k');
 });
+
+test('a lane that is told in buckets says so and is tinted; one that is not is plain', async () => {
+  const answer = story();
+  const lanes = answer.lanes.map((each): Lane =>
+    each.id === 'data_files' ? { ...each, resolution: 'hour' } : each,
+  );
+  await show({ ...answer, lanes });
+  const unit = (id: string) => document.querySelector(`[data-lane=${id}] .unit`)?.textContent;
+  expect([unit('data_files'), unit('delete_files')]).toEqual(['1 h buckets · count, Δ', 'count']);
+  expect(all('.drawing.rolled')).toHaveLength(1);
+});
