@@ -215,6 +215,11 @@ test('alerts: those that fire first, narrowed by state and rule, and an empty li
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Alerts' }).click();
   const rows = page.getByRole('row');
   await expect(rows.nth(1)).toContainText('firing for');
+  await expect(page.getByRole('rowheader', { name: 'sales.customer_events' }).first()).toHaveAttribute(
+    'rowspan',
+    '2',
+  );
+  await expect(page.getByRole('img', { name: /^fired 2 times in 7 days, / }).first()).toBeVisible();
   await expect(rows.last()).toContainText('resolved');
   await page.getByRole('link', { name: /^resolved/ }).click();
   await expect(page).toHaveURL(/state=resolved/);

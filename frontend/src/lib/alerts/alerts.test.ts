@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { byTable, firstOfEach, stripBars, stripText } from './groups.ts';
 import { incidentHref, isDated, labelsOf, narrowedTo } from './link.ts';
 import { alertsHref, alertsQuestion, choiceOf } from './question.ts';
 import { lookOf, refOf, stateText } from './words.ts';
@@ -46,4 +47,32 @@ test('a bar leads to its own episode', () => {
   expect(incidentHref({ catalog: 'lake', namespace: 'sales', table: 'orders' }, bar)).toBe(
     '/alerts/resolve?alertname=A%26B&catalog=lake&table_namespace=sales&table=orders&startsAt=5',
   );
+});
+
+const DAY = 86_400_000;
+const row = (fingerprint: string, table: string, starts_at: number) =>
+  ({
+    ...{ fingerprint, starts_at, state: 'firing', table: { catalog: 'lake', table_namespace: 's', table } },
+  }) as unknown as Parameters<typeof byTable>[0][number];
+
+test('rows of one table stand together, in the order of their first row; an alert has one strip', () => {
+  const rows = [row('1', 'b', 9), row('2', 'a', 8), row('1', 'b', 7), row('3', 'b', 6)];
+  expect(byTable(rows).map(({ key, rows: { length } }) => [key, length])).toEqual([
+    ['lake / s / b', 3],
+    ['lake / s / a', 1],
+  ]);
+  expect([...firstOfEach(rows)].map(({ starts_at }) => starts_at).sort()).toEqual([6, 8, 9]);
+});
+test('a week is drawn to now: what is older is cut, what is short stays visible', () => {
+  const spans = [
+    { from: NOW - 9 * DAY, to: NOW - 8 * DAY },
+    { from: NOW - 8 * DAY, to: NOW - 6 * DAY },
+    { from: NOW - 60_000, to: null },
+  ];
+  const [cut, short, ...more] = stripBars(spans, NOW);
+  expect([cut?.left, cut?.width]).toEqual([0, expect.closeTo(1 / 7)]);
+  expect([short!.left + short!.width, short!.width]).toEqual([expect.closeTo(1), 0.012]);
+  expect(more).toEqual([]);
+  expect(stripText(spans, NOW)).toBe('fired 2 times in 7 days, 1 d in all');
+  expect(stripText(spans.slice(0, 1), NOW)).toBe('did not fire in 7 days');
 });
