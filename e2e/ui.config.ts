@@ -8,4 +8,9 @@ export default defineConfig({
   globalSetup: './ui/headers.ts',
   workers: 2,
   fullyParallel: true,
+  snapshotPathTemplate: '{testDir}/baselines/{arg}{ext}',
+  expect: {
+    ...shared.expect,
+    toHaveScreenshot: { animations: 'disabled', caret: 'hide', scale: 'css', maxDiffPixelRatio: 0.01 },
+  },
 });
