@@ -33,6 +33,20 @@ def test_a_step_in_a_job_with_weekends_is_found_where_it_is() -> None:
     assert found.blamed == [GUILTY]
 
 
+def test_a_job_that_slows_a_little_every_day_climbs_no_stairs() -> None:
+    job = runs(1200)
+    grown = np.array(job["duration_seconds"]) * np.linspace(1, 1.5, 1200)
+    found = answered(case({**job, "duration_seconds": grown.tolist()}, [*ordinary(100), burst(3000)]))
+    assert (found.changes, found.blamed) == ([], [])
+
+
+def test_a_step_of_a_growing_job_is_still_found() -> None:
+    job = slowed(runs(1200), 600, 1.3)
+    grown = np.array(job["duration_seconds"]) * np.linspace(1, 1.4, 1200)
+    found = answered(case({**job, "duration_seconds": grown.tolist()}, [*ordinary(100), burst(2996)]))
+    assert found.blamed == [GUILTY]
+
+
 def test_one_of_several_other_jobs_that_moves_alone_takes_nothing_from_the_guilty_commit() -> None:
     job = slowed(runs(), 300, 1.3)
     moved = {**slowed(runs(seed=5), 300, 1.4), "id": "other"}

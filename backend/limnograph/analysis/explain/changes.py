@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,9 +44,12 @@ class Levels:
         return [each.best for each in self.onsets]
 
 
-def find_levels(values: Floats, kept: float) -> Levels:
-    """Levels whose changes have at least `kept` squared standard errors, given their neighbours."""
-    proposed, own = _propose(values), wander(values)
+def find_levels(values: Floats, kept: float, among: Sequence[int] | None = None) -> Levels:
+    """Levels whose changes have at least `kept` squared standard errors, given their neighbours.
+
+    `among`: places that are looked at, instead of all.
+    """
+    proposed, own = _propose(values) if among is None else list(among), wander(values)
     for _ in range(2):
         around = noise(values - levels(values, proposed), len(proposed) + 1)
         onsets = _prune(values, proposed, Around(around, own), kept)

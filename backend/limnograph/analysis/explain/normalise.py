@@ -10,6 +10,7 @@ import numpy as np
 from limnograph.analysis.explain.case import Floats, Ints, Series
 from limnograph.analysis.explain.changes import MOST_BINS, Levels, criterion, find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
+from limnograph.analysis.explain.drift import DRIFT_PARAMETERS, without_drift
 from limnograph.analysis.explain.rivals import (
     LOADED,
     Rivalry,
@@ -63,9 +64,9 @@ def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept
 
 
 def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> tuple[Floats, Levels]:
-    """Levels alone or levels around a cycle, whichever needs less to explain the same runs (BIC)."""
+    """Levels alone, around a cycle, around a drift: whichever needs less to explain the same runs (BIC)."""
     plain = find_levels(values, kept)
-    best, least = (values, plain), criterion(values, plain, 0)
+    best, least, spent = (values, plain), criterion(values, plain, 0), 0
     for weekly in (False, True) if has_weeks(at) else (False,):
         coarse = binned(values, edges)
         around = rough_level(at, coarse, WEEK_MS if weekly else DAY_MS)
@@ -79,8 +80,10 @@ def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> 
             around, places = np.zeros_like(coarse), np.unique(np.searchsorted(edges, levels.places)).tolist()
             cost = criterion(flat, levels, parameters)
             if cost < least:
-                best, least = (flat, levels), cost
-    return best
+                best, least, spent = (flat, levels), cost, parameters
+    flat = without_drift(job.at, *best)
+    levels = find_levels(flat, kept, best[1].places)
+    return (flat, levels) if criterion(flat, levels, spent + DRIFT_PARAMETERS) < least else best
 
 
 def _without(job: Series, values: Floats, edges: Ints, rival: Rivalry) -> tuple[Floats, list[Shift]]:
