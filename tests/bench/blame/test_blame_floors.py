@@ -1,5 +1,5 @@
-"""Floors of explain on few seeds of both generators, about half of the way from the best plain method to the goal;
-`make bench-blame` measures on many. And the public command answers as the library does."""
+"""Floors of explain on few seeds of both generators, a little below what is reached there; `make bench-blame` measures
+on many. And the public command answers as the library does."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def second() -> dict[str, Scores]:
 
 def test_the_guilty_commit_is_ranked_high_on_the_public_generator(public: dict[str, Scores]) -> None:
     pooled = public["pooled"]
-    assert pooled.top1 >= 0.65
-    assert pooled.top3 >= 0.75
-    assert pooled.onset_median <= 6
+    assert pooled.top1 >= 0.7
+    assert pooled.top3 >= 0.85
+    assert pooled.onset_median <= 2
 
 
 def test_blame_on_the_public_generator_is_mostly_right_and_the_innocent_are_mostly_left_alone(
     public: dict[str, Scores],
 ) -> None:
     pooled = public["pooled"]
-    assert pooled.precision >= 0.7
-    assert pooled.recall >= 0.4
-    assert pooled.false_blame <= 0.34
+    assert pooled.precision >= 0.85
+    assert pooled.recall >= 0.55
+    assert pooled.false_blame <= 0.1
 
 
 def test_a_plain_method_is_beaten_by_a_wide_margin(public: dict[str, Scores]) -> None:
@@ -51,9 +51,12 @@ def test_a_plain_method_is_beaten_by_a_wide_margin(public: dict[str, Scores]) ->
 
 def test_what_was_learned_on_one_generator_holds_on_the_other(second: dict[str, Scores]) -> None:
     pooled = second["pooled"]
-    assert pooled.top1 >= 0.4
-    assert pooled.top3 >= 0.55
-    assert pooled.onset_median <= 4
+    assert pooled.top1 >= 0.65
+    assert pooled.top3 >= 0.8
+    assert pooled.precision >= 0.8
+    assert pooled.recall >= 0.6
+    assert pooled.false_blame <= 0.15
+    assert pooled.onset_median <= 2
 
 
 def test_the_command_answers_as_the_library_does(tmp_path: Path) -> None:
