@@ -118,6 +118,18 @@ build: backend/limnograph/_dashboard/200.html ## Build the dashboard into the Py
 wheel: setup ## Build the wheel with the dashboard inside, into dist/
 	uv build --wheel
 
+.PHONY: sbom
+sbom: setup ## Bills of materials of server and dashboard (CycloneDX) into dist/
+	mkdir -p dist
+	uvx --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements.lock --of JSON -o dist/sbom-server.json
+	cd frontend && npm sbom --sbom-format cyclonedx --package-lock-only > ../dist/sbom-dashboard.json
+
+.PHONY: audit
+audit: setup ## Known holes in what is installed; asks PyPI and npm, so CI does not depend on it: run it each day
+	uvx pip-audit==2.10.1 --require-hashes --disable-pip -r requirements.lock
+	cd frontend && npm audit --audit-level=high
+	cd e2e && npm audit --audit-level=high
+
 .PHONY: types
 types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the pages of docs/ that come from code
 	python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json

@@ -114,6 +114,7 @@ def test_all_that_is_installed_is_pinned_by_its_hash() -> None:
         packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
         for name, found in packages.items():
             assert not name or found.get("link") or found["integrity"].startswith("sha512-"), name
+        assert "ignore-scripts=true" in (ROOT / folder / ".npmrc").read_text().splitlines()
     makefile = (ROOT / "Makefile").read_text()
     assert "--require-hashes" in makefile
     assert "npm ci" in makefile
