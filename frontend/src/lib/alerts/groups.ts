@@ -27,7 +27,7 @@ export function byTable(rows: readonly Alert[]): Group[] {
 export const firstOfEach = (rows: readonly Alert[]): ReadonlySet<Alert> =>
   new Set([...new Map([...rows].reverse().map((row) => [row.fingerprint, row])).values()]);
 
-export const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * 86_400_000;
 
 export interface StripBar {
   /** Shares of the strip's width. */
