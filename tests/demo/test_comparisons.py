@@ -11,6 +11,7 @@ from limnograph.demo.comparisons import (
     Lane,
     MetaRow,
     Totals,
+    burst_is_blamed,
     files_rise,
     job_slows,
     live_commit_arrives,
@@ -19,6 +20,7 @@ from limnograph.demo.comparisons import (
 )
 from limnograph.demo.plan import tables
 from limnograph.demo.story import tell
+from limnograph.domain.explanations import Explanation, Hypothesis
 
 CALENDAR = Calendar.at(1_795_270_000_000)
 PLANS = tables(CALENDAR)
@@ -134,3 +136,42 @@ def test_the_live_commit_must_arrive_and_carry_the_application_that_prometheus_k
     assert [one.ok for one in live_commit_arrives(World([]))] == [False]
     assert [one.ok for one in live_commit_arrives(World([], fresh=fresh, ids={"local-2"}))] == [True, False]
     assert [one.ok for one in live_commit_arrives(World([], fresh=fresh, ids={"local-1"}))] == [True, True]
+
+
+@dataclass
+class Explained:
+    """What Explain says with the commit of the story and without it."""
+
+    there: Explanation
+    gone: Explanation
+
+    def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
+        assert (table, job, without) in {(STORY.table, STORY.slowdown.job_name, of) for of in (None, BURST)}
+        assert span == (STORY.view_from, STORY.view_to)
+        return self.there if without is None else self.gone
+
+
+BURST = STORY.burst.snapshot_id
+
+
+def said(blamed: str | None, posterior: float, verdict: str) -> Explanation:
+    kind = Hypothesis("commit", posterior, 0, blamed) if blamed else Hypothesis("none", posterior, 0)
+    return Explanation("", [], [kind], [blamed] if blamed else [], verdict, "strong")
+
+
+NOBODY = "No commit explains the slowdown."
+
+
+@pytest.mark.parametrize(
+    ("there", "gone", "ok"),
+    [
+        (said(BURST, 0.9, "Most likely"), said(None, 0.9, NOBODY), [True, True]),
+        (said("7", 0.9, "Most likely"), said(None, 0.9, NOBODY), [False, True]),
+        (said(None, 0.9, NOBODY), said(None, 0.9, NOBODY), [False, True]),
+        (said(BURST, 0.9, "Most likely"), said("7", 0.9, "Most likely"), [True, False]),
+        (said(BURST, 0.9, "Most likely"), said(None, 0.4, NOBODY), [True, False]),
+        (said(BURST, 0.9, "Most likely"), said(None, 1.0, "No change of this job stands out."), [True, False]),
+    ],
+)
+def test_the_append_must_be_named_and_without_it_nobody(there: Explanation, gone: Explanation, ok: list[bool]) -> None:
+    assert [one.ok for one in burst_is_blamed(Explained(there, gone), STORY)] == ok

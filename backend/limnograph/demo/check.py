@@ -16,6 +16,7 @@ from typing import Any
 from limnograph.demo import building, comparisons, supervisor
 from limnograph.demo.comparisons import Comparison, Finding
 from limnograph.demo.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
+from limnograph.demo.explained import HttpExplanations
 from limnograph.demo.folder import Folder
 from limnograph.demo.progress import Progress
 from limnograph.demo.run import USUAL_PORT
@@ -62,6 +63,7 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
         *stored(folder),
         lambda: comparisons.files_rise(timelines, told),
         lambda: comparisons.job_slows(timelines, told),
+        lambda: comparisons.burst_is_blamed(HttpExplanations(addresses["server"], load(folder.config)), told),
         lambda: comparisons.live_commit_arrives(RunningChain(meta, addresses["prometheus"], now)),
         lambda: comparisons.same_totals(meta, SparkEngine(_session(folder, stack))),
     ]

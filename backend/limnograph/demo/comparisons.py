@@ -8,8 +8,11 @@ from typing import Any, NamedTuple, Protocol
 
 from limnograph.demo.calendar import HOUR, MINUTE, SECOND
 from limnograph.demo.story import Story
+from limnograph.domain.explanations import Explanation
 
 RATIO_LOW, RATIO_HIGH = 2.5, 3.5
+NONE_SURE = 0.5
+"""So sure must Explain be at least that no commit did it."""
 
 
 class Totals(NamedTuple):
@@ -73,6 +76,14 @@ class Timelines(Protocol):
 
     def lane(self, table: str, lane: str, start: int, end: int, *, step: int, job: str | None = None) -> Lane:
         """One lane of a table between two instants (epoch ms), `step` in seconds."""
+        ...
+
+
+class Explanations(Protocol):
+    """Explain, asked why a job of a table changed."""
+
+    def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
+        """In a range of epoch ms; `without`: of the lake in which this snapshot never happened."""
         ...
 
 
@@ -171,6 +182,22 @@ def job_slows(timelines: Timelines, told: Story) -> Iterable[Finding]:
 def _durations(timelines: Timelines, told: Story, start: int, end: int, job: str) -> list[float]:
     lane = timelines.lane(told.table, "job_duration", start, end, step=60, job=job)
     return [v for t, v in zip(lane.t, lane.v, strict=True) if v is not None and start <= t < end]
+
+
+def burst_is_blamed(explanations: Explanations, told: Story) -> Iterable[Finding]:
+    """The commit of the story is the first that Explain names; without it no commit of the slow hours explains them."""
+    span, job, burst = (told.view_from, told.view_to), told.slowdown.job_name, told.burst.snapshot_id
+    said = explanations.explanation(told.table, job, span)
+    detail = f"{said.verdict} ({said.confidence}); expected commit {burst}"
+    first = said.hypotheses[0]
+    figures = {"posterior": round(first.posterior, 3), "confidence": said.confidence}
+    yield Finding("explain names the append", ok=said.blamed[:1] == [burst], detail=detail, figures=figures)
+    said = explanations.explanation(told.table, job, span, without=burst)
+    first = said.hypotheses[0]
+    ok = (first.kind, said.verdict.startswith("No commit explains")) == ("none", True) and first.posterior >= NONE_SURE
+    figures = {"posterior": round(first.posterior, 3), "confidence": said.confidence}
+    detail = f"{said.verdict} {first.kind} {first.posterior:.2f}, expected none with {NONE_SURE} or more"
+    yield Finding("without the append no commit explains it", ok=ok, detail=detail, figures=figures)
 
 
 def live_commit_arrives(live: LiveChain) -> Iterable[Finding]:

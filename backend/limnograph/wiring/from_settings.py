@@ -28,7 +28,7 @@ MB = 1_000_000
 def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
     """The real parts. Opens no connection yet."""
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
-    engine, clock = _engine(settings), SystemClock()
+    engine, clock = embedded_engine(settings), SystemClock()
     return Parts(
         engine,
         SqlInbox(settings.inbox_url),
@@ -65,10 +65,11 @@ def watcher(settings: Settings, window: int, watched: Callable[[], Iterable[Tabl
     """
     notified = Notified(SqlInbox(settings.inbox_url))
     lake = SettingsLake(settings, "standing", first=lambda: {*watched(), *notified()})
-    return Watcher(lake, _engine(settings), SystemClock(), window)
+    return Watcher(lake, embedded_engine(settings), SystemClock(), window)
 
 
-def _engine(settings: Settings) -> FreshEngine:
+def embedded_engine(settings: Settings) -> FreshEngine:
+    """The meta tables, read in this process."""
     name = settings.meta_catalog
     namespace = tuple(settings.meta.namespace.split("."))
     return FreshEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)

@@ -95,6 +95,14 @@ def test_a_slowdown_that_a_compaction_ends_is_a_step_and_the_verdict_names_who_b
     assert {each.commit_id for each in found.hypotheses[:2]} == {GUILTY, "compaction"}
 
 
+def test_where_nobody_began_a_slowdown_the_verdict_says_so_and_not_who_ended_it() -> None:
+    mended = commit("compaction", 1676, operation="replace", removed_data_files=4_000, added_data_files=40)
+    found = answered(case(slowed(runs(), 300, 2.5, 336), [*ordinary(), mended]))
+    assert (found.blamed, found.hypotheses[0].kind) == ([], "none")
+    assert found.verdict.startswith("No commit explains the slowdown")
+    assert found.confidence in {"none", "weak"}
+
+
 def test_a_slowdown_that_goes_away_is_one_pulse() -> None:
     found = answered(case(slowed(runs(), 300, 1.5, 336), [*ordinary(), burst(1496)]))
     assert [each.kind for each in found.changes] == ["pulse"]

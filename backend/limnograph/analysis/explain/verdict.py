@@ -196,12 +196,13 @@ def _hypotheses(told: Told, k: int, index: int | None) -> list[Hypothesis]:
 def _verdict(changes: list[LevelChange], hypotheses: list[Hypothesis]) -> tuple[str, Confidence]:
     if not changes:
         return "No change of this job's duration stands out.", "none"
-    best = hypotheses[0]
     told = [each for each in hypotheses if each.change is not None]
-    named = [each for each in told if each.kind == "commit"]
-    # A slowdown is what people ask about: the commit that ended it comes after the one that began it.
-    commit = next((each for each in named if _is_blamed(changes, each)), next(iter(named), None))
-    best = told[0] if told else best
+    best = told[0] if told else hypotheses[0]
+    # A slowdown is what people ask about: the commit that ended it comes after the one that began it, and explains
+    # nothing where none did.
+    blamed = (each for each in told if _is_blamed(changes, each))
+    of_best = (each for each in told if each.kind == "commit" and each.change == best.change)
+    commit = next(blamed, None) or next(of_best, None)
     confidence: Confidence = "none"
     if commit is not None:
         confidence = next((word for least, word in WORDS if commit.posterior >= least), "none")

@@ -1,0 +1,79 @@
+"""What Explain says of the story: by the running server, and of the same lake in which one commit never happened."""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.parse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+import polars as pl
+
+from limnograph.adapters.memory.inbox import MemoryInbox
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.demo.evidence import get_json
+from limnograph.domain.explanations import ExplainPage, Explanation
+from limnograph.domain.ids import TableName
+from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
+from limnograph.services.explain_baseline import windows
+from limnograph.wiring.cold import metrics_sources
+from limnograph.wiring.from_settings import embedded_engine
+from limnograph.wiring.server import Parts
+
+if TYPE_CHECKING:
+    from limnograph.settings import Settings
+
+
+class HttpExplanations:
+    """Port Explanations: the server's own answer, and with `without` what its services say of the other lake."""
+
+    def __init__(self, server: str, settings: Settings) -> None:
+        self._server, self._settings = server, settings
+
+    def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
+        """Of a job's change in a range of epoch ms."""
+        if without is not None:
+            return asyncio.run(_in_process(self._settings, table, job, span, int(without))).explanation
+        path = "/".join(urllib.parse.quote(part) for part in table.split("."))
+        asked = urllib.parse.urlencode({"from": span[0], "to": span[1], "job": job})
+        answer = get_json(f"{self._server}/api/v1/tables/{path}/explain?{asked}")
+        return msgspec.convert(answer["explanation"], Explanation, strict=False)
+
+
+class Without:
+    """Port QueryEngine: the meta tables with no row of a snapshot, and none of a ref that moved to it."""
+
+    name = "without"
+
+    def __init__(self, engine: QueryEngine, snapshot_id: int) -> None:
+        self._engine = engine
+        moved = (pl.col("kind") == "ref") & pl.col("to_value").eq_missing(str(snapshot_id))
+        self._of_it = {"snapshots": pl.col("snapshot_id") == snapshot_id, "changes": moved}
+
+    def head(self) -> MetaHead:
+        """As it is."""
+        return self._engine.head()
+
+    def properties(self, table: Table) -> Mapping[str, str]:
+        """As they are."""
+        return self._engine.properties(table)
+
+    def select(self, query: MetaQuery) -> pl.DataFrame:
+        """All rows but those."""
+        of_it = self._of_it.get(query.table)
+        if of_it is None:
+            return self._engine.select(query)
+        asked = query.columns
+        more = (*asked, *(name for name in of_it.meta.root_names() if name not in asked)) if asked else ()
+        rows = self._engine.select(msgspec.structs.replace(query, columns=more)).filter(~of_it)
+        return rows.select(asked) if asked else rows
+
+
+async def _in_process(settings: Settings, table: str, job: str, span: tuple[int, int], snapshot_id: int) -> ExplainPage:
+    engine, name = Without(embedded_engine(settings), snapshot_id), TableName(*table.split("."))
+    parts = Parts(engine, MemoryInbox(), metrics_sources(settings), SystemClock())
+    async with parts.around():
+        await asyncio.to_thread(parts.runs.restore)
+        await asyncio.to_thread(parts.store.refresh)
+        return await parts.backend.explanations.page(name, windows(*span, "before"), job)
