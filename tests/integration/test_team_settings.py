@@ -18,6 +18,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
 
 import postgres
+from crash_lake import run_item
+from limnograph.adapters.inbox.store import SqlInbox
 
 ROOT = Path(__file__).parents[2]
 LIMNOGRAPH = Path(sys.executable).with_name("limnograph")
@@ -25,6 +27,7 @@ PASSWORD = "only/in:this@test#50%"
 QUOTED = quote(PASSWORD, safe="")
 """As it must stand in a URL; docker-compose.yml, which gives one variable to all, asks for plain letters instead."""
 pytestmark = [
+    pytest.mark.xdist_group("team"),
     pytest.mark.spark,
     pytest.mark.slow,
     pytest.mark.skipif(postgres.program("initdb") is None, reason="PostgreSQL is not installed (make system)"),
@@ -93,12 +96,11 @@ def test_the_server_serves_it_and_keeps_runs_in_postgresql(team: dict[str, str])
 
 
 def test_the_pipeline_drains_the_inbox_in_postgresql(team: dict[str, str]) -> None:
+    uri = f"postgresql+psycopg2://limnograph:{QUOTED}@{team['LIMNOGRAPH_CATALOG_HOST']}/lake"
+    SqlInbox(uri).put([run_item("r2")])
     passed(team)
-    address = f"{team['LIMNOGRAPH_CATALOG_HOST']}/lake"
-    catalog = SqlCatalog(
-        "lake",
-        uri=f"postgresql+psycopg2://limnograph:{QUOTED}@{address}",
-        warehouse=team["LIMNOGRAPH_WAREHOUSE"],
-    )
-    found = catalog.load_table("limnograph.runs").scan(selected_fields=("run_id", "status")).to_arrow().to_pylist()
-    assert found == [{"run_id": "r1", "status": "ok"}]
+    runs = SqlCatalog("lake", uri=uri, warehouse=team["LIMNOGRAPH_WAREHOUSE"]).load_table("limnograph.runs")
+    found = runs.scan(selected_fields=("run_id", "status")).to_arrow().to_pylist()
+    assert {"run_id": "r2", "status": "ok"} in found
+    passed(team)
+    assert runs.refresh().scan().to_arrow().num_rows == len(found)

@@ -13,7 +13,9 @@ from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.domain.errors import SourceTimeout
 from limnograph.domain.ids import TableName
 from limnograph.domain.series import Series
-from limnograph.services.alert_pending import selector
+from limnograph.domain.time import TimeRange
+from limnograph.services import page_metrics, templates
+from limnograph.services.alert_pending import selection
 from serving_kit import HOUR, MINUTE, NOW, SECOND, client, lake, moved, parts, row
 
 ORDERS = TableName("lake", "sales", "orders")
@@ -27,9 +29,9 @@ def ms(micros: int) -> int:
     return micros // 1000
 
 
-def states(since: int, first: int, last: int, state: str = "pending", **labels: str) -> list[Series]:
+def states(since: int, first: int, last: int, state: str = "pending", every: int = STEP, **labels: str) -> list[Series]:
     """What Prometheus has of a rule that is true since then, at each minute from `first` to `last`."""
-    times = list(range(ms(first), ms(last) + 1, 60_000))
+    times = list(range(ms(first), ms(last) + 1, ms(every)))
     own = {**RULE, **labels}
     return [
         Series({"__name__": "ALERTS", "alertstate": state, **own}, times, [1.0] * len(times)),
@@ -42,8 +44,10 @@ def body(at: int, **labels: str) -> bytes:
     return json.dumps({"alerts": [{"status": "firing", **told}]}).encode()
 
 
-def lane(series: list[Series] | MemoryMetrics, *told: bytes, start: int = START, end: int = END) -> Any:
-    source = series if isinstance(series, MemoryMetrics) else MemoryMetrics("main", {selector(ORDERS): series})
+def lane(
+    series: list[Series] | MemoryMetrics, *told: bytes, start: int = START, end: int = END, lanes: str = "alerts"
+) -> Any:
+    source = series if isinstance(series, MemoryMetrics) else MemoryMetrics("main", {str(selection(ORDERS)): series})
     made = parts(lake([row(1, NOW - 5 * HOUR, 10)], [moved(1, NOW - 5 * HOUR)]), source=source)
 
     async def ask() -> Any:
@@ -51,7 +55,7 @@ def lane(series: list[Series] | MemoryMetrics, *told: bytes, start: int = START,
             for one in told:
                 await http.post("/api/v1/alertmanager", content=one)
             span = f"from={ms(start)}&to={ms(end)}&step={STEP // SECOND}"
-            return (await http.get(f"/api/v1/tables/lake/sales/orders/timeline?lanes=alerts&{span}")).json()
+            return (await http.get(f"/api/v1/tables/lake/sales/orders/timeline?lanes={lanes}&{span}")).json()
 
     return asyncio.run(ask())["lanes"][0]
 
@@ -69,6 +73,15 @@ def test_an_alert_that_waited_is_pending_until_the_instant_that_it_fired() -> No
     ]
     assert {bar["label"] for bar in found["bars"]} == {"LakehouseCompactionBacklog"}
     assert found["status"] == "ok"
+
+
+def test_a_page_with_job_lanes_asks_once_for_them_and_for_alerts_and_believes_no_sample_of_the_future() -> None:
+    span, waited = TimeRange.parse(ms(START), ms(END + HOUR), STEP // SECOND), NOW - 9 * MINUTE
+    asked = page_metrics.question(templates.table_matchers(ORDERS), span, ms(NOW), 15, (selection(ORDERS),))
+    # Prometheus goes on with an instant vector's last sample for five minutes
+    source = MemoryMetrics("main", {asked.promql: states(waited, waited, NOW + 5 * MINUTE, every=15 * SECOND)})
+    found = lane(source, end=END + HOUR, lanes="alerts,job_duration")
+    assert bars(found) == [(ms(waited), None, "pending")]  # of no other question it has series
 
 
 def test_an_alert_that_nobody_told_yet_waits_and_goes_on_to_now() -> None:

@@ -16,6 +16,7 @@ from limnograph.domain.series import Series
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import DEFAULT_LANES
 from limnograph.services import page_metrics, templates
+from limnograph.services.alert_pending import selection
 from limnograph.services.cold import ColdEngine
 from limnograph.services.jobs import ConfiguredJob
 from limnograph.services.rollups import DAY, ROW_COLUMNS, Stamp, fold_days, roll_hours
@@ -83,7 +84,8 @@ def test_the_period_before_has_the_same_lanes_on_the_same_axis() -> None:
     times = list(range(asked.start - 9 * 86_400_000, asked.end, 60_000))
     reader = {**templates.table_matchers(NAME), "role": "reads", "job_name": "churn", "__name__": templates.DURATION}
     days = TimeRange(asked.start - 9 * 86_400_000, asked.end - 9 * 86_400_000, asked.step)
-    texts = [page_metrics.question(templates.table_matchers(NAME), one, one.end, 15).promql for one in (asked, days)]
+    labels, also = templates.table_matchers(NAME), (selection(NAME),)
+    texts = [page_metrics.question(labels, one, one.end, 15, also).promql for one in (asked, days)]
     source = MemoryMetrics("main", {text: [Series(reader, times, [7.0] * len(times))] for text in texts})
     job = ConfiguredJob(name="churn", reads=("lake.sales.*",))
     timelines = parts(engine(), source, configured=(job,)).backend.timelines

@@ -14,6 +14,7 @@ from limnograph.domain.series import Series
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import LANES
 from limnograph.services import page_metrics, templates
+from limnograph.services.alert_pending import selection
 from limnograph.services.jobs import ConfiguredJob
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
 
@@ -137,13 +138,15 @@ def duration_series() -> dict[str, list[Series]]:
     values[5] = float("nan")
     reader = {**templates.table_matchers(NAME), "job_name": "churn", "role": "reads"}
     labels = [{"__name__": templates.DURATION}, {templates.STAT: "min"}, {templates.STAT: "max"}]
-    return {page_text(): [Series({**reader, **one}, times, values) for one in labels]}
+    series = [Series({**reader, **one}, times, values) for one in labels]
+    return {page_text(): series, page_text(alerts=True): series}
 
 
-def page_text(job: str | None = None) -> str:
-    """The one question of a page of SPAN."""
-    matchers = templates.table_matchers(NAME)
-    return page_metrics.question({**matchers, "job_name": job} if job else matchers, SPAN, NOW // 1000, 15).promql
+def page_text(job: str | None = None, *, alerts: bool = False) -> str:
+    """The one question of a page of SPAN, with the lane of alerts or without."""
+    matchers, also = templates.table_matchers(NAME), (selection(NAME),) if alerts else ()
+    labels = {**matchers, "job_name": job} if job else matchers
+    return page_metrics.question(labels, SPAN, NOW // 1000, 15, also).promql
 
 
 def test_job_duration_stands_on_the_same_axis_and_nan_is_a_gap() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
 from limnograph.domain.timeline import Bar, BarsLane
@@ -9,17 +11,24 @@ from limnograph.services.alert_episode import Episode
 from limnograph.services.alert_pending import waits
 from limnograph.services.alerts import Alerts
 from limnograph.services.metrics import Metrics
+from limnograph.services.page_metrics import PageMetrics
 
 MOST = 500
 """Bars of one answer; the newest ones."""
 
 
 async def draw(
-    alerts: Alerts | None, metrics: Metrics | None, name: TableName, span: TimeRange, now_ms: int
+    alerts: Alerts | None,
+    metrics: Metrics | None,
+    name: TableName,
+    span: TimeRange,
+    now_ms: int,
+    *,
+    page: asyncio.Task[PageMetrics | None] | None = None,
 ) -> BarsLane:
-    """`absent` until anybody has told an alert at all, or one waits."""
+    """`absent` until anybody has told an alert at all, or one waits. `page`: what other lanes ask."""
     episodes = alerts.episodes(name) if alerts else []
-    waiting = await waits(metrics, name, span, now_ms, [episode.fact for episode in episodes])
+    waiting = await waits(metrics, name, span, now_ms, [episode.fact for episode in episodes], page=page)
     known = waiting or (alerts is not None and alerts.version(None))
     bars = [_bar(episode) for episode in episodes]
     bars = [bar for bar in bars if bar.start < span.end and (bar.end is None or bar.end > span.start)]

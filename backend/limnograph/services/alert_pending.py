@@ -1,11 +1,12 @@
 """When alerts of a table waited before they fired, out of what Prometheus writes about its own rules.
 
 `ALERTS` has a sample at each evaluation while an alert is pending or fires; `ALERTS_FOR_STATE` says since when its
-expression is true. Both are asked with one question.
+expression is true. Both are asked with the question of the page's job lanes where there is one, else with their own.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from limnograph.domain.series import Matrix, RangeQuery, Series
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
 from limnograph.domain.timeline import Bar
 from limnograph.services.metrics import Metrics, page_budget
+from limnograph.services.page_metrics import PageMetrics, finer
 
 WITHIN_S = 2.0
 """The lane does not wait longer: what was told here stands without it."""
@@ -36,21 +38,25 @@ class _Rule(NamedTuple):
 
 
 async def waits(
-    metrics: Metrics | None, name: TableName, span: TimeRange, now_ms: int, told: Iterable[AlertFact]
+    metrics: Metrics | None,
+    name: TableName,
+    span: TimeRange,
+    now_ms: int,
+    told: Iterable[AlertFact],
+    *,
+    page: asyncio.Task[PageMetrics | None] | None = None,
 ) -> list[Bar]:
     """A bar for each time that an alert of the table waited: until it fired, where it did. None of them where no source
-    answers in time: `told`, what was told here, stands without them.
+    answers in time: `told`, what was told here, stands without them. `page`: what is being asked with `selection`.
     """
     end = min(span.end, now_ms)
     if metrics is None or end <= span.start:
         return []
-    question = RangeQuery(selector(name), span.start, end, span.step)
     try:
-        with page_budget(WITHIN_S):
-            found = await metrics.everywhere(question)
+        found, step = await _states(metrics, name, span, end, page)
     except LimnographError:
         return []
-    facts, width = list(told), span.step * 1000
+    facts, width = list(told), step * 1000
     newest = span.start + (end - span.start) // width * width
     still = newest if span.end > now_ms - width else None
     rules = [rule for rule in _rules(found) if name in tables(rule.labels, [name])]
@@ -58,11 +64,26 @@ async def waits(
     return [bar for bar in bars if bar.start < span.end and (bar.end is None or bar.end > span.start)]
 
 
-def selector(name: TableName) -> str:
+async def _states(
+    metrics: Metrics, name: TableName, span: TimeRange, end: int, page: asyncio.Task[PageMetrics | None] | None
+) -> tuple[Matrix, int]:
+    """Series until `end`, and seconds between their samples. Raises SourceError."""
+    if page is not None:
+        done, _ = await asyncio.wait([page], timeout=WITHIN_S)
+        if not done:
+            return Matrix([]), span.step
+        asked = page.result()
+        if asked is not None:
+            return asked.named(METRICS, end), finer(span) or span.step
+    with page_budget(WITHIN_S):
+        return await metrics.everywhere(RangeQuery(str(selection(name)), span.start, end, span.step)), span.step
+
+
+def selection(name: TableName) -> Union:
     """States of all alerts whose labels may name a table: by the aliases of `table`, and with its full name."""
     bare, full = name.table, ".".join(name)
     said = [("table", bare), ("exported_table", bare), ("table_name", bare), ("table", full), ("dataset", full)]
-    return str(Union(tuple(Selector(METRICS, {label: value}) for label, value in said)))
+    return Union(tuple(Selector(METRICS, {label: value}) for label, value in said))
 
 
 def _rules(found: Matrix) -> list[_Rule]:

@@ -12,6 +12,7 @@ import msgspec
 from limnograph.domain.answers import LinkedJob
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName, matches
+from limnograph.domain.promql import Expression
 from limnograph.domain.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.services import page_metrics, templates
@@ -52,13 +53,17 @@ class Jobs:
         self._configured = {job.name: job for job in configured}
         self.runs, self.metrics = runs, metrics
 
-    async def page(self, name: TableName, job: str | None, span: TimeRange, at_ms: int) -> PageMetrics | None:
-        """What metrics know of the jobs of a table, or of one of them, over a range. None: nothing is asked so."""
+    async def page(
+        self, name: TableName, job: str | None, span: TimeRange, at_ms: int, also: Sequence[Expression] = ()
+    ) -> PageMetrics | None:
+        """What metrics know of the jobs of a table, or of one of them, over a range, and what is asked with it. None:
+        nothing is asked so.
+        """
         if self.metrics is None:
             return None
         matchers = templates.table_matchers(name)
         return await page_metrics.ask(
-            self.metrics, {**matchers, "job_name": job} if job is not None else matchers, span, at_ms
+            self.metrics, {**matchers, "job_name": job} if job is not None else matchers, span, at_ms, also
         )
 
     async def of_table(self, name: TableName, at_ms: int, page: PageMetrics | None = None) -> list[LinkedJob]:

@@ -1,4 +1,4 @@
-"""One question to each metrics server for all job lanes of a page; its series are told apart and put together here.
+"""One question to each metrics server for all lanes of a page; its series are told apart and put together here.
 
 Templates that cannot be joined (a query of the settings, a step without a finer one) and joined questions that a
 server refuses or cuts are asked one by one instead, so that one of them fails alone.
@@ -7,10 +7,12 @@ server refuses or cuts are asked one by one instead, so that one of them fails a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from limnograph.domain.errors import SourceRejected
+from limnograph.domain.promql import Expression
 from limnograph.domain.series import Matrix, RangeQuery, Series
 from limnograph.domain.time import TimeRange
 from limnograph.services import templates
@@ -45,27 +47,35 @@ class PageMetrics(NamedTuple):
         found = self._parts(matchers, {"finished", "duration"}, None if everywhere else server)
         return united(found) if everywhere else first_with_series(found)
 
+    def named(self, names: Collection[str], until: int) -> Matrix:
+        """Series of some metrics that were asked besides, of all servers, up to an instant. Raises SourceError."""
+        return united([_named(answer, names, until) for answer in self.answers.values()])
+
     def _parts(self, matchers: Mapping[str, str], stats: set[str], server: str | None) -> list[Answer]:
         left = {label: value for label, value in matchers.items() if label not in self.matchers}
         asked = (answer for name, answer in self.answers.items() if server in {None, name})
         return [_part(answer, left, stats) for answer in asked]
 
 
-async def ask(metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: int) -> PageMetrics | None:
-    """Asks each server once. None: these questions are to be asked one by one."""
+async def ask(
+    metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: int, also: Sequence[Expression] = ()
+) -> PageMetrics | None:
+    """Asks each server once. `also`: more that is asked with it. None: these questions are to be asked one by one."""
     fine = finer(span)
     if fine is None:
         return None
-    answers = await metrics.each(question(matchers, span, at_ms, fine))
+    answers = await metrics.each(question(matchers, span, at_ms, fine, also))
     if any(isinstance(answer, SourceRejected) or _cut(answer) for answer in answers.values()):
         return None
     return PageMetrics(answers, matchers)
 
 
-def question(matchers: Mapping[str, str], span: TimeRange, at_ms: int, fine: int) -> RangeQuery:
+def question(
+    matchers: Mapping[str, str], span: TimeRange, at_ms: int, fine: int, also: Sequence[Expression] = ()
+) -> RangeQuery:
     """All that a page asks. `at_ms`: the instant at which jobs are known."""
     at, end = templates.snapped(at_ms) // 1000, span.end // 1000
-    promql = templates.of_page(matchers, at, end, fine, templates.window(span.step))
+    promql = templates.of_page(matchers, at, end, fine, templates.window(span.step), also=also)
     return RangeQuery(promql, span.start, span.end, fine)
 
 
@@ -86,6 +96,14 @@ def finer(span: TimeRange) -> int | None:
 def runs_step(start_ms: int, end_ms: int) -> int:
     """Seconds between instants at which runs are looked for: RUN_POINTS at most."""
     return max(LEAST_STEP_S, -(-(end_ms - start_ms) // (RUN_POINTS * 1000)))
+
+
+def _named(answer: Answer, names: Collection[str], until: int) -> Answer:
+    if not isinstance(answer, Matrix):
+        return answer
+    found = (series for series in answer.series if series.labels.get("__name__") in names)
+    ends = ((series, bisect_right(series.times, until)) for series in found)
+    return Matrix([Series(series.labels, series.times[:end], series.values[:end]) for series, end in ends])
 
 
 def _cut(answer: Answer) -> bool:

@@ -6,10 +6,10 @@ window is not drawn, so a line ends where its source fell silent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from limnograph.domain.ids import TableName
-from limnograph.domain.promql import Aggregate, Call, Labelled, OnlyAt, Selector, Union
+from limnograph.domain.promql import Aggregate, Call, Expression, Labelled, OnlyAt, Selector, Union
 
 DURATION = "spark_job_duration_seconds"
 FINISHED = "spark_job_last_finished_timestamp_seconds"
@@ -76,13 +76,15 @@ def jobs_of_table(name: TableName, seconds: int) -> str:
     return str(Union((Labelled(runs, STAT, "runs"), Labelled(seen, STAT, "seen"))))
 
 
-def of_page(matchers: Mapping[str, str], at: int, end: int, fine: int, look_back: int) -> str:
+def of_page(
+    matchers: Mapping[str, str], at: int, end: int, fine: int, look_back: int, *, also: Sequence[Expression] = ()
+) -> str:
     """What `jobs_of_table`, `duration_band` and `finished_runs` ask, of all jobs that the matchers select, at once.
 
     Steps of `fine` seconds: metrics by name (last sample within `look_back` seconds), the duration's extremes since the
     step before under STAT min and max, and at `end` alone, the range's last instant, what was known at `at` of the day
     before under STAT runs and seen (epoch seconds all). Series keep their labels: to add them up per step costs the
-    server more than to send them.
+    server more than to send them. `also`: series of other metrics, as they are.
     """
     day, by = 86_400, ("job_name", "role")
     extremes = (
@@ -91,7 +93,9 @@ def of_page(matchers: Mapping[str, str], at: int, end: int, fine: int, look_back
     runs = Aggregate("sum", by, Call("increase", Selector(RUNS, matchers, day, at)))
     seen = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, day, at)))
     known = OnlyAt(Union((Labelled(runs, STAT, "runs"), Labelled(seen, STAT, "seen"))), end)
-    return str(Union((Call("last_over_time", Selector((DURATION, FINISHED), matchers, look_back)), *extremes, known)))
+    return str(
+        Union((Call("last_over_time", Selector((DURATION, FINISHED), matchers, look_back)), *extremes, known, *also))
+    )
 
 
 def median_duration_by_table(seconds: int) -> str:

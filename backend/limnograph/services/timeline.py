@@ -13,16 +13,18 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.domain.timeline import Compared, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.ports.clock import Clock
-from limnograph.services import alert_lane, job_lanes, lanes, tier_lanes
+from limnograph.services import alert_lane, alert_pending, job_lanes, lanes, tier_lanes
 from limnograph.services.alerts import Alerts
 from limnograph.services.cold_tiers import Rolled, TierReader
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore, Reading
 from limnograph.services.jobs import Jobs
 from limnograph.services.metrics import Metrics, page_budget
+from limnograph.services.page_metrics import PageMetrics
 
 MAX_COMPARE_S = 731 * 86_400
 """Two years: what is compared with a whole year lies before it."""
+_JOB_LANES = {"job_duration", "job_runs"}
 _ANSWERED = {"ok", "partial", "stale"}
 
 
@@ -76,17 +78,31 @@ class TimelineService:
         """In the order asked; a source that fails is a lane that says so."""
         wanted = [lane for lane in asked if lane in lanes.META_LANES]
         async with asyncio.TaskGroup() as group:
+            page = group.create_task(self._page(name, span, asked, job))
             meta = group.create_task(self._meta(name, span, wanted))
-            measured = group.create_task(self._measured(name, span, asked, job))
-            alerted = group.create_task(self._alerted(name, span, asked))
+            measured = group.create_task(self._measured(name, span, asked, job, page))
+            alerted = group.create_task(self._alerted(name, span, asked, page))
         found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *alerted.result()]}
         return [found[lane] for lane in asked]
 
-    async def _alerted(self, name: TableName, span: TimeRange, asked: tuple[str, ...]) -> list[Lane]:
+    async def _page(
+        self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None
+    ) -> PageMetrics | None:
+        """What the job lanes ask, and the lane of alerts with them."""
+        if not _JOB_LANES.intersection(asked):
+            return None
+        at = min(span.end, self._clock.now() // MICROS_PER_MS)
+        also = (alert_pending.selection(name),) if "alerts" in asked else ()
+        with page_budget():
+            return await self._jobs.page(name, job, span, at, also)
+
+    async def _alerted(
+        self, name: TableName, span: TimeRange, asked: tuple[str, ...], page: asyncio.Task[PageMetrics | None]
+    ) -> list[Lane]:
         if "alerts" not in asked:
             return []
         now_ms = self._clock.now() // MICROS_PER_MS
-        return [await alert_lane.draw(self._alerts, self._metrics, name, span, now_ms)]
+        return [await alert_lane.draw(self._alerts, self._metrics, name, span, now_ms, page=page)]
 
     async def _meta(self, name: TableName, span: TimeRange, wanted: list[str]) -> list[Lane]:
         if not wanted:
@@ -135,12 +151,19 @@ class TimelineService:
             status = "error" if not reading.lake.histories else "partial" if reading.partial else "stale"
         return lanes.MetaState(status, age, problem, known_until, self._named)
 
-    async def _measured(self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None) -> list[Lane]:
-        if not {"job_duration", "job_runs"}.intersection(asked):
+    async def _measured(
+        self,
+        name: TableName,
+        span: TimeRange,
+        asked: tuple[str, ...],
+        job: str | None,
+        asking: asyncio.Task[PageMetrics | None],
+    ) -> list[Lane]:
+        if not _JOB_LANES.intersection(asked):
             return []
         at = min(span.end, self._clock.now() // MICROS_PER_MS)
         with page_budget():
-            page = await self._jobs.page(name, job, span, at)
+            page = await asking
             chosen = job_lanes.choose(await self._jobs.of_table(name, at, page), job)
             async with asyncio.TaskGroup() as group:
                 duration = group.create_task(job_lanes.duration(self._jobs, name, chosen, span, page))
