@@ -48,7 +48,9 @@ for (const { what, on, open, wideOnly } of OPENERS)
     await page.keyboard.press('Escape');
     await expect(dialog).toHaveCount(0);
     if (what !== 'palette')
-      expect(await page.evaluate(() => document.activeElement?.tagName), 'focus is back').toBe('BUTTON');
+      await expect
+        .poll(() => page.evaluate(() => document.activeElement?.tagName), 'focus is back')
+        .toBe('BUTTON');
   });
 
 test('finder: its list is named, its choice is told, nothing to find', async ({ page }) => {
