@@ -99,8 +99,10 @@ async def page(made: World, hours: int) -> tuple[dict[str, Any], float]:
         asked = {"from": (NOW - hours * HOUR) // 1000, "to": NOW // 1000, "step": 3_600, "lanes": LANES}
         started = time.monotonic()
         answer = await http.get(url, params=asked)
+    took = time.monotonic() - started
+    print(f"{ {name: proxy.mode for name, proxy in made.proxies.items() if proxy.mode != 'ok'} }: {took:.2f} s")
     assert answer.status_code == 200, answer.text
-    return {lane["id"]: lane for lane in answer.json()["lanes"]}, time.monotonic() - started
+    return {lane["id"]: lane for lane in answer.json()["lanes"]}, took
 
 
 @pytest.mark.parametrize("fault", FAULTS)
