@@ -10,17 +10,15 @@ from limnograph.services.page_paths import commit_path
 
 def annotation(commit: CommitRow) -> Annotation:
     """Numbers that are not known are left out, never 0."""
-    told = [
-        f"{sign}{count:,} {kind}{'' if count == 1 else 's'}"
-        for count, sign, kind in (
-            (commit.added_data_files, "+", "data file"),
-            (commit.removed_data_files, "\u2212", "data file"),
-            (commit.added_delete_files, "+", "delete file"),
-            (commit.removed_delete_files, "\u2212", "delete file"),
-            (commit.added_records, "+", "record"),
-        )
-        if count
-    ]
+    counts = (
+        (commit.added_data_files, "+", "data file"),
+        (commit.removed_data_files, "\u2212", "data file"),
+        (commit.added_delete_files, "+", "delete file"),
+        (commit.removed_delete_files, "\u2212", "delete file"),
+        (commit.added_records, "+", "record"),
+    )
+    told = [f"{sign}{count:,} {kind}{'' if count == 1 else 's'}" for count, sign, kind in counts if count]
+    nothing = "no file changed" if all(count is not None for count, _, _ in counts) else "what changed is not known"
     told += ["schema changed"] * commit.schema_changed
     writer = commit.app_name or commit.app_id or commit.engine
     name = f"{commit.catalog}.{commit.namespace}.{commit.table}"
@@ -29,7 +27,7 @@ def annotation(commit: CommitRow) -> Annotation:
         id=commit.snapshot_id,
         time=commit.t,
         title=f"{commit.operation or 'commit'} {name}",
-        text=", ".join(told or ["no file changed"]) + (f", by {writer}" if writer else ""),
+        text=", ".join(told or [nothing]) + (f", by {writer}" if writer else ""),
         tags=[tag for tag in tags if tag],
         path=commit_path(TableName(commit.catalog, commit.namespace, commit.table), commit.snapshot_id),
     )

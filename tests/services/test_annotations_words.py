@@ -1,0 +1,46 @@
+"""A commit in one line: what is not known is not said, and nothing is not the same as not known."""
+
+from typing import Any
+
+import pytest
+
+from limnograph.domain.answers import CommitRow
+from limnograph.services.annotations import annotation
+
+COUNTS = ("added_data_files", "removed_data_files", "added_delete_files", "removed_delete_files", "added_records")
+
+
+def commit(**told: Any) -> CommitRow:
+    known = dict.fromkeys(COUNTS, 0) | told
+    return CommitRow(
+        snapshot_id="1",
+        parent_id=None,
+        catalog="lake",
+        namespace="sales",
+        table="orders",
+        t=0,
+        operation="append",
+        on_main=True,
+        engine=None,
+        app_id=None,
+        app_name=None,
+        added_bytes=None,
+        total_data_files=None,
+        schema_changed=False,
+        status="ok",
+        provisional=False,
+        **known,
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ({}, "no file changed"),
+        (dict.fromkeys(COUNTS), "what changed is not known"),
+        ({"added_data_files": 1, "added_records": None}, "+1 data file"),
+        ({"added_data_files": 50_000, "removed_data_files": 2}, "+50,000 data files, \u22122 data files"),
+    ],
+)
+def test_a_number_that_is_not_known_is_never_told_as_nothing(told: dict[str, int | None], text: str) -> None:
+    assert annotation(commit(**told)).text == text
