@@ -72,8 +72,12 @@ class Without:
 
 async def _in_process(settings: Settings, table: str, job: str, span: tuple[int, int], snapshot_id: int) -> ExplainPage:
     engine, name = Without(embedded_engine(settings), snapshot_id), TableName(*table.split("."))
-    parts = Parts(engine, MemoryInbox(), metrics_sources(settings), SystemClock())
-    async with parts.around():
+    sources = metrics_sources(settings)
+    parts = Parts(engine, MemoryInbox(), sources, SystemClock())
+    try:
         await asyncio.to_thread(parts.runs.restore)
         await asyncio.to_thread(parts.store.refresh)
         return await parts.backend.explanations.page(name, windows(*span, "before"), job)
+    finally:
+        for source in sources:
+            await source.aclose()
