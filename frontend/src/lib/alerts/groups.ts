@@ -29,6 +29,10 @@ export const firstOfEach = (rows: readonly Alert[]): ReadonlySet<Alert> =>
 
 const WEEK_MS = 7 * 86_400_000;
 
+/** Those that touch the seven days that end now. */
+const ofWeek = (spans: readonly Span[], now: number) =>
+  spans.filter(({ from, to }) => from < now && (to ?? now) > now - WEEK_MS);
+
 export interface StripBar {
   /** Shares of the strip's width. */
   readonly left: number;
@@ -38,18 +42,16 @@ export interface StripBar {
 /** Where an alert fired, as shares of the seven days that end now; short times stay visible. */
 export function stripBars(spans: readonly Span[], now: number, least = 0.012): StripBar[] {
   const share = (at: number) => Math.min(1, Math.max(0, (at - (now - WEEK_MS)) / WEEK_MS));
-  return spans
-    .filter(({ from, to }) => from < now && (to ?? now) > now - WEEK_MS)
-    .map(({ from, to }) => {
-      const [left, right] = [share(from), share(to ?? now)];
-      const width = Math.max(least, right - left);
-      return { left: Math.min(left, 1 - width), width };
-    });
+  return ofWeek(spans, now).map(({ from, to }) => {
+    const [left, right] = [share(from), share(to ?? now)];
+    const width = Math.max(least, right - left);
+    return { left: Math.min(left, 1 - width), width };
+  });
 }
 
 /** `fired 3 times in 7 days, 4 h 20 m in all`. */
 export function stripText(spans: readonly Span[], now: number): string {
-  const within = spans.filter(({ from, to }) => from < now && (to ?? now) > now - WEEK_MS);
+  const within = ofWeek(spans, now);
   if (!within.length) return 'did not fire in 7 days';
   const total = within.reduce((sum, { from, to }) => sum + (to ?? now) - Math.max(from, now - WEEK_MS), 0);
   const times = within.length === 1 ? 'once' : `${within.length} times`;
