@@ -8,8 +8,9 @@ from threading import Thread
 
 import pytest
 
+from fault_proxy import FaultProxy
 from limnograph.adapters.iceberg.catalog import open_catalog
-from limnograph.domain.errors import SettingsError, SourceError
+from limnograph.domain.errors import SettingsError, SourceError, SourceRejected
 
 
 class Rest:
@@ -47,6 +48,13 @@ def test_a_server_that_refuses_is_no_fault_of_the_settings(rest: Rest, status: i
     rest.status, rest.body = status, body
     with pytest.raises(SourceError):
         open_catalog("x", {"type": "rest", "uri": rest.uri})
+
+
+def test_an_answer_that_unpacks_to_more_than_any_catalog_says_is_not_taken_whole() -> None:
+    with FaultProxy(None) as proxy:
+        proxy.mode = "bomb"
+        with pytest.raises(SourceRejected, match="longer than 256 MiB"):
+            open_catalog("x", {"type": "rest", "uri": proxy.url})
 
 
 def test_nobody_there_is_no_fault_of_the_settings() -> None:

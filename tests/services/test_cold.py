@@ -52,6 +52,25 @@ def test_a_read_that_hangs_is_given_up_and_stopped_and_does_not_take_the_others_
     asyncio.run(run())
 
 
+def test_reads_of_one_page_share_a_deadline_also_from_tasks_of_it() -> None:
+    ends = threading.Event()
+
+    async def run() -> None:
+        reads = ColdReads(within_s=0.05)
+        with reads.page():
+            assert await reads.ask(divmod, 7, 3) == (2, 1)
+            with pytest.raises(SourceTimeout):
+                await asyncio.create_task(reads.ask(ends.wait, 20))
+            begun: list[None] = []
+            with pytest.raises(SourceTimeout):
+                await reads.ask(begun.append, None)
+            assert not begun
+        assert await reads.ask(divmod, 7, 3) == (2, 1)
+        ends.set()
+
+    asyncio.run(run())
+
+
 def test_when_the_caller_leaves_the_read_is_stopped() -> None:
     started, stopped = threading.Event(), threading.Event()
 

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ParamSpec, TypeVar
 
 import polars as pl
@@ -25,6 +25,7 @@ WITHIN_S = 10.0
 MOST = 16
 P = ParamSpec("P")
 T = TypeVar("T")
+_UNTIL: contextvars.ContextVar[float | None] = contextvars.ContextVar("_UNTIL", default=None)
 
 
 class ColdReads:
@@ -35,11 +36,27 @@ class ColdReads:
         self.counts = QuestionCounts()
         self._free = threading.BoundedSemaphore(most)
 
+    @contextlib.contextmanager
+    def page(self) -> Iterator[None]:
+        """All reads of one page, however many follow one another, are answered or given up within `within_s`."""
+        token = _UNTIL.set(self._ends())
+        try:
+            yield
+        finally:
+            _UNTIL.reset(token)
+
+    def _ends(self) -> float:
+        own, page = asyncio.get_running_loop().time() + self.within_s, _UNTIL.get()
+        return own if page is None else min(own, page)
+
     async def ask(self, call: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
         """What `call` returns, from a thread of its own. Raises SourceTimeout, SourceUnavailable, what `call` raises.
 
         Whoever awaits this and is cancelled stops the query upstream too (`ports/stopping.py`).
         """
+        end = self._ends()
+        if end <= asyncio.get_running_loop().time():
+            raise self._late()
         if not self._free.acquire(blocking=False):
             raise SourceUnavailable("meta", f"{self._most} reads of the meta tables run already, or hang")
         stop, loop = Stop(), asyncio.get_running_loop()
@@ -60,17 +77,20 @@ class ColdReads:
         threading.Thread(target=work, name="cold-read", daemon=True).start()
         try:
             with self.counts.timed():
-                return await self._in_time(answer)
+                return await self._in_time(answer, end)
         finally:
             if not answer.done() or answer.cancelled():
                 stop.set()
 
-    async def _in_time(self, answer: asyncio.Future[T]) -> T:
+    async def _in_time(self, answer: asyncio.Future[T], end: float) -> T:
         try:
-            async with asyncio.timeout(self.within_s):
+            async with asyncio.timeout_at(end):
                 return await answer
         except TimeoutError as error:
-            raise SourceTimeout("meta", f"no full answer within {self.within_s:g} s") from error
+            raise self._late() from error
+
+    def _late(self) -> SourceTimeout:
+        return SourceTimeout("meta", f"no full answer within {self.within_s:g} s")
 
 
 def _told(

@@ -51,10 +51,11 @@ class CommitDetails:
 
     async def detail(self, name: TableName, snapshot_id: int) -> CommitDetail:
         """Raises NotFound for an unknown table or commit, SourceError when the meta tables cannot be read."""
-        found = await self._store.reads.ask(self._find, name, snapshot_id)
-        row, history = found.row, found.history
-        effects = await self._effects(name, row)
-        writer = await self._written_by(row)
+        with self._store.reads.page():
+            found = await self._store.reads.ask(self._find, name, snapshot_id)
+            row, history = found.row, found.history
+            effects = await self._effects(name, row)
+            writer = await self._written_by(row)
         previous_id, next_id = _neighbours(history, row)
         return CommitDetail(
             commit=commit_row(history, row),

@@ -163,7 +163,7 @@ async def runs(
             problem=problem_of(error),
             bars=[],
         )
-    pushed = bool(await jobs.runs.of_table(name, span.start * MICROS_PER_MS, span.end * MICROS_PER_MS))
+    pushed = any(not run.measured for run in found)
     bars = [
         Bar(
             start=run.started_at // MICROS_PER_MS,

@@ -20,7 +20,10 @@ _Use = tuple[str | None, str | None, str | None, str | None]
 
 
 class JobRun(NamedTuple):
-    """One run of a job on one table. Instants epoch microseconds; `ended_at` None while it runs."""
+    """One run of a job on one table. Instants epoch microseconds; `ended_at` None while it runs.
+
+    `measured`: nobody told of it, metrics show it.
+    """
 
     job: str
     role: str
@@ -29,6 +32,7 @@ class JobRun(NamedTuple):
     status: str
     application_id: str | None = None
     read_snapshot_id: int | None = None
+    measured: bool = False
 
     @property
     def seconds(self) -> float | None:

@@ -216,7 +216,7 @@ def runs_of(matrix: Matrix) -> list[JobRun]:
             ended = round(finished * MICROS_PER_SECOND)
             job, role = series.labels.get("job_name", ""), series.labels.get("role", "")
             started, app_id = ended - round(seconds * MICROS_PER_SECOND), series.labels.get("application_id")
-            found.setdefault((job, role, ended), JobRun(job, role, started, ended, "ok", app_id))
+            found.setdefault((job, role, ended), JobRun(job, role, started, ended, "ok", app_id, measured=True))
     return sorted(found.values(), key=lambda run: run.started_at)
 
 

@@ -60,9 +60,10 @@ class TimelineService:
         reading = self._store.reading
         if reading.error is None or reading.lake.histories:
             reading.lake.find(name)  # an unknown table is an error of the whole, not of a lane
-        async with asyncio.TaskGroup() as group:
-            now = group.create_task(self._lanes(name, span, asked, job))
-            then = group.create_task(self._lanes(name, before, asked, job)) if before else None
+        with self._store.reads.page():
+            async with asyncio.TaskGroup() as group:
+                now = group.create_task(self._lanes(name, span, asked, job))
+                then = group.create_task(self._lanes(name, before, asked, job)) if before else None
         ordered = now.result()
         _raise_if_nothing(ordered)
         watermark = self._store.known_until(name)

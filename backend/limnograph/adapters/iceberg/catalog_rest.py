@@ -53,11 +53,12 @@ class _Last(NamedTuple):
 
 
 class BoundedRest(RestCatalog):
-    """PyIceberg's catalog, whose requests have no timeouts of their own, with ours."""
+    """PyIceberg's catalog, whose requests bound neither their time nor the size of an answer, with our bounds."""
 
     def _create_session(self) -> Session:
         session = super()._create_session()
-        setattr(session, "request", _Bounded(session.request))  # noqa: B010 - the name is a method of its class
+        bounded = _Bounded(session.request, str(self.name))
+        setattr(session, "request", bounded)  # noqa: B010 - the name is a method of its class
         return session
 
 
@@ -180,17 +181,9 @@ class RestNames:
         return response, body
 
     def _once(self, url: str, params: dict[str, str], headers: dict[str, Any]) -> tuple[Response, bytes]:
-        end = time.monotonic() + TOTAL_S
         try:
             with self._catalog._session.get(url, params=params, headers=headers, stream=True) as response:  # noqa: SLF001
-                body = bytearray()
-                for piece in response.iter_content(_PIECE):
-                    body += piece
-                    if len(body) > BODY_BYTES:
-                        raise SourceRejected(f"catalog {self.name}", f"an answer is longer than {BODY_BYTES} bytes")
-                    if time.monotonic() > end:
-                        raise SourceTimeout(f"catalog {self.name}", f"an answer takes longer than {TOTAL_S:.0f} s")
-                return response, bytes(body)
+                return response, _whole(response, self.name)
         except RequestTimeout as error:
             raise SourceTimeout(f"catalog {self.name}", "no answer in time; it is asked again") from error
         except RequestException as error:
@@ -201,13 +194,29 @@ class RestNames:
 
 
 class _Bounded:
-    """`Session.request` with timeouts, unless the caller has some."""
+    """`Session.request` with timeouts, unless the caller has some, and with `_whole` bodies, unless it streams them."""
 
-    def __init__(self, request: Any) -> None:
-        self._request = request
+    def __init__(self, request: Callable[..., Response], name: str) -> None:
+        self._request, self._name = request, name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._request(*args, **{"timeout": (CONNECT_S, READ_S), **kwargs})
+    def __call__(self, *args: Any, **kwargs: Any) -> Response:
+        response = self._request(*args, **{"timeout": (CONNECT_S, READ_S), **kwargs, "stream": True})
+        if not kwargs.get("stream"):
+            with response:
+                response._content = _whole(response, self._name)  # noqa: SLF001 - where `content` looks first
+        return response
+
+
+def _whole(response: Response, name: str) -> bytes:
+    """A body in its own coding. Raises SourceRejected, SourceTimeout, and what requests does."""
+    body, end = bytearray(), time.monotonic() + TOTAL_S
+    for piece in response.iter_content(_PIECE):
+        body += piece
+        if len(body) > BODY_BYTES:
+            raise SourceRejected(f"catalog {name}", f"an answer is longer than {BODY_BYTES >> 20} MiB")
+        if time.monotonic() > end:
+            raise SourceTimeout(f"catalog {name}", f"an answer takes longer than {TOTAL_S:.0f} s")
+    return bytes(body)
 
 
 def _quoted(escaped: str) -> str:
