@@ -57,6 +57,9 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"trino": {"url": "http://trino", "catalog": "lake", "concurrent": 0}}, "trino.concurrent"),
         ({"trino": {"url": "http://trino", "catalog": "lake", "timeout_seconds": 0}}, "trino.timeout_seconds"),
         ({"jobs": [{"name": "a", "prometheus": "other"}]}, "jobs[0].prometheus"),
+        ({"jobs": [{"name": "a"}, {"name": ""}]}, "jobs[1].name"),
+        ({"jobs": [{"name": "a"}, {"name": "b"}, {"name": "a"}]}, "jobs[2].name"),
+        ({"jobs": [{"name": "a", "select": {"": "prod"}}]}, "jobs[0].select"),
         (
             {"prometheus": {"a": {"url": "http://a"}, "b": {"url": "http://b", "max_series": 0}}},
             "prometheus.b.max_series",

@@ -42,15 +42,28 @@ def _check_catalogs(settings: Settings) -> None:
 def _check_sources(settings: Settings) -> None:
     for name, prometheus in settings.prometheus.items():
         check_http(f"prometheus.{name}.url", prometheus.url)
-    for i, job in enumerate(settings.jobs):
-        if job.prometheus and job.prometheus not in settings.prometheus:
-            raise SettingsError(f"jobs[{i}].prometheus", f"{job.prometheus!r} is not one of [prometheus.*]")
+        if prometheus.public_url:
+            check_http(f"prometheus.{name}.public_url", prometheus.public_url)
+    _check_jobs(settings)
     if settings.alertmanager is not None:
         check_http("alertmanager.url", settings.alertmanager.url)
         if settings.alertmanager.public_url:
             check_http("alertmanager.public_url", settings.alertmanager.public_url)
     if settings.trino is not None:
         _check_trino(settings.trino)
+
+
+def _check_jobs(settings: Settings) -> None:
+    names: list[str] = []
+    for i, job in enumerate(settings.jobs):
+        if not job.name or job.name in names:
+            said = f"is that of jobs[{names.index(job.name)}] too" if job.name else "is empty"
+            raise SettingsError(f"jobs[{i}].name", f"{said}; each job has a name of its own")
+        names.append(job.name)
+        if job.prometheus and job.prometheus not in settings.prometheus:
+            raise SettingsError(f"jobs[{i}].prometheus", f"{job.prometheus!r} is not one of [prometheus.*]")
+        if "" in job.select:
+            raise SettingsError(f"jobs[{i}].select", "has a label without a name; write label = value")
 
 
 def _check_trino(trino: TrinoSettings) -> None:
