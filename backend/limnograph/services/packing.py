@@ -7,7 +7,9 @@ counted in those; a column of one value takes no room. The greatest distance of 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import lru_cache
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,9 @@ _SCALED = 5
 _TYPES: dict[int, Any] = {8: np.int64, 4: np.uint32, 2: np.uint16, 1: np.uint8}
 _GAP = {4: 2**32 - 1, 2: 2**16 - 1, 1: 2**8 - 1}
 """What stands for "not known" in each width."""
+_READ: dict[int, Callable[..., tuple[int]]] = {
+    width: Struct(kind).unpack_from for width, kind in ((8, "=q"), (4, "=I"), (2, "=H"), (1, "=B"))
+}
 _LEAST, _MOST = np.int64(NULL), np.int64(2**63 - 1)
 _SEPARATOR = "\0"
 OVERHEAD = 600
@@ -75,11 +80,13 @@ class Block(NamedTuple):
         """Numbers of some columns of one row: quicker than array steps where single rows of many blocks are shown."""
         bytes_of, height, found = self.data.data, self.height, []
         for index, width, scale, first in _cells(self.codes, columns):
+            if width == 8:
+                found += _READ[8](bytes_of, first * height + 8 * row)
+                continue
             base = self.bases.item(index)
             if width:
-                at = first * height + width * row
-                stored = int.from_bytes(bytes_of[at : at + width], sys.byteorder, signed=width == 8)
-                base = stored if width == 8 else NULL if stored == _GAP[width] else base + stored * scale
+                (stored,) = _READ[width](bytes_of, first * height + width * row)
+                base = NULL if stored == _GAP[width] else base + stored * scale
             found.append(base)
         return found
 

@@ -59,12 +59,17 @@ class Segments:
         """How many numbers of each slot are less than `at` (`right`: or equal): `searchsorted` of each, in one go.
         `at` is one number for all, or one for each.
         """
-        low, high, first, times = np.zeros(len(slots), np.int64), self.count[slots], self.first[slots], self.data[0]
-        for _ in range(int(high.max(initial=0)).bit_length()):
-            middle = (low + high) // 2
-            found = times[np.minimum(first + middle, len(times) - 1)]
-            less = (found <= at if side == "right" else found < at) & (low < high)
-            low, high = np.where(less, middle + 1, low), np.where(less, high, middle)
+        times, first, left = self.data[0], self.first[slots], self.count[slots]
+        low = first.copy()
+        # Halved without a branch: where nothing is left, no half is added, whatever lies before it.
+        for _ in range(max(0, int(left.max(initial=0)) - 1).bit_length()):
+            half = left >> 1
+            found = times[low + half - 1]
+            low += half * (found <= at if side == "right" else found < at)
+            left -= half
+        found = times[np.minimum(low, len(times) - 1)]
+        low += (left > 0) & (found <= at if side == "right" else found < at)
+        low -= first
         return low
 
     def between(self, slots: Ints, start: int | Ints, end: int | Ints) -> tuple[Ints, Ints]:
