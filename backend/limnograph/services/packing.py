@@ -78,7 +78,8 @@ class Block(NamedTuple):
 
     def cells(self, row: int, columns: tuple[int, ...]) -> list[int]:
         """Numbers of some columns of one row: quicker than array steps where single rows of many blocks are shown."""
-        bytes_of, height, found = self.data.data, self.height, []
+        bytes_of, height = self.data.data, self.height
+        found: list[int] = []
         for index, width, scale, first in _cells(self.codes, columns):
             if width == 8:
                 found += _READ[8](bytes_of, first * height + 8 * row)
