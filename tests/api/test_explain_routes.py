@@ -8,11 +8,14 @@ from typing import Any
 import msgspec
 import numpy as np
 import polars as pl
+import pytest
 
+from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.events import LabelFact, RunFact, RunTable
+from limnograph.domain.series import Matrix, RangeQuery
 from limnograph.wiring.server import Parts
 from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
 
@@ -55,7 +58,14 @@ def runs(job: str, seconds: float, slow: float, *, table: str = "orders", read: 
         end = at + round(took * 1_000_000)
         told.append(
             RunFact(
-                run_id=f"{job}-{n}", status="ok", job_name=job, started_at=at, ended_at=end, at=end, tables=[touched]
+                run_id=f"{job}-{n}",
+                status="ok",
+                job_name=job,
+                started_at=at,
+                ended_at=end,
+                at=end,
+                observed_at=NOW,
+                tables=[touched],
             )
         )
     return told
@@ -91,6 +101,8 @@ def test_the_burst_before_the_slow_runs_is_named_and_shown() -> None:
     assert found["suspects"][0]["snapshot_id"] == str(BIG)
     assert found["suspects"][0]["added_data_files"] == 50_000
     assert any("cannot be told apart" in note for note in found["notes"])
+    assert found["around"][0]["low_seconds"] < 90 < found["around"][0]["high_seconds"]
+    assert found["queries"]["sql"].startswith("SELECT committed_at")
 
 
 def test_without_the_guilty_commit_no_commit_explains_it() -> None:
@@ -169,6 +181,57 @@ def test_what_a_person_says_is_kept_and_shown_and_the_newest_word_counts() -> No
         ("confirmed", str(BIG), "local")
     ]
     assert get(made, f"from=1000&to={START // 1000}")["labels"] == []
+
+
+def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_also_after_a_restart() -> None:
+    engine, inbox, clock = burst(), MemoryInbox(), FixedClock()
+    made = Parts(engine, inbox, None, clock)
+    made.store.refresh()
+    asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
+    body = {"snapshot_id": str(BIG), "from": SLOW // 1000, "to": NOW // 1000, "job_name": "churn"}
+    before = get(made)["explanation"]["hypotheses"][0]["posterior"]
+    for kind, blamed, verdict in (
+        ("rejected", [], "No commit explains"),
+        ("confirmed", [str(BIG)], "Caused by commit"),
+    ):
+        asyncio.run(asked(made, f"{TABLE}/labels", {**body, "kind": kind}))
+        clock.micros += 1
+        made = Parts(engine, inbox, None, clock)  # another process
+        made.store.refresh()
+        made.runs.restore()
+        found = get(made)["explanation"]
+        assert (found["blamed"], found["verdict"][: len(verdict)]) == (blamed, verdict)
+        burst_of = next(each for each in found["hypotheses"] if each.get("commit_id") == str(BIG))
+        assert burst_of["unlabelled"] == pytest.approx(before, abs=0.01)
+    assert "as local confirmed" in found["verdict"]
+
+
+def test_words_on_an_earlier_commit_of_the_kind_are_told_with_a_suspect() -> None:
+    engine = burst()
+    made = told(engine, runs("churn", 60, 2.5))
+    usual = next(str(each["snapshot_id"]) for each in _rows(engine) if each["snapshot_id"] != BIG)
+    body = {"kind": "rejected", "snapshot_id": usual, "from": START // 1000, "to": SLOW // 1000, "job_name": "churn"}
+    before = get(made)["explanation"]["hypotheses"][0]["posterior"]
+    asyncio.run(asked(made, f"{TABLE}/labels", body))
+    suspect = get(made)["explanation"]["hypotheses"][0]
+    assert suspect["similar"]["rejected"] == 1
+    assert suspect["posterior"] < before
+    assert any("ruled out 1" in each["text"] for each in suspect["evidence"])
+
+
+def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
+    class Hanging(MemoryMetrics):
+        async def range(self, query: RangeQuery) -> Matrix:
+            await asyncio.sleep(60)
+            return await super().range(query)
+
+    made = parts(burst(), Hanging("prometheus", {}))
+    asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("limnograph.services.explain.METRICS_S", 0.2)
+        found = get(made)
+    assert found["explanation"]["blamed"] == [str(BIG)]
+    assert any("what other jobs felt is not known" in note for note in found["notes"])
 
 
 def test_labels_of_the_meta_table_are_shown_once_with_those_of_the_inbox() -> None:

@@ -33,6 +33,10 @@ def test_names_of_prometheus_3_are_quoted_where_they_are_no_words() -> None:
     assert str(Selector(("x", "y"), {"a-b": "1"})) == '{__name__=~"x|y","a-b"="1"}'
 
 
+def test_any_of_several_values_is_a_regex_in_which_they_stand_for_themselves() -> None:
+    assert str(Selector("x", {"job": ("a", "b.c (d)|e\\")})) == 'x{job=~"a|b\\\\.c \\\\(d\\\\)\\\\|e\\\\\\\\"}'
+
+
 @pytest.mark.parametrize("name", ['a"', "a}", 'x"} or up{a="', "a\nb", "a\\"])
 def test_a_hostile_name_stays_within_its_quotes(name: str) -> None:
     assert str(Selector(name, {})) == "{" + quoted(name) + "}"

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.answers import CommitRow
+from limnograph.domain.timeline import LaneQuery
 
 Confidence = Literal["strong", "possible", "weak", "none"]
 ChangeKind = Literal["step", "ramp", "pulse", "drop"]
@@ -102,15 +103,22 @@ class LevelChange(msgspec.Struct):
     after_seconds: float
 
 
-class Similar(msgspec.Struct):
-    """Past commits of the same table, operation and writer, and how many of them a change of the job followed."""
+class Similar(msgspec.Struct, omit_defaults=True):
+    """Past commits of the same table, operation and writer, how many of them a change of the job followed, and of how
+    many a person said that they did it or did not.
+    """
 
     commits: int
     followed: int
+    confirmed: int = 0
+    rejected: int = 0
 
 
 class Hypothesis(msgspec.Struct, omit_defaults=True):
-    """One explanation of the change at index `change` of the answer; posteriors of a change add up to 1."""
+    """One explanation of the change at index `change` of the answer; posteriors of a change add up to 1.
+
+    `unlabelled`: the posterior before what a person said of this very change's suspects; absent where nobody did.
+    """
 
     kind: HypothesisKind
     posterior: float
@@ -122,6 +130,7 @@ class Hypothesis(msgspec.Struct, omit_defaults=True):
     evidence: list[Evidence] | None = None
     similar: Similar | None = None
     grade: Grade | None = None
+    unlabelled: float | None = None
 
 
 class Explanation(msgspec.Struct):
@@ -178,12 +187,37 @@ class Difference(msgspec.Struct, kw_only=True):
     weight: float
 
 
+class Competing(msgspec.Struct, kw_only=True):
+    """What else moved around a change: other jobs, or how much the job had to do.
+
+    `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
+    """
+
+    kind: Literal["jobs", "load"]
+    series: int
+    moved: int
+    ratio: float
+
+
+class Around(msgspec.Struct, kw_only=True):
+    """How well the size of a change is known: 95 % of it, in seconds, None with fewer than eight runs on a side; and
+    what else moved then.
+    """
+
+    runs_before: int
+    runs_after: int
+    low_seconds: float | None
+    high_seconds: float | None
+    competing: list[Competing]
+
+
 class ExplainPage(msgspec.Struct, kw_only=True):
     """The answer for one job of a table in a range. Instants epoch ms.
 
     `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
     `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
-    `differences`: most telling first. `watermark`: commits are known up to there.
+    `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
+    up to there. `queries`: what was asked for runs and commits, as text to copy.
     """
 
     job: str | None
@@ -197,7 +231,9 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     tables: list[str]
     explanation: Explanation
     suspects: list[CommitRow]
+    around: list[Around]
     differences: list[Difference]
     labels: list[Label]
     notes: list[str]
     watermark: int | None
+    queries: LaneQuery

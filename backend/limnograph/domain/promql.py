@@ -31,19 +31,31 @@ def _label(text: str) -> str:
     return text if _NAME.fullmatch(text) else quoted(text)
 
 
+def _matcher(label: str, value: str | tuple[str, ...]) -> str:
+    if isinstance(value, str):
+        return f"{_label(label)}={quoted(value)}"
+    return f"{_label(label)}=~{quoted(_any_of(value))}"
+
+
+def _any_of(values: tuple[str, ...]) -> str:
+    """A regex of RE2, which Prometheus anchors, that these texts match and no other."""
+    return "|".join(re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", value) for value in values)
+
+
 class Selector(NamedTuple):
     """An instant selector; with `window` seconds a range selector, `at` epoch seconds that one instant at every step.
 
-    Matchers compare for equality. Several metrics are selected by one regex, so that one evaluation answers of all.
+    Matchers compare for equality, with several values with any of them. Several metrics are selected by one regex, so
+    that one evaluation answers of all.
     """
 
     metric: str | tuple[str, ...]
-    matchers: Mapping[str, str]
+    matchers: Mapping[str, str | tuple[str, ...]]
     window: int | None = None
     at: int | None = None
 
     def __str__(self) -> str:
-        inner = [f"{_label(label)}={quoted(value)}" for label, value in sorted(self.matchers.items())]
+        inner = [_matcher(label, value) for label, value in sorted(self.matchers.items())]
         if isinstance(self.metric, str):
             name = _label(self.metric)
             name, inner = (name, inner) if name == self.metric else ("", [name, *inner])

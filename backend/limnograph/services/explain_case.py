@@ -1,27 +1,23 @@
-"""A case for Explain made of what is known here: the job's runs, other jobs' runs, commits of the tables it reads.
+"""A case for Explain made of what is known here: the job's runs and the commits of the tables it reads.
 
 Pure. Instants are epoch microseconds inside and milliseconds in the case.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from limnograph.analysis.explain.case import FEATURES
-from limnograph.domain.events import RunFact
 from limnograph.domain.explanations import CaseCommit, RunSeries
-from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
 from limnograph.services.hot_rows import places_of
-from limnograph.services.job_runs import JobRun, names_of
+from limnograph.services.job_runs import JobRun
 
-MOST_CONTROLS = 20
-LEAST_CONTROL_RUNS = 24
 NEVER = 8.64e15
 """First read of a commit that no run has read so far, where it is known what runs read."""
 
@@ -30,29 +26,6 @@ def series_of(job: str, runs: Iterable[JobRun]) -> RunSeries:
     """Ended, successful runs as the engine takes them."""
     ended = [(run.started_at / MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
     return RunSeries(job, [at for at, _ in ended], [seconds for _, seconds in ended])
-
-
-def controls_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> list[RunSeries]:
-    """Other jobs that touch none of the tables: what moves them too is not those tables' doing. Most runs first."""
-    found: dict[str, list[RunFact]] = defaultdict(list)
-    touching = {job}
-    for run in runs:
-        if run.job_name is None:
-            continue
-        if not read.isdisjoint(names_of(run)):
-            touching.add(run.job_name)
-        if run.status == "ok" and run.started_at is not None and run.ended_at is not None:
-            found[run.job_name].append(run)
-    named = [(name, ended) for name, ended in found.items() if name not in touching]
-    named = sorted(
-        ((name, ended) for name, ended in named if len(ended) >= LEAST_CONTROL_RUNS), key=lambda each: -len(each[1])
-    )
-    return [_series(name, ended) for name, ended in named[:MOST_CONTROLS]]
-
-
-def _series(name: str, runs: Sequence[RunFact]) -> RunSeries:
-    times: list[float | None] = [(run.started_at or 0) / MICROS_PER_MS for run in runs]
-    return RunSeries(name, times, [((run.ended_at or 0) - (run.started_at or 0)) / MICROS_PER_SECOND for run in runs])
 
 
 def commits_of(history: History, start: int, end: int, read: Mapping[int, float]) -> list[CaseCommit]:
@@ -74,7 +47,7 @@ def commits_of(history: History, start: int, end: int, read: Mapping[int, float]
                 table=str(history.name),
                 committed_at=max(row.committed_at, moved.get(row.snapshot_id, 0)) / MICROS_PER_MS,
                 operation=row.operation,
-                app_id=row.app_name or row.app_id,
+                app_id=writer_of(row),
                 schema_changed=bool(schemas[place]),
                 spec_changed=bool(specs[place]),
                 first_read_at=read.get(row.snapshot_id),
@@ -82,6 +55,11 @@ def commits_of(history: History, start: int, end: int, read: Mapping[int, float]
             )
         )
     return found
+
+
+def writer_of(row: SnapshotFact) -> str | None:
+    """Who wrote a commit: an application's id is another at each start, its name is not."""
+    return row.app_name or row.app_id
 
 
 def first_reads(history: History, runs: Sequence[JobRun]) -> Mapping[int, float]:

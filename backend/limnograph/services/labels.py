@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable, Sequence
 from uuid import uuid4
 
 import msgspec
@@ -11,13 +12,16 @@ import msgspec
 from limnograph.domain.errors import LimnographError
 from limnograph.domain.events import LabelFact
 from limnograph.domain.explanations import Label, LabelKind
+from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.loading import rows_by_id
 
 KIND = "label"
+MOST_ROWS = 200
 _decoder = msgspec.json.Decoder(LabelFact)
 _log = logging.getLogger("limnograph.inbox")
 
@@ -62,18 +66,18 @@ class Labels:
         await asyncio.to_thread(self._inbox.put, [item])
         return _label(fact)
 
-    def of_table(self, table_uuid: str, start: int, end: int) -> list[Label]:
-        """The newest word on each commit, of each job, in ranges that touch `[start, end)` (epoch ms). Blocks.
-
-        A source that fails takes only its words with it.
-        """
+    def of_table(self, table_uuid: str) -> list[LabelFact]:
+        """All that was said, in order of time. Blocks. A source that fails takes only its words with it."""
         facts = {fact.event_id: fact for fact in [*self._stored(table_uuid), *self._waiting(table_uuid)]}
-        newest: dict[tuple[int | None, str | None], LabelFact] = {}
-        for fact in sorted(facts.values(), key=lambda fact: (fact.at or 0, fact.event_id)):
-            low, high = fact.range_from, fact.range_to
-            if (low is None or low < end * MICROS_PER_MS) and (high is None or high >= start * MICROS_PER_MS):
-                newest[fact.snapshot_id, fact.job_name] = fact
-        return [_label(fact) for fact in newest.values() if fact.kind != "withdrawn"]
+        return sorted(facts.values(), key=lambda fact: (fact.at or 0, fact.event_id))
+
+    def rows(self, table_uuid: str, snapshot_ids: Sequence[int]) -> list[SnapshotFact]:
+        """Commits that were spoken of, as far as the meta table has them; the last MOST_ROWS of these. Blocks."""
+        try:
+            return rows_by_id(self._engine, table_uuid, tuple(snapshot_ids[-MOST_ROWS:]))
+        except LimnographError as error:
+            _log.warning("commits that were spoken of: %s", error)
+            return []
 
     def _stored(self, table_uuid: str) -> list[LabelFact]:
         try:
@@ -96,6 +100,16 @@ class Labels:
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 _log.warning("inbox: item %s is no label: %s", item.key, error)
         return [fact for fact in found if fact.table_uuid == table_uuid]
+
+
+def counting(facts: Iterable[LabelFact], start: int, end: int) -> list[Label]:
+    """The newest word on each commit, of each job, in ranges that touch `[start, end)` (epoch ms)."""
+    newest: dict[tuple[int | None, str | None], LabelFact] = {}
+    for fact in facts:
+        low, high = fact.range_from, fact.range_to
+        if (low is None or low < end * MICROS_PER_MS) and (high is None or high >= start * MICROS_PER_MS):
+            newest[fact.snapshot_id, fact.job_name] = fact
+    return [_label(fact) for fact in newest.values() if fact.kind != "withdrawn"]
 
 
 def _label(fact: LabelFact) -> Label:

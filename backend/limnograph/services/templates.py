@@ -76,6 +76,21 @@ def jobs_of_table(name: TableName, seconds: int) -> str:
     return str(Union((Labelled(runs, STAT, "runs"), Labelled(seen, STAT, "seen"))))
 
 
+def uses(seconds: int) -> str:
+    """Runs of every job on every table."""
+    return str(Aggregate("sum", ("job_name", *_TABLE), Call("increase", Selector(RUNS, {}, seconds))))
+
+
+def runs_of_jobs(names: Sequence[str], step: int) -> str:
+    """What `finished_runs` asks, of some jobs on whatever tables."""
+    width, matchers = window(step), {"job_name": tuple(names)}
+    finished, lasted = (
+        Aggregate("max", ("job_name",), Call("last_over_time", Selector(metric, matchers, width)))
+        for metric in (FINISHED, DURATION)
+    )
+    return str(Union((Labelled(finished, STAT, "finished"), Labelled(lasted, STAT, "duration"))))
+
+
 def of_page(
     matchers: Mapping[str, str], at: int, end: int, fine: int, look_back: int, *, also: Sequence[Expression] = ()
 ) -> str:

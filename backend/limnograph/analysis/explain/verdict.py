@@ -79,8 +79,12 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
             changes.append(_absorbed(told, shift))
             rest = Hypothesis("none", 1 - ABSORBED_POSTERIOR, len(changes) - 1)
             hypotheses += [Hypothesis(shift.kind, ABSORBED_POSTERIOR, len(changes) - 1), rest]
-    hypotheses.sort(key=lambda each: -_weight(changes, each))
-    hypotheses = hypotheses or [Hypothesis("none", 1.0)]
+    return concluded(case, changes, hypotheses)
+
+
+def concluded(case: str, changes: list[LevelChange], hypotheses: list[Hypothesis]) -> Explanation:
+    """Rank, blame and verdict, which follow from the posteriors."""
+    hypotheses = sorted(hypotheses, key=lambda each: -_weight(changes, each)) or [Hypothesis("none", 1.0)]
     suspects = [each for each in hypotheses if _is_blamed(changes, each)]
     blamed = list(dict.fromkeys(each.commit_id for each in suspects if each.commit_id is not None))
     verdict, confidence = _verdict(changes, hypotheses)
@@ -210,18 +214,19 @@ def _verdict(changes: list[LevelChange], hypotheses: list[Hypothesis]) -> tuple[
             return _named(changes[commit.change], commit), confidence
     change = changes[best.change or 0]
     if best.kind == "infrastructure":
-        return f"Other jobs moved at the same time: infrastructure most likely explains {_size(change)}.", "none"
+        return f"Other jobs moved at the same time: infrastructure most likely explains {size_words(change)}.", "none"
     if best.kind == "load":
-        return f"The job's load moved at the same time and most likely explains {_size(change)}.", "none"
-    return f"No commit explains {_size(change)}.", "weak" if confidence == "weak" else "none"
+        return f"The job's load moved at the same time and most likely explains {size_words(change)}.", "none"
+    return f"No commit explains {size_words(change)}.", "weak" if confidence == "weak" else "none"
 
 
 def _named(change: LevelChange, commit: Hypothesis) -> str:
     word = "Most likely" if commit.posterior >= WORDS[0][0] else "Possibly"
     where = f" of {commit.table}" if commit.table else ""
-    return f"{word}: commit {commit.commit_id}{where} coincides with {_size(change)}."
+    return f"{word}: commit {commit.commit_id}{where} coincides with {size_words(change)}."
 
 
-def _size(change: LevelChange) -> str:
+def size_words(change: LevelChange) -> str:
+    """`the slowdown from 52 s to 160 s`."""
     way = "slowdown" if change.effect_ratio >= 1 else "speed-up"
     return f"the {way} from {change.before_seconds:.3g} s to {change.after_seconds:.3g} s"

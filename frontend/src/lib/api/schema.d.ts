@@ -810,6 +810,18 @@ export interface components {
             rows: components["schemas"]["Annotation"][];
         };
         /**
+         * Around
+         * @description How well the size of a change is known: 95 % of it, in seconds, None with fewer than eight runs on a side; and
+         *         what else moved then.
+         */
+        Around: {
+            competing: components["schemas"]["Competing"][];
+            high_seconds: number | null;
+            low_seconds: number | null;
+            runs_after: number;
+            runs_before: number;
+        };
+        /**
          * BandLane
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
@@ -1045,6 +1057,19 @@ export interface components {
             seconds: number;
         };
         /**
+         * Competing
+         * @description What else moved around a change: other jobs, or how much the job had to do.
+         *
+         *         `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
+         */
+        Competing: {
+            /** @enum {unknown} */
+            kind: "jobs" | "load";
+            moved: number;
+            ratio: number;
+            series: number;
+        };
+        /**
          * Dataset
          * @description What is read or written. Namespace and name follow the dataset naming rules.
          */
@@ -1138,9 +1163,11 @@ export interface components {
          *
          *         `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
          *         `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
-         *         `differences`: most telling first. `watermark`: commits are known up to there.
+         *         `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
+         *         up to there. `queries`: what was asked for runs and commits, as text to copy.
          */
         ExplainPage: {
+            around: components["schemas"]["Around"][];
             baseline: components["schemas"]["Baseline"];
             controls: number;
             differences: components["schemas"]["Difference"][];
@@ -1149,6 +1176,7 @@ export interface components {
             job: string | null;
             labels: components["schemas"]["Label"][];
             notes: string[];
+            queries: components["schemas"]["LaneQuery"];
             runs: number;
             selected: components["schemas"]["Level"];
             since: number;
@@ -1289,6 +1317,8 @@ export interface components {
         /**
          * Hypothesis
          * @description One explanation of the change at index `change` of the answer; posteriors of a change add up to 1.
+         *
+         *         `unlabelled`: the posterior before what a person said of this very change's suspects; absent where nobody did.
          */
         Hypothesis: {
             /** @default null */
@@ -1312,6 +1342,8 @@ export interface components {
             similar: components["schemas"]["Similar"] | null;
             /** @default null */
             table: string | null;
+            /** @default null */
+            unlabelled: number | null;
         };
         /**
          * Incident
@@ -1907,11 +1939,16 @@ export interface components {
         };
         /**
          * Similar
-         * @description Past commits of the same table, operation and writer, and how many of them a change of the job followed.
+         * @description Past commits of the same table, operation and writer, how many of them a change of the job followed, and of how
+         *         many a person said that they did it or did not.
          */
         Similar: {
             commits: number;
+            /** @default 0 */
+            confirmed: number;
             followed: number;
+            /** @default 0 */
+            rejected: number;
         };
         /**
          * SizeShape

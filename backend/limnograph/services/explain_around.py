@@ -1,0 +1,117 @@
+"""Around a change: between which bounds its size lies, and what else moved then. Pure; instants epoch ms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.domain.explanations import Around, Competing, LevelChange, LoadSeries, RunSeries
+
+Floats = npt.NDArray[np.float64]
+LEAST_RUNS = 8
+"""On each side, to say how well a size is known."""
+MOST_RUNS = 100
+LEAST_OTHERS = 3
+"""Values of another series on each side, to say whether it moved."""
+MOVED = 0.1
+NORMAL_95 = 1.96
+OUTLIER = 3.0
+"""Robust standard deviations from the level beyond which a run counts as if it stood there."""
+
+
+class _Sides(NamedTuple):
+    """Logarithms before and after a change."""
+
+    before: Floats
+    after: Floats
+
+    def least(self) -> int:
+        return min(self.before.size, self.after.size)
+
+
+def around(
+    changes: Sequence[LevelChange], job: RunSeries, controls: Sequence[RunSeries], load: LoadSeries | None
+) -> list[Around]:
+    """One for each change. A side reaches to the next change, and over MOST_RUNS of the job at most."""
+    onsets = sorted({change.onset for change in changes})
+    series = _logs(job.times, job.duration_seconds)
+    found = []
+    for change in changes:
+        earlier = max((at for at in onsets if at < change.onset), default=None)
+        later = min((at for at in onsets if at > change.onset), default=None)
+        first, last = _reach(series[0], change.onset, earlier, later)
+        sides = _sides(series, first, change.onset, last)
+        low, high = _bounds(change, sides)
+        others = [_sides(_logs(each.times, each.duration_seconds), first, change.onset, last) for each in controls]
+        moved = [_sides(_logs(load.times, load.values), first, change.onset, last)] if load else []
+        competing = [_competing("jobs", others, change), _competing("load", moved, change)]
+        found.append(
+            Around(
+                runs_before=sides.before.size,
+                runs_after=sides.after.size,
+                low_seconds=low,
+                high_seconds=high,
+                competing=[each for each in competing if each is not None],
+            )
+        )
+    return found
+
+
+def _logs(times: Sequence[float | None], values: Sequence[float | None]) -> tuple[Floats, Floats]:
+    """In order of time; what is not known or not positive is left out."""
+    pairs = sorted(
+        (at, math.log(value))
+        for at, value in zip(times, values, strict=True)
+        if at is not None and value is not None and value > 0 and math.isfinite(at + value)
+    )
+    columns = np.array(pairs, np.float64).reshape(-1, 2)
+    return columns[:, 0], columns[:, 1]
+
+
+def _reach(at: Floats, onset: int, earlier: int | None, later: int | None) -> tuple[float, float]:
+    place = int(np.searchsorted(at, onset))
+    near = at[max(0, place - MOST_RUNS) : place + MOST_RUNS]
+    first, last = (float(near[0]), float(near[-1]) + 1) if near.size else (onset, onset)
+    return max(first, earlier or first), min(last, later or last)
+
+
+def _sides(series: tuple[Floats, Floats], first: float, onset: int, last: float) -> _Sides:
+    at, log = series
+    start, middle, end = np.searchsorted(at, (first, onset, last))
+    return _Sides(log[start:middle], log[middle:end])
+
+
+def _bounds(change: LevelChange, sides: _Sides) -> tuple[float | None, float | None]:
+    """Of the change's seconds: neighbouring runs move together, so many runs tell less than as many strangers would."""
+    if sides.least() < LEAST_RUNS:
+        return None, None
+    rests = [_rests(side) for side in sides]
+    together = np.concatenate(rests)
+    spread = float(np.sqrt(np.mean(together**2)))
+    pairs = np.concatenate([rest[1:] * rest[:-1] for rest in rests])
+    alike = float(np.clip(pairs.mean() / max(spread**2, 1e-12), 0.0, 0.9))
+    error = spread * math.sqrt((1 / sides.before.size + 1 / sides.after.size) * (1 + alike) / (1 - alike))
+    size = math.log(change.effect_ratio)
+    low, high = (change.before_seconds * (math.exp(size + sign * NORMAL_95 * error) - 1) for sign in (-1, 1))
+    return low, high
+
+
+def _rests(side: Floats) -> Floats:
+    """Distances from the side's level, single spikes cut."""
+    rest = side - np.median(side)
+    scale = 1.4826 * float(np.median(np.abs(rest)))
+    return np.clip(rest, -OUTLIER * scale, OUTLIER * scale) if scale > 0 else rest
+
+
+def _competing(kind: str, others: Sequence[_Sides], change: LevelChange) -> Competing | None:
+    steps = [float(np.median(each.after) - np.median(each.before)) for each in others if each.least() >= LEAST_OTHERS]
+    if not steps:
+        return None
+    way = 1 if change.effect_ratio >= 1 else -1
+    moved = sum(way * step >= math.log1p(MOVED) for step in steps)
+    ratio = math.exp(float(np.median(steps)))
+    return Competing(kind=kind, series=len(steps), moved=moved, ratio=ratio)  # type: ignore[arg-type]  # two literals

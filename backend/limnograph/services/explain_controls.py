@@ -1,0 +1,108 @@
+"""Other jobs for Explain: what moved jobs that touch none of the tables too is not those tables' doing.
+
+Their runs are those that were told to us, and those that metrics saw. Instants are epoch microseconds inside and
+milliseconds in series and questions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from limnograph.domain.errors import SourceError
+from limnograph.domain.events import RunFact
+from limnograph.domain.explanations import RunSeries
+from limnograph.domain.ids import TableName
+from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.services import page_metrics, templates
+from limnograph.services.job_runs import names_of
+from limnograph.services.jobs import runs_of
+from limnograph.services.metrics import Metrics
+
+MOST_CONTROLS = 20
+LEAST_CONTROL_RUNS = 24
+
+
+class Controls(NamedTuple):
+    """The series, those with most runs first, and why more are not known; None: nothing failed."""
+
+    series: list[RunSeries]
+    problem: str | None = None
+
+
+class Told(NamedTuple):
+    """What pushed runs tell: ended runs of each job, and the jobs that touch one of the tables."""
+
+    ended: dict[str, list[RunFact]]
+    touching: set[str]
+
+
+def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> Told:
+    """Sorts runs by job. `job` itself is none of the others."""
+    found: dict[str, list[RunFact]] = defaultdict(list)
+    touching = {job}
+    for run in runs:
+        if run.job_name is None:
+            continue
+        if not read.isdisjoint(names_of(run)):
+            touching.add(run.job_name)
+        if run.status == "ok" and run.started_at is not None and run.ended_at is not None:
+            found[run.job_name].append(run)
+    return Told(found, touching)
+
+
+async def controls(told: Told, metrics: Metrics | None, read: frozenset[TableName], start: int, end: int) -> Controls:
+    """Other jobs between two instants (epoch ms). What was told of a job comes before what was seen of it."""
+    known = {name: _series(name, runs) for name, runs in told.ended.items() if len(runs) >= LEAST_CONTROL_RUNS}
+    try:
+        seen = await _seen(metrics, told.touching | known.keys(), read, start, end) if metrics else []
+        problem = None
+    except SourceError as error:
+        seen, problem = [], error.detail
+    found = [series for name, series in known.items() if name not in told.touching]
+    return Controls(_most(found + seen), problem)
+
+
+async def _seen(
+    metrics: Metrics, others: set[str], read: frozenset[TableName], start: int, end: int
+) -> list[RunSeries]:
+    """Jobs beside `others` that metrics saw. Raises SourceError."""
+    uses = await metrics.instant(templates.uses((end - start) // 1000), end)
+    names = _busiest(uses, others, read)
+    if not names:
+        return []
+    step = page_metrics.runs_step(start, end)
+    runs = runs_of(await metrics.everywhere(RangeQuery(templates.runs_of_jobs(names, step), start, end, step)))
+    found: dict[str, list[tuple[float, float | None]]] = defaultdict(list)
+    for run in runs:
+        found[run.job].append((run.started_at / MICROS_PER_MS, run.seconds))
+    enough = {name: runs for name, runs in found.items() if len(runs) >= LEAST_CONTROL_RUNS}
+    return [RunSeries(name, [at for at, _ in runs], [took for _, took in runs]) for name, runs in enough.items()]
+
+
+def _busiest(uses: Matrix, others: set[str], read: frozenset[TableName]) -> list[str]:
+    """At most MOST_CONTROLS jobs with enough runs; none where the answer was cut: who touches what is not known."""
+    if uses.truncated:
+        return []
+    counts: dict[str, float] = {}
+    touching = set(others)
+    for series in uses.series:
+        labels = series.labels
+        job = labels.get("job_name", "")
+        on = TableName(labels.get("catalog", ""), labels.get("table_namespace", ""), labels.get("table", ""))
+        if on in read:
+            touching.add(job)
+        counts[job] = max(counts.get(job, 0.0), series.values[-1])
+    enough = [job for job, runs in counts.items() if job and job not in touching and runs >= LEAST_CONTROL_RUNS]
+    return sorted(enough, key=lambda job: (-counts[job], job))[:MOST_CONTROLS]
+
+
+def _most(found: Sequence[RunSeries]) -> list[RunSeries]:
+    return sorted(found, key=lambda each: (-len(each.times), each.id or ""))[:MOST_CONTROLS]
+
+
+def _series(name: str, runs: Sequence[RunFact]) -> RunSeries:
+    times: list[float | None] = [(run.started_at or 0) / MICROS_PER_MS for run in runs]
+    return RunSeries(name, times, [((run.ended_at or 0) - (run.started_at or 0)) / MICROS_PER_SECOND for run in runs])

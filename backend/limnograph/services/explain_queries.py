@@ -1,0 +1,33 @@
+"""What an explanation asked for runs and commits, as PromQL and SQL for people to copy; the SQL is never run. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+
+from limnograph.domain.timeline import LaneQuery
+from limnograph.services import page_metrics, templates
+from limnograph.services.explain_baseline import Windows
+from limnograph.services.history import History
+
+COLUMNS = (
+    "committed_at, table_uuid, snapshot_id, operation, app_name, added_data_files, added_bytes, removed_data_files, "
+    "added_delete_files, added_records, manifests, changed_partitions"
+)
+
+
+def queries(matchers: Mapping[str, str] | None, histories: Sequence[History], asked: Windows, meta: str) -> LaneQuery:
+    """Runs that the matchers select, None where no metrics are asked, and commits of the tables that the job reads."""
+    step = page_metrics.runs_step(asked.since, asked.end)
+    promql = None if matchers is None else templates.finished_runs(matchers, step)
+    return LaneQuery(promql=promql, sql=_commits(histories, asked, meta))
+
+
+def _commits(histories: Sequence[History], asked: Windows, meta: str) -> str:
+    start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (asked.since, asked.end))
+    uuids = ", ".join("'" + history.uuid.replace("'", "''") + "'" for history in histories)
+    return (
+        f"SELECT {COLUMNS} FROM {meta}.snapshots WHERE table_uuid IN ({uuids}) "  # noqa: S608
+        f"AND committed_at >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
+        f"AND committed_at < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY committed_at"
+    )

@@ -1,0 +1,147 @@
+"""The question that is put to the engine: the case of a job, made of meta tables, runs, metrics and labels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from limnograph.domain.answers import LinkedJob
+from limnograph.domain.events import LabelFact
+from limnograph.domain.explanations import Case, CaseCommit, Label, Selection
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.explain_baseline import DAY_MS, Windows
+from limnograph.services.explain_case import commits_of, first_reads, series_of, writer_of
+from limnograph.services.explain_controls import Controls, controls, told_of
+from limnograph.services.explain_labels import Kind, Words, newest
+from limnograph.services.history import History
+from limnograph.services.hot import HotStore
+from limnograph.services.job_runs import JobRun
+from limnograph.services.jobs import Jobs
+from limnograph.services.labels import Labels, counting
+from limnograph.services.table_histories import TableHistories
+
+HISTORY_MS = 7 * DAY_MS
+"""Commits from so long before the range tell what is usual for a table."""
+MOST_TABLES = 50
+AT_ONCE = 4
+"""Tables whose runs one explanation asks at once: cold reads are few, and others need them too."""
+NO_CONTROLS = "No other job's runs are known here: what other jobs felt too cannot be told apart from commits."
+NO_ANSWER = "Metrics did not answer ({}): what other jobs felt is not known."
+
+
+class Question(NamedTuple):
+    """`reads_known`: tables of which it is known which run read what. `notes`: what is missing."""
+
+    case: Case
+    runs: list[JobRun]
+    histories: list[History]
+    reads_known: frozenset[str]
+    words: Words
+    notes: list[str]
+
+
+class Asked(NamedTuple):
+    """Whose change, of which table, when, and all that people said of the table."""
+
+    name: TableName
+    job: LinkedJob
+    linked: Sequence[LinkedJob]
+    windows: Windows
+    said: Sequence[LabelFact]
+
+
+class Questions:
+    """Asks the job's runs, other jobs and commits, each where it lies."""
+
+    def __init__(self, store: HotStore, jobs: Jobs, tables: TableHistories, labels: Labels) -> None:
+        self._store, self._jobs, self._tables, self._labels = store, jobs, tables, labels
+
+    async def question(self, asked: Asked) -> Question:
+        """Raises NotFound, SourceError."""
+        job, since, end = asked.job.name, asked.windows.since, asked.windows.end
+        names = self._read_by(asked.name, job, since, end)
+        told = told_of(self._jobs.runs.between(since * MICROS_PER_MS, end * MICROS_PER_MS), job, frozenset(names))
+        told.touching.update(each.name for each in asked.linked)
+        runs, elsewhere, others = await asyncio.gather(
+            self._jobs.runs_between(asked.name, job, since, end),
+            self._runs_of(names[1:], since * MICROS_PER_MS, end * MICROS_PER_MS),
+            controls(told, self._jobs.metrics, frozenset(names), since, end),
+        )
+        read = [_of_job(found, job) for found in (runs, *elsewhere)]
+        return await self._store.reads.ask(self._made, asked, names, read, others)
+
+    async def _runs_of(self, names: Sequence[TableName], start: int, end: int) -> list[list[JobRun]]:
+        """Runs on each of some tables, a few tables at a time. Instants epoch microseconds."""
+        free = asyncio.Semaphore(AT_ONCE)
+
+        async def asked(name: TableName) -> list[JobRun]:
+            async with free:
+                return await self._jobs.runs.of_table(name, start, end)
+
+        return await asyncio.gather(*map(asked, names))
+
+    def _read_by(self, name: TableName, job: str, start: int, end: int) -> list[TableName]:
+        """The table itself first, then the others that settings or runs say the job reads."""
+        listed = {table.name for table in self._store.reading.lake.listed if table.name is not None}
+        read = {each for each in listed if self._jobs.reads(job, each)}
+        for run in self._jobs.runs.between(start * MICROS_PER_MS, end * MICROS_PER_MS):
+            if run.job_name == job:
+                read.update(
+                    TableName(table.catalog or "", table.namespace or "", table.table or "")
+                    for table in run.tables or ()
+                    if table.role == "reads"
+                )
+        return [name, *sorted(each for each in read & listed if each != name)][:MOST_TABLES]
+
+    def _made(self, asked: Asked, names: list[TableName], read: list[list[JobRun]], others: Controls) -> Question:
+        """Blocks. Raises SourceError."""
+        start, end = asked.windows.start, asked.windows.end
+        since = min(asked.windows.since, start - HISTORY_MS) * MICROS_PER_MS
+        histories, known = [], set()
+        commits: list[CaseCommit] = []
+        for name, runs in zip(names, read, strict=True):
+            history = self._tables.since(name, since)
+            histories.append(history)
+            read_first = first_reads(history, runs)
+            commits += commits_of(history, since, end * MICROS_PER_MS, read_first)
+            if read_first:
+                known.add(str(history.name))
+        case = Case(
+            id=f"{names[0]}/{asked.job.name}",
+            job=series_of(asked.job.name, read[0]),
+            controls=others.series,
+            commits=commits,
+            selection=Selection(float(start), float(end)),
+        )
+        words = self._words(asked, histories, commits)
+        return Question(case, read[0], histories, frozenset(known), words, _notes(others))
+
+    def _words(self, asked: Asked, histories: Sequence[History], commits: Sequence[CaseCommit]) -> Words:
+        """What people said of the suspects of this range, and ever of commits whose kind is known. Blocks."""
+        past = counting(asked.said, 0, asked.windows.end)
+        if not past:
+            return Words({}, [], {})
+        kinds: dict[str, Kind] = {each.id: (each.table, each.operation, each.app_id) for each in commits}
+        if elsewhere := [int(each.snapshot_id) for each in past if each.snapshot_id not in kinds]:
+            table, rows = str(histories[0].name), self._labels.rows(histories[0].uuid, elsewhere)
+            kinds.update((str(row.snapshot_id), (table, row.operation, writer_of(row))) for row in rows)
+        return Words(newest(_of_this_job(asked)), past, kinds)
+
+
+def _of_this_job(asked: Asked) -> list[Label]:
+    said = counting(asked.said, asked.windows.start, asked.windows.end)
+    return [each for each in said if each.job_name in {None, asked.job.name}]
+
+
+def _of_job(runs: Sequence[JobRun], job: str) -> list[JobRun]:
+    """The job's runs as a reader; all of its runs where none says that it reads."""
+    mine = [run for run in runs if run.job == job]
+    return [run for run in mine if run.role == "reads"] or mine
+
+
+def _notes(others: Controls) -> list[str]:
+    if others.problem is not None:
+        return [NO_ANSWER.format(others.problem)]
+    return [] if others.series else [NO_CONTROLS]
