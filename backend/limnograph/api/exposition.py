@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from prometheus_client import (
@@ -31,7 +32,7 @@ from limnograph.services.gauges import TableNumbers
 MAX_SERIES = 250_000
 """Series of tables on one page; 20 a table."""
 _SPECIAL = re.compile(r'[\\"\n]')
-_LABELS = "{{" + ",".join(f'{label}="{{}}"' for label in LABELS) + "}} "
+_LABELS = "{" + ",".join(f'{label}="%s"' for label in LABELS) + "} "
 _FAMILIES = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily}
 _GAUGES = (*TABLE_GAUGES, USUAL_INTERVAL)
 _NAMES = [metric.name for metric in (*_GAUGES, *TABLE_COUNTERS)]
@@ -125,7 +126,7 @@ class TablePage:
         if [one.name for one in shown] == [one.name for one in self._shown]:
             self._change(shown)
         else:
-            self._labels = [_labels(one.name) for one in shown]
+            self._labels = _labels([one.name for one in shown])
             self._families = _families(self._labels, shown)
         self._shown = shown
         parts = []
@@ -154,11 +155,10 @@ def _lines(name: str, labels: list[str], values: list[dict[str, float]]) -> list
     return [f"{name}{of}{v[name]}\n" if name in v else "" for of, v in zip(labels, values, strict=True)]
 
 
-def _labels(table: TableName) -> str:
-    parts: tuple[str, ...] = table
-    if _SPECIAL.search("".join(parts)):
-        parts = tuple(map(_escaped, parts))
-    return _LABELS.format(*parts)
+def _labels(tables: list[TableName]) -> list[str]:
+    if not _SPECIAL.search("".join(chain.from_iterable(tables))):
+        return [_LABELS % table for table in tables]
+    return [_LABELS % tuple(map(_escaped, table)) for table in tables]
 
 
 def _escaped(value: str) -> str:
