@@ -95,6 +95,16 @@ def test_freshness_rises_from_zero_at_every_commit() -> None:
     assert at(values, NOW - 2 * HOUR + MINUTE) == 48
 
 
+def test_the_age_from_which_a_table_is_stale_is_a_rule_line_once_its_pace_is_known() -> None:
+    def target(times: list[int]) -> Any:
+        rows = [row(i + 1, at) for i, at in enumerate(times)]
+        return ask(parts(lake(rows, [moved(i + 1, at) for i, at in enumerate(times)])))["lanes"]["freshness"]["target"]
+
+    assert target([NOW - i * HOUR for i in range(8, 2, -1)]) == 3 * 3_600, "three times the usual distance"
+    assert target([NOW - i * MINUTE for i in range(8, 2, -1)]) == 3_600, "an hour at least"
+    assert target([NOW - 2 * HOUR, NOW - HOUR]) is None
+
+
 def test_versions_say_what_changed_by_field_id() -> None:
     log = [
         schema(0, NOW - 9 * HOUR, (1, "uid", "int"), (2, "tmp", "string")),
@@ -150,13 +160,26 @@ def page_text(job: str | None = None, *, alerts: bool = False) -> str:
 
 
 def test_job_duration_stands_on_the_same_axis_and_nan_is_a_gap() -> None:
-    made = parts(story(), MemoryMetrics("main", duration_series()), configured=(CHURN,))
+    public = {"main": "https://prometheus.example"}
+    made = parts(story(), MemoryMetrics("main", duration_series()), configured=(CHURN,), graphs=public)
     lane = ask(made)["lanes"]["job_duration"]
     assert (lane["status"], lane["label"]) == ("ok", "churn")
+    assert lane["query"]["prometheus"] == public["main"]
     assert at(lane["mid"], NOW - 2 * HOUR) == 52
     assert at(lane["mid"], NOW - 2 * HOUR + MINUTE) == 160
     assert lane["mid"][5] is None
     assert "spark_job_duration_seconds" in lane["query"]["promql"]
+
+
+def test_of_several_servers_none_is_linked_unless_the_settings_name_the_job_s() -> None:
+    def linked(job: ConfiguredJob) -> Any:
+        sources = [MemoryMetrics("main", duration_series()), MemoryMetrics("other", {})]
+        graphs = {"main": "https://one.example", "other": "https://two.example"}
+        lane = ask(parts(story(), sources, configured=(job,), graphs=graphs))["lanes"]["job_duration"]
+        return lane["query"].get("prometheus")
+
+    assert linked(CHURN) is None
+    assert linked(ConfiguredJob(name="churn", reads=CHURN.reads, prometheus="main")) == "https://one.example"
 
 
 def test_metrics_down_leaves_the_metadata_alone() -> None:

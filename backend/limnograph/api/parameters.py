@@ -92,6 +92,13 @@ Compare = Annotated[
         schema_extra=_within(1, MAX_COMPARE_S),
     ),
 ]
+RefName = Annotated[
+    str | None,
+    QueryParameter(
+        name="ref",
+        description="Branch or tag: the lane of commits tells in `off_ref` which of them it does not lead to.",
+    ),
+]
 WithDetail = Annotated[
     bool,
     QueryParameter(name="detail", description="Also answer what the route of the table answers: one request less."),

@@ -86,13 +86,14 @@ async def get_timeline(
     lanes: p.Lanes = None,
     job: p.Job = None,
     compare: p.Compare = None,
+    ref: p.RefName = None,
     detail: p.WithDetail = False,
 ) -> Timeline:
     """Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours."""
     first, last = p.span(start, end, _now_ms(backend), 6 * p.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
     name = p.table_name(catalog, namespace, table)
-    answer = backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare)
+    answer = backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare, ref=ref)
     if not detail:
         found = await answer
         request.scope["state"][FAILED] = found.failed

@@ -41,10 +41,11 @@ class LaneProblem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LaneQuery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was asked upstream, as text to copy."""
+    """What was asked upstream, as text to copy. `prometheus`: where browsers find the server that was asked."""
 
     promql: str | None = None
     sql: str | None = None
+    prometheus: str | None = None
 
 
 class _Lane(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -68,11 +69,12 @@ class StepLane(_Lane, frozen=True, kw_only=True, tag="step"):
 
 
 class LineLane(_Lane, frozen=True, kw_only=True, tag="line"):
-    """A sampled value: null breaks the line."""
+    """A sampled value: null breaks the line. `target` is a rule line (from which age on a table counts as stale)."""
 
     v: list[float | None]
     min: list[float | None] | None = None
     max: list[float | None] | None = None
+    target: float | None = None
 
 
 class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
@@ -109,10 +111,23 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     commits: int = 1
 
 
+class RefFlag(msgspec.Struct, frozen=True, kw_only=True):
+    """A ref that was made, removed (`snapshot_id` null) or set to an older commit."""
+
+    t: int
+    ref: str
+    type: Literal["branch", "tag"]
+    snapshot_id: str | None
+
+
 class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):
-    """Commits in time order."""
+    """Commits in time order. `off_ref`: ids of those that the asked ref does not lead to; null where none was asked for
+    or it is not known.
+    """
 
     events: list[CommitEvent]
+    flags: list[RefFlag] = []
+    off_ref: list[str] | None = None
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):

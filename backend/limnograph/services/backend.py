@@ -44,9 +44,18 @@ class Timelines(Protocol):
     """Lanes of one table on one time axis."""
 
     async def answer(
-        self, name: TableName, span: TimeRange, lanes: tuple[str, ...], job: str | None, compare_s: int | None
+        self,
+        name: TableName,
+        span: TimeRange,
+        lanes: tuple[str, ...],
+        job: str | None,
+        compare_s: int | None,
+        *,
+        ref: str | None = None,
     ) -> Timeline:
-        """Raises NotFound; SourceError when no lane at all could be answered."""
+        """`ref`: the lane of commits tells which it does not lead to. Raises NotFound; SourceError when no lane at all
+        could be answered.
+        """
         ...
 
 

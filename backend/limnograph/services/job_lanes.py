@@ -56,7 +56,7 @@ async def duration(
         return _failed_discovery(absent, jobs) if job is None else absent
     own, matchers, server = jobs.own_promql(job.name), jobs.matchers(name, job.name, job.role), jobs.server(job.name)
     promql = own or templates.duration_band(matchers, span.step)
-    query = LaneQuery(promql=promql)
+    query = LaneQuery(promql=promql, prometheus=jobs.graph(server))
     try:
         if page is not None and not own and page.covers(matchers):
             matrix = page.band(matchers, server)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -47,11 +48,17 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
 
 
 class Jobs:
-    """Discovery. Without a metrics source, settings and runs alone."""
+    """Discovery. Without a metrics source, settings and runs alone. `graphs`: where browsers find metrics sources."""
 
-    def __init__(self, configured: Sequence[ConfiguredJob], runs: Runs, metrics: Metrics | None) -> None:
+    def __init__(
+        self,
+        configured: Sequence[ConfiguredJob],
+        runs: Runs,
+        metrics: Metrics | None,
+        graphs: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._configured = {job.name: job for job in configured}
-        self.runs, self.metrics = runs, metrics
+        self.runs, self.metrics, self._graphs = runs, metrics, graphs
 
     async def page(
         self, name: TableName, job: str | None, span: TimeRange, at_ms: int, also: Sequence[Expression] = ()
@@ -131,6 +138,12 @@ class Jobs:
         """Metrics source that the settings name for a job; None: whichever has its series."""
         configured = self._configured.get(job)
         return configured.prometheus or None if configured else None
+
+    def graph(self, server: str | None) -> str | None:
+        """Where browsers find the server that is asked; None when it is not known, or not which of several."""
+        if server is None and len(self._graphs) == 1:
+            return next(iter(self._graphs.values()))
+        return self._graphs.get(server) if server is not None else None
 
     async def runs_between(
         self, name: TableName, job: str | None, start_ms: int, end_ms: int, page: PageMetrics | None = None

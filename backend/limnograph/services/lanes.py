@@ -6,7 +6,6 @@ where a number is not known there is null: a gap in the drawn path, never a zero
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import NamedTuple
 
 from limnograph.analysis import alignment
@@ -26,8 +25,10 @@ from limnograph.domain.timeline import (
     LineLane,
     StepLane,
 )
-from limnograph.services import schemas
+from limnograph.services import lane_sql, ref_lane, schemas
 from limnograph.services.history import History
+from limnograph.services.reasons import usual_interval_s
+from limnograph.services.thresholds import Thresholds, stale_after_s
 
 STEP_COLUMNS = {
     "data_files": ("total_data_files", "files"),
@@ -45,7 +46,7 @@ META_LANES = ("commits", "schema", "file_size", "freshness", *STEP_COLUMNS)
 
 class MetaState(NamedTuple):
     """Status that all lanes of the metadata share. `known_until` epoch microseconds; `meta`: catalog and namespace of
-    the meta tables, for the SQL that people copy.
+    the meta tables, for the SQL that people copy. `ref`: the branch or tag whose commits are told apart.
     """
 
     status: LaneStatus
@@ -53,6 +54,7 @@ class MetaState(NamedTuple):
     problem: LaneProblem | None
     known_until: int
     meta: str = "limnograph"
+    ref: str | None = None
 
 
 def draw(lane: str, history: History, span: TimeRange, state: MetaState) -> Lane:
@@ -151,7 +153,14 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
         resolution="raw",
         query=_sql(history, span, state, "snapshot_id"),
         v=until(seconds, at, state.known_until),
+        target=stale_from_s(history, span, state),
     )
+
+
+def stale_from_s(history: History, span: TimeRange, state: MetaState) -> float | None:
+    """From which age on a table counts as stale at the end of what is shown; None with too few commits to tell."""
+    usual = usual_interval_s(history, min(span.end * MICROS_PER_MS, state.known_until))
+    return None if usual is None else stale_after_s(Thresholds(), usual)
 
 
 def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
@@ -167,6 +176,8 @@ def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
         resolution="raw",
         query=_sql(history, span, state, "snapshot_id, operation, added_data_files, removed_data_files"),
         events=[_event(history, row) for row in rows],
+        flags=ref_lane.flags(history, span),
+        off_ref=ref_lane.beside(history, state.ref, rows.numbers("snapshot_id").tolist()) if state.ref else None,
     )
 
 
@@ -236,16 +247,4 @@ def _what(before: ChangeFact | None, change: ChangeFact) -> str | None:
 
 
 def _sql(history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
-    return question(history, span, f"{state.meta}.snapshots", "committed_at", columns)
-
-
-def question(history: History, span: TimeRange, table: str, time: str, columns: str) -> LaneQuery:
-    """The question as SQL over a meta table, for people to copy; it is never run. `time`: its column of time."""
-    start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
-    uuid = history.uuid.replace("'", "''")
-    text = (
-        f"SELECT {time}, {columns} FROM {table} WHERE table_uuid = '{uuid}' "  # noqa: S608
-        f"AND {time} >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
-        f"AND {time} < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY {time}"
-    )
-    return LaneQuery(sql=text)
+    return lane_sql.question(history, span, f"{state.meta}.snapshots", "committed_at", columns)

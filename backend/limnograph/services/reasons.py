@@ -18,7 +18,7 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services import words
 from limnograph.services.burst import Burst, burst
 from limnograph.services.history import History
-from limnograph.services.thresholds import JobPace, Thresholds
+from limnograph.services.thresholds import JobPace, Thresholds, stale_after_s
 
 Severity = Literal["critical", "warning", "unknown", "ok"]
 RANK: dict[str, int] = {code: rank for rank, code in enumerate(get_args(ReasonCode))}
@@ -227,7 +227,7 @@ def _stale(seen: View) -> Reason | None:
     if usual is None or seen.moved_at is None:
         return None
     age = (seen.end - seen.moved_at) / MICROS_PER_SECOND
-    if age < max(seen.limits.stale_least_s, seen.limits.stale_intervals * usual):
+    if age < stale_after_s(seen.limits, usual):
         return None
     sentence = f"no commit for {words.seconds(age)}; usually one every {words.seconds(usual)}"
     return _reason("stale", "unknown", sentence, age)

@@ -24,6 +24,11 @@ class Thresholds(NamedTuple):
     stale_least_s: float = 3_600.0
 
 
+def stale_after_s(limits: Thresholds, usual_s: float) -> float:
+    """Age of the last commit from which on a table counts as stale."""
+    return max(limits.stale_least_s, limits.stale_intervals * usual_s)
+
+
 class JobPace(NamedTuple):
     """Median duration of a reader at the start and at the end of the range, seconds."""
 

@@ -18,7 +18,7 @@ from limnograph.analysis.alignment import Value
 from limnograph.domain.time import MAX_POINTS, MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.domain.timeline import BandLane, CommitEvent, EventsLane, Lane, LaneQuery, LineLane, StepLane
 from limnograph.domain.upkeep_facts import OPERATIONS, STATES
-from limnograph.services import lanes
+from limnograph.services import lane_sql, lanes
 from limnograph.services.cold_tiers import Rolled
 from limnograph.services.history import History
 from limnograph.services.lanes import MetaState, instants, until
@@ -163,6 +163,7 @@ def _freshness(rolled: Rolled, history: History, span: TimeRange, state: MetaSta
         v=until(low, at, state.known_until),
         min=until(low, at, state.known_until),
         max=until(high, at, state.known_until),
+        target=lanes.stale_from_s(history, span, state),
     )
 
 
@@ -242,4 +243,4 @@ def _sum(values: list[int | None]) -> int | None:
 
 def _sql(rolled: Rolled, history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
     table = {"hour": "snapshots_hourly", "day": "snapshots_daily"}[rolled.unit]
-    return lanes.question(history, span, f"{state.meta}.{table}", rolled.unit, columns)
+    return lane_sql.question(history, span, f"{state.meta}.{table}", rolled.unit, columns)

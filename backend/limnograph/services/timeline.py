@@ -53,7 +53,14 @@ class TimelineService:
         self._tiers, self._viewed, self._alerts, self._metrics = tiers, viewed, alerts, metrics
 
     async def answer(
-        self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, compare_s: int | None
+        self,
+        name: TableName,
+        span: TimeRange,
+        asked: tuple[str, ...],
+        job: str | None,
+        compare_s: int | None,
+        *,
+        ref: str | None = None,
     ) -> Timeline:
         """Lanes in the order asked. Raises NotFound, InvalidInput; SourceError when not one lane was answered."""
         before = None if compare_s is None else _earlier(span, compare_s)
@@ -62,7 +69,7 @@ class TimelineService:
             reading.lake.find(name)  # an unknown table is an error of the whole, not of a lane
         with self._store.reads.page():
             async with asyncio.TaskGroup() as group:
-                now = group.create_task(self._lanes(name, span, asked, job))
+                now = group.create_task(self._lanes(name, span, asked, job, ref))
                 then = group.create_task(self._lanes(name, before, asked, job)) if before else None
         ordered = now.result()
         _raise_if_nothing(ordered)
@@ -75,12 +82,14 @@ class TimelineService:
             cmp=Compared(seconds=(span.start - before.start) // 1000, lanes=then.result()) if before and then else None,
         )
 
-    async def _lanes(self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None) -> list[Lane]:
+    async def _lanes(
+        self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, ref: str | None = None
+    ) -> list[Lane]:
         """In the order asked; a source that fails is a lane that says so."""
         wanted = [lane for lane in asked if lane in lanes.META_LANES]
         async with asyncio.TaskGroup() as group:
             page = group.create_task(self._page(name, span, asked, job))
-            meta = group.create_task(self._meta(name, span, wanted))
+            meta = group.create_task(self._meta(name, span, wanted, ref))
             measured = group.create_task(self._measured(name, span, asked, job, page))
             alerted = group.create_task(self._alerted(name, span, asked, page))
         found = {lane.id: lane for lane in [*meta.result(), *measured.result(), *alerted.result()]}
@@ -105,10 +114,11 @@ class TimelineService:
         now_ms = self._clock.now() // MICROS_PER_MS
         return [await alert_lane.draw(self._alerts, self._metrics, name, span, now_ms, page=page)]
 
-    async def _meta(self, name: TableName, span: TimeRange, wanted: list[str]) -> list[Lane]:
+    async def _meta(self, name: TableName, span: TimeRange, wanted: list[str], ref: str | None) -> list[Lane]:
         if not wanted:
             return []
-        meta = await self._history(name, span)
+        found = await self._history(name, span)
+        meta = found._replace(state=found.state._replace(ref=ref))
         if meta.history is None:
             return [lanes.blank(lane, span, meta.state.status, meta.state.problem) for lane in wanted]
         if meta.rolled is None:

@@ -49,7 +49,8 @@ properties = {}
 """,
     "[prometheus.NAME]": """
 [prometheus.main]
-url = "https://prometheus.example.org"
+url = "http://prometheus:9090"
+public_url = "https://prometheus.example.org"
 timeout_seconds = 5
 max_series = 1000
 bearer_token_file = "secrets/prometheus"

@@ -12,6 +12,8 @@ class PrometheusSettings(Frozen, frozen=True, kw_only=True):
 
     url: str
     """`http://host:port`, with a path where it is served below one."""
+    public_url: str = ""
+    """Where browsers find it, for links to a lane's question; default `url`."""
     timeout_seconds: Deadline = 5.0
     """Total deadline of one answer, redirects and body included, seconds."""
     max_series: AtLeastOne = 1_000

@@ -16,7 +16,7 @@ from limnograph.domain.ids import TableName
 from limnograph.services.jobs import ConfiguredJob
 from limnograph.services.live import Caps
 from limnograph.services.watching import Watcher
-from limnograph.settings import Settings
+from limnograph.settings import PrometheusSettings, Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
 from limnograph.wiring.notified import Notified
 from limnograph.wiring.observe import SettingsLake
@@ -56,7 +56,13 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         catalogs=settings.catalogs,
         active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
         alertmanager=settings.alertmanager.public_url or settings.alertmanager.url if settings.alertmanager else None,
+        graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
+
+
+def _public(server: PrometheusSettings) -> str:
+    """Where browsers find a server; an address with a password in it is told nobody."""
+    return server.public_url or ("" if "@" in server.url else server.url)
 
 
 def watcher(settings: Settings, window: int, watched: Callable[[], Iterable[TableName]] = tuple) -> Watcher:

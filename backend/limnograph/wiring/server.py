@@ -95,6 +95,7 @@ class Parts:
         catalogs: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
         active: ActiveAlerts | None = None,
         alertmanager: str | None = None,
+        graphs: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         reads = ColdReads(cold_within_s)
         self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes, reads=reads)
@@ -108,7 +109,7 @@ class Parts:
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
         self.alerts = Alerts(inbox, engine, clock, reads=reads, tell=self._tell_alert)
         self._doubts = AlertDoubts(self.alerts, clock, self._metrics, active)
-        self.jobs = jobs = Jobs(configured, self.runs, self._metrics)
+        self.jobs = jobs = Jobs(configured, self.runs, self._metrics, graphs)
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
         fleet = FleetService(self.store, jobs, clock)
         self.gauges = TableGauges(self.store, counters)

@@ -1120,17 +1120,22 @@ export interface components {
         };
         /**
          * EventsLane
-         * @description Commits in time order.
+         * @description Commits in time order. `off_ref`: ids of those that the asked ref does not lead to; null where none was asked for
+         *         or it is not known.
          */
         EventsLane: {
             /** @default null */
             age_s: number | null;
             events: components["schemas"]["CommitEvent"][];
+            /** @default [] */
+            flags: components["schemas"]["RefFlag"][];
             id: string;
             /** @enum {unknown} */
             kind: "events";
             /** @default null */
             label: string | null;
+            /** @default null */
+            off_ref: string[] | null;
             /** @default null */
             problem: components["schemas"]["LaneProblem"] | null;
             /** @default null */
@@ -1440,9 +1445,11 @@ export interface components {
         };
         /**
          * LaneQuery
-         * @description What was asked upstream, as text to copy.
+         * @description What was asked upstream, as text to copy. `prometheus`: where browsers find the server that was asked.
          */
         LaneQuery: {
+            /** @default null */
+            prometheus: string | null;
             /** @default null */
             promql: string | null;
             /** @default null */
@@ -1478,7 +1485,7 @@ export interface components {
         };
         /**
          * LineLane
-         * @description A sampled value: null breaks the line.
+         * @description A sampled value: null breaks the line. `target` is a rule line (from which age on a table counts as stale).
          */
         LineLane: {
             /** @default null */
@@ -1502,6 +1509,8 @@ export interface components {
             source: "alertmanager" | "meta" | "prometheus" | "runs";
             /** @enum {unknown} */
             status: "absent" | "error" | "ok" | "partial" | "stale";
+            /** @default null */
+            target: number | null;
             unit: string;
             v: (number | null)[];
         };
@@ -1669,6 +1678,17 @@ export interface components {
         Ref: {
             name: string;
             snapshot_id: string;
+            /** @enum {unknown} */
+            type: "branch" | "tag";
+        };
+        /**
+         * RefFlag
+         * @description A ref that was made, removed (`snapshot_id` null) or set to an older commit.
+         */
+        RefFlag: {
+            ref: string;
+            snapshot_id: string | null;
+            t: number;
             /** @enum {unknown} */
             type: "branch" | "tag";
         };
@@ -4564,6 +4584,8 @@ export interface operations {
                 job?: string;
                 /** @description Also answer the period this many seconds earlier. */
                 cmp?: number;
+                /** @description Branch or tag: the lane of commits tells in `off_ref` which of them it does not lead to. */
+                ref?: string;
                 /** @description Also answer what the route of the table answers: one request less. */
                 detail?: boolean;
             };

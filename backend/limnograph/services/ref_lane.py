@@ -1,0 +1,109 @@
+"""What refs add to the lane of commits: where they moved otherwise than by a commit, and what a ref does not lead to.
+
+Pure; knows no source. A ref that goes on by commits of its own is not told: those commits are marks themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+
+from limnograph.domain.facts import ChangeFact
+from limnograph.domain.metadata import MAIN
+from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.timeline import RefFlag
+from limnograph.services.history import History
+from limnograph.services.hot_columns import NULL
+from limnograph.services.hot_rows import places_of
+from limnograph.services.ref_retention import details
+
+FLAGS_SHOWN = 200
+"""The newest ones of a range."""
+
+
+def flags(history: History, span: TimeRange) -> list[RefFlag]:
+    """Refs that were made, removed or set to an older commit in the range, oldest first."""
+    found = [*_of_main(history, span), *_of_others(history, span)]
+    return sorted(found, key=lambda flag: (flag.t, flag.ref))[-FLAGS_SHOWN:]
+
+
+def _of_main(history: History, span: TimeRange) -> list[RefFlag]:
+    """Moves of main to a commit that is older than the move before: rolled back, set, or a branch published."""
+    times, places = history.moves, history.main_places
+    commits = history.numbers("committed_at")
+    if not len(times) or not len(commits):
+        return []
+    made = np.where(places < 0, NULL, commits[places])
+    back = np.flatnonzero((made[1:] != NULL) & (made[1:] < times[:-1])) + 1
+    ids = history.main_ids
+    return [
+        RefFlag(t=int(times[i]) // MICROS_PER_MS, ref=MAIN, type="branch", snapshot_id=str(ids[i]))
+        for i in back
+        if _inside(int(times[i]), span)
+    ]
+
+
+def _of_others(history: History, span: TimeRange) -> list[RefFlag]:
+    before: dict[str, ChangeFact] = {}
+    found = []
+    for change in history.of_kind("ref"):
+        name = change.subject or ""
+        last = before.get(name)
+        before[name] = change
+        if name != MAIN and _inside(change.at, span) and not _goes_on(history, change, last):
+            told = last if change.to_value is None and last else change
+            kind: Literal["branch", "tag"] = "tag" if details(told.detail).get("type") == "tag" else "branch"
+            at = change.at // MICROS_PER_MS
+            found.append(RefFlag(t=at, ref=name, type=kind, snapshot_id=change.to_value))
+    return found
+
+
+def _goes_on(history: History, change: ChangeFact, last: ChangeFact | None) -> bool:
+    """Whether a branch went on by a commit that was made since its move before."""
+    if change.to_value is None or last is None or last.to_value is None:
+        return False
+    made = _committed_at(history, int(change.to_value))
+    return made is not None and made >= last.at
+
+
+def _inside(micros: int, span: TimeRange) -> bool:
+    return span.start * MICROS_PER_MS <= micros < span.end * MICROS_PER_MS
+
+
+def _place(history: History, snapshot_id: int) -> int:
+    return int(places_of(history.numbers("snapshot_id"), np.array([snapshot_id], np.int64))[0])
+
+
+def _committed_at(history: History, snapshot_id: int) -> int | None:
+    place = _place(history, snapshot_id)
+    made = int(history.numbers("committed_at")[place]) if place >= 0 else NULL
+    return None if made == NULL else made
+
+
+def beside(history: History, ref: str, shown: Iterable[int]) -> list[str] | None:
+    """Those of some commits that are no ancestors of a ref's head; None where the ref or its head is not known.
+
+    Below a hole in the chain of parents nothing is claimed: they count as ancestors.
+    """
+    newest = [change for change in history.of_kind("ref") if change.subject == ref]
+    head = newest[-1].to_value if newest else None
+    if head is None or _place(history, int(head)) < 0:
+        return None
+    ids, parents = history.numbers("snapshot_id").tolist(), history.numbers("parent_id").tolist()
+    place_of = {snapshot_id: place for place, snapshot_id in enumerate(ids)}
+    chain: set[int] = set()
+    here: int | None = int(head)
+    last = int(head)
+    while here is not None and here in place_of and here not in chain:
+        chain.add(here)
+        last = here
+        parent = parents[place_of[here]]
+        here = None if parent == NULL else parent
+    floor = None if here is None else _committed_at(history, last)
+    return [
+        str(each)
+        for each in shown
+        if each not in chain and (floor is None or (_committed_at(history, each) or floor) > floor)
+    ]
