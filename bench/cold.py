@@ -35,8 +35,9 @@ from limnograph.ports.query_engine import MetaQuery
 from limnograph.services import templates
 from limnograph.services.cold_tiers import TierReader
 from limnograph.services.loading import load
+from limnograph.services.rollup_marks import ROLLED_AT
 from limnograph.services.rollups import ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import ROLLED_AT, moves_of
+from limnograph.services.rollups_run import moves_of
 from serving_kit import HOUR, NOW, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

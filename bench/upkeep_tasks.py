@@ -90,7 +90,7 @@ class Aging:
         so no append to `snapshots` is dearer or cheaper for them.
         """
         from limnograph.domain.facts import HOURLY
-        from limnograph.services.rollups_run import ROLLED_CHANGES, ROLLED_SNAPSHOTS
+        from limnograph.services.rollup_marks import ROLLED_CHANGES, ROLLED_SNAPSHOTS
         from limnograph.wiring.housekeeping import housekeeping
 
         upkeep = warped_upkeep(self.session, self.lake, namespace, self.warp)

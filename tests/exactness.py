@@ -32,8 +32,9 @@ from limnograph.domain.facts import (
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.meta_store import keys_of
 from limnograph.ports.meta_upkeep import Where
+from limnograph.services.rollup_marks import raw_floor
 from limnograph.services.rollups import DAY
-from limnograph.services.rollups_run import Rollups, raw_floor
+from limnograph.services.rollups_run import Rollups
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
 

@@ -21,7 +21,8 @@ from limnograph.domain.content import Reading, Want
 from limnograph.domain.metadata import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_reader import TableReader
-from limnograph.wiring.parsing import Format, Parsing, iceberg
+from limnograph.wiring.formats import Format, iceberg
+from limnograph.wiring.parsing import Parsing
 
 COMMAND = (sys.executable, "-P", __file__)
 

@@ -39,7 +39,8 @@ from limnograph.services.changes import Observed, state_changes
 from limnograph.services.identity import series_ids
 from limnograph.services.ledger import Ledger
 from limnograph.services.sightings import first_seen, named
-from limnograph.wiring.parsing import Format, Parsing
+from limnograph.wiring.formats import Format
+from limnograph.wiring.parsing import Parsing
 from metadata_writer import MetadataTable
 from mutations import mutation_for
 

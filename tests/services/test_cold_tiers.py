@@ -16,8 +16,9 @@ from limnograph.domain.timeline import CommitEvent
 from limnograph.services import lanes, tier_lanes
 from limnograph.services.cold_tiers import TierReader, unit_of
 from limnograph.services.lanes import MetaState
+from limnograph.services.rollup_marks import RAW_FLOOR, ROLLED_AT
 from limnograph.services.rollups import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import RAW_FLOOR, ROLLED_AT, moves_of
+from limnograph.services.rollups_run import moves_of
 from serving_kit import MINUTE, NOW, UUID, lake, moved, parts, row
 
 DAYS = 12

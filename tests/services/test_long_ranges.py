@@ -19,8 +19,9 @@ from limnograph.services import page_metrics, templates
 from limnograph.services.alert_pending import selection
 from limnograph.services.cold import ColdEngine
 from limnograph.services.jobs import ConfiguredJob
+from limnograph.services.rollup_marks import ROLLED_AT
 from limnograph.services.rollups import DAY, ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import ROLLED_AT, moves_of
+from limnograph.services.rollups_run import moves_of
 from serving_kit import HOUR, MINUTE, NOW, FixedClock, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

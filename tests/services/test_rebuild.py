@@ -26,8 +26,9 @@ from limnograph.domain.failpoints import FailpointReached, Failpoints
 from limnograph.ports.meta_upkeep import Where
 from limnograph.services.appending import Appending
 from limnograph.services.rebuild import Rebuild, Rebuilt
+from limnograph.services.rollup_marks import RAW_FLOOR
 from limnograph.services.rollups import DAY
-from limnograph.services.rollups_run import RAW_FLOOR, Rollups
+from limnograph.services.rollups_run import Rollups
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes, run_all
 from memory_upkeep import MemoryUpkeep

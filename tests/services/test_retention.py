@@ -7,8 +7,8 @@ import pytest
 from limnograph.domain.facts import HOURLY, SNAPSHOTS
 from limnograph.domain.failpoints import FailpointReached, around
 from limnograph.services.retention import Kept
+from limnograph.services.rollup_marks import RAW_FLOOR
 from limnograph.services.rollups import DAY, HOUR
-from limnograph.services.rollups_run import RAW_FLOOR
 from upkeep_world import NOW, World
 
 OLD = NOW - 40 * DAY

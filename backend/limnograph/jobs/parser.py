@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from limnograph.adapters.sandbox.serving import serve
 from limnograph.jobs.logs import configure
-from limnograph.wiring.parsing import Parsing, iceberg
+from limnograph.wiring.formats import iceberg
+from limnograph.wiring.parsing import Parsing
 
 
 def main() -> None:

@@ -19,8 +19,9 @@ from limnograph.domain.metadata import MAIN
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.domain.upkeep_facts import OPERATIONS
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
+from limnograph.services.rollup_marks import ROLLED_AT, number, raw_floor
 from limnograph.services.rollups import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import ROLLED_AT, moves_of, number, raw_floor
+from limnograph.services.rollups_run import moves_of
 
 Unit = Literal["raw", "hour", "day"]
 WIDTH = {"hour": HOUR, "day": DAY}

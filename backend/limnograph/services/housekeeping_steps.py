@@ -20,7 +20,8 @@ from limnograph.services.housekeeping_journal import Journal, StepKey
 from limnograph.services.metering import tell_sizes
 from limnograph.services.repair import Repairs
 from limnograph.services.retention import Retention
-from limnograph.services.rollups_run import ROLLED_AT, Rollups, number
+from limnograph.services.rollup_marks import ROLLED_AT, number
+from limnograph.services.rollups_run import Rollups
 
 CLOSED = "closed"
 """Subject under which rewrites of closed partitions are scheduled."""

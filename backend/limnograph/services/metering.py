@@ -23,7 +23,7 @@ from limnograph.ports.tables import Tables
 from limnograph.services.backoff import BackOff
 from limnograph.services.inbox import TARGETS, DrainReport
 from limnograph.services.pass_report import PassReport
-from limnograph.services.rollups_run import raw_floor
+from limnograph.services.rollup_marks import raw_floor
 
 
 class _Passes(Protocol):

@@ -23,8 +23,8 @@ from limnograph.ports.meta_upkeep import MetaUpkeep, Where
 from limnograph.services.appending import Appending, still_new
 from limnograph.services.forgotten import forgotten_gaps, known_series, missed
 from limnograph.services.ledger import Ledger
+from limnograph.services.rollup_marks import RAW_FLOOR, ROLLED_AT, ROLLED_CHANGES, ROLLED_SNAPSHOTS, number, raw_floor
 from limnograph.services.rollups import DAY, Stamp, fold_days
-from limnograph.services.rollups_run import RAW_FLOOR, ROLLED_AT, ROLLED_CHANGES, ROLLED_SNAPSHOTS, number, raw_floor
 
 FROM_LAKE = {SNAPSHOTS, CHANGES}
 FROM_ROWS = {HOURLY, DAILY}

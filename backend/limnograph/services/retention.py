@@ -18,8 +18,9 @@ from limnograph.domain.facts import DAILY, HOURLY, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
+from limnograph.services.rollup_marks import RAW_FLOOR, raw_floor
 from limnograph.services.rollups import DAY
-from limnograph.services.rollups_run import RAW_FLOOR, Rollups, raw_floor
+from limnograph.services.rollups_run import Rollups
 
 KEYS_AT_ONCE = 100_000
 """Rows deleted by one commit."""

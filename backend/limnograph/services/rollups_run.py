@@ -1,12 +1,11 @@
 """The roll-up as a step: what is dirty since the last one, read at one cut, rolled, merged. Done twice it is the same.
 
-How far it came stands in properties of `snapshots_hourly`, set after both merges: who dies between does it again. The
+How far it came stands in properties (`rollup_marks`), set after both merges: who dies between does it again. The
 heads of a cut stood at one instant, so of two cuts one is newer in both, and the newer roll-up stays.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,13 +19,9 @@ from limnograph.domain.metadata import MAIN
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 from limnograph.services.history import main_log
+from limnograph.services.rollup_marks import ROLLED_AT, ROLLED_CHANGES, ROLLED_SNAPSHOTS, number, raw_floor
 from limnograph.services.rollups import DAY, HOUR, MOVE_COLUMNS, ROW_COLUMNS, Stamp, fold_days, roll_hours
 
-ROLLED_SNAPSHOTS, ROLLED_CHANGES = "limnograph.rolled-snapshots", "limnograph.rolled-changes"
-ROLLED_AT = "limnograph.rolled-at"
-"""Properties of `snapshots_hourly`: sequence numbers up to which all is rolled, and when (microseconds)."""
-RAW_FLOOR = "limnograph.raw-floor"
-"""Property of `snapshots`: the first day whose raw rows are all there, as a date."""
 ROWS_AT_ONCE = 200_000
 CUTS = 20
 _FRESH_ROW = ("table_uuid", "snapshot_id", "committed_at")
@@ -229,19 +224,6 @@ def moves_of(log: pl.DataFrame) -> pl.DataFrame:
         found += [(str(uuid), at, place, target) for place, (at, target) in enumerate(main_log(changes))]
     kinds = [pl.String, pl.Int64, pl.Int64, pl.Int64]
     return pl.DataFrame(found, schema=dict(zip(MOVE_COLUMNS, kinds, strict=True)), orient="row")
-
-
-def raw_floor(properties: object) -> int | None:
-    """Begin of the first day whose raw rows are all there; None while no raw row was ever deleted."""
-    text = properties.get(RAW_FLOOR) if isinstance(properties, dict) else None
-    if not isinstance(text, str):
-        return None
-    return int(dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC).timestamp()) * 1_000_000
-
-
-def number(text: str | None) -> int:
-    """A property that we wrote; 0 when it is not there."""
-    return int(text) if text and text.isdecimal() else 0
 
 
 def _parts(wanted: pl.DataFrame, rows_at_once: int) -> Iterator[pl.DataFrame]:

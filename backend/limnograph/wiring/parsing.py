@@ -37,53 +37,13 @@ from limnograph.ports.storage import Storage
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extract import extract, facts_of, to_entries
 from limnograph.services.inspect import inspect
+from limnograph.wiring.formats import FORMATS, Format, format_of, table_of
 
 FACTS_A_PART = 200
-_POINTERS = (".json", ".json.gz")
-_LOGS = (("delta", "_delta_log"), ("hudi", ".hoodie"), ("hudi", ".hoodie/timeline"), ("iceberg", "metadata"))
 _LOOKED_FOR = (
     "it has no files in _delta_log (Delta), .hoodie (Hudi) or metadata (Iceberg); "
     "name the table's folder or one of its metadata files"
 )
-
-
-class Format(NamedTuple):
-    """How tables of one format are read: a reader over a storage, and the newest pointer of a table's folder."""
-
-    reader: Callable[[Storage, Access], TableReader]
-    newest: Callable[[str, Storage], str]
-
-
-def iceberg() -> Format:
-    """Iceberg, with numbers of manifests kept in the cache folder."""
-    from limnograph.adapters.iceberg.cache import shared_cache
-    from limnograph.adapters.iceberg.locate import newest_metadata
-    from limnograph.adapters.iceberg.reader import IcebergReader
-
-    def reader(storage: Storage, access: Access) -> IcebergReader:
-        return IcebergReader(storage, shared_cache(access.cache_dir), access.most_manifests)
-
-    return Format(reader, newest_metadata)
-
-
-def delta() -> Format:
-    """Delta Lake, with log files and last states kept for the life of the process."""
-    from limnograph.adapters.delta.log import newest_version
-    from limnograph.adapters.delta.reader import DeltaReader
-
-    return Format(lambda storage, _access: DeltaReader(storage), newest_version)
-
-
-def hudi() -> Format:
-    """Apache Hudi."""
-    from limnograph.adapters.hudi.locate import newest_instant
-    from limnograph.adapters.hudi.reader import HudiReader
-
-    return Format(lambda storage, _access: HudiReader(storage), newest_instant)
-
-
-FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg, "delta": delta, "hudi": hudi}
-"""Imported when the first table of a format is asked for."""
 
 
 class Table(NamedTuple):
@@ -168,14 +128,14 @@ class Parsing:
     def _inspected(self, table_format: str | None, location: str) -> object:
         folder = table_of(location)
         table = self._table("", folder)
-        kind = table_format or _format_of(location, folder, table.storage)
+        kind = table_format or format_of(location, folder, table.storage)
         if kind is None:
             raise InvalidInput("LOCATION", f"{location} is no table: {_LOOKED_FOR}")
         read = self._format(kind)
         try:
             pointer = read.newest(location, table.storage)
         except InvalidInput as error:
-            other = _format_of(location, folder, table.storage)
+            other = format_of(location, folder, table.storage)
             if other in {None, kind}:
                 raise
             raise InvalidInput("--format", f"{location} is a table of format {other}, not {kind}") from error
@@ -253,21 +213,3 @@ def outline_of(metadata: TableMetadata) -> TableMetadata:
         for snapshot_id, snapshot in metadata.snapshots.items()
     }
     return msgspec.structs.replace(metadata, snapshots=bare)
-
-
-def table_of(location: str) -> str:
-    """Folder of the table that a person names by that folder, by the folder of its log or by a file in there."""
-    if location.endswith(_POINTERS):
-        return table_folder(location)
-    from limnograph.adapters.delta.log import table_root as delta_root
-    from limnograph.adapters.hudi.locate import table_root as hudi_root
-
-    return hudi_root(delta_root(location))
-
-
-def _format_of(location: str, folder: str, storage: Storage) -> str | None:
-    """Format of a table by where its log is; a JSON file outside of one is Iceberg's. None: there is no table."""
-    for name, log in _LOGS:
-        if storage.list(f"{folder.rstrip('/')}/{log}"):
-            return name
-    return "iceberg" if location.endswith(_POINTERS) else None

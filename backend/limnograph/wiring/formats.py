@@ -1,0 +1,70 @@
+"""The formats of tables: which one a folder is of, and what reads it; imported when one is asked for first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.storage.allowed import table_folder
+from limnograph.ports.storage import Storage
+from limnograph.ports.table_reader import TableReader
+
+_POINTERS = (".json", ".json.gz")
+_LOGS = (("delta", "_delta_log"), ("hudi", ".hoodie"), ("hudi", ".hoodie/timeline"), ("iceberg", "metadata"))
+
+
+class Format(NamedTuple):
+    """How tables of one format are read: a reader over a storage, and the newest pointer of a table's folder."""
+
+    reader: Callable[[Storage, Access], TableReader]
+    newest: Callable[[str, Storage], str]
+
+
+def iceberg() -> Format:
+    """Iceberg, with numbers of manifests kept in the cache folder."""
+    from limnograph.adapters.iceberg.cache import shared_cache
+    from limnograph.adapters.iceberg.locate import newest_metadata
+    from limnograph.adapters.iceberg.reader import IcebergReader
+
+    def reader(storage: Storage, access: Access) -> IcebergReader:
+        return IcebergReader(storage, shared_cache(access.cache_dir), access.most_manifests)
+
+    return Format(reader, newest_metadata)
+
+
+def delta() -> Format:
+    """Delta Lake, with log files and last states kept for the life of the process."""
+    from limnograph.adapters.delta.log import newest_version
+    from limnograph.adapters.delta.reader import DeltaReader
+
+    return Format(lambda storage, _access: DeltaReader(storage), newest_version)
+
+
+def hudi() -> Format:
+    """Apache Hudi."""
+    from limnograph.adapters.hudi.locate import newest_instant
+    from limnograph.adapters.hudi.reader import HudiReader
+
+    return Format(lambda storage, _access: HudiReader(storage), newest_instant)
+
+
+FORMATS: Mapping[str, Callable[[], Format]] = {"iceberg": iceberg, "delta": delta, "hudi": hudi}
+
+
+def table_of(location: str) -> str:
+    """Folder of the table that a person names by that folder, by the folder of its log or by a file in there."""
+    if location.endswith(_POINTERS):
+        return table_folder(location)
+    from limnograph.adapters.delta.log import table_root as delta_root
+    from limnograph.adapters.hudi.locate import table_root as hudi_root
+
+    return hudi_root(delta_root(location))
+
+
+def format_of(location: str, folder: str, storage: Storage) -> str | None:
+    """Format of a table by where its log is; a JSON file outside of one is Iceberg's. None: there is no table."""
+    for name, log in _LOGS:
+        if storage.list(f"{folder.rstrip('/')}/{log}"):
+            return name
+    return "iceberg" if location.endswith(_POINTERS) else None
