@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import msgspec
@@ -16,6 +17,8 @@ from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.events import LabelFact, RunFact, RunTable
 from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.ports.query_engine import MetaQuery
+from limnograph.services.explain import UNHEARD
 from limnograph.wiring.server import Parts
 from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
 
@@ -232,6 +235,23 @@ def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
         found = get(made)
     assert found["explanation"]["blamed"] == [str(BIG)]
     assert any("what other jobs felt is not known" in note for note in found["notes"])
+
+
+def test_words_that_cannot_be_read_are_missing_and_nothing_else_is() -> None:
+    ends = threading.Event()
+
+    class Hanging(MemoryEngine):
+        def select(self, query: MetaQuery) -> pl.DataFrame:
+            if query.table == "labels":
+                ends.wait(30)
+            return super().select(query)
+
+    engine = Hanging()
+    vars(engine).update(vars(burst()))
+    found = get(told(engine, runs("churn", 60, 2.5)))
+    ends.set()
+    assert found["explanation"]["blamed"] == [str(BIG)]
+    assert UNHEARD in found["notes"]
 
 
 def test_labels_of_the_meta_table_are_shown_once_with_those_of_the_inbox() -> None:

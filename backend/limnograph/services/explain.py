@@ -9,6 +9,8 @@ import msgspec
 
 from limnograph.analysis.explain import explain
 from limnograph.domain.answers import CommitRow, LinkedJob
+from limnograph.domain.errors import SourceError
+from limnograph.domain.events import LabelFact
 from limnograph.domain.explanations import (
     Around,
     Difference,
@@ -38,6 +40,9 @@ from limnograph.services.table_histories import TableHistories
 
 METRICS_S = PAGE_S
 """All that metrics are asked for one explanation."""
+LABELS_S = 2.0
+"""What people said is waited for so long: an explanation without it is better than none."""
+UNHEARD = "What people said of commits could not be read in time: it is missing here."
 NO_JOB = "No job of this table is known: add one in the settings, push its runs, or label its metrics."
 
 
@@ -56,16 +61,16 @@ class ExplainPages:
     async def page(self, name: TableName, asked: Windows, job: str | None) -> ExplainPage:
         """Raises NotFound, SourceError. What metrics do not tell within the page's time is missing, and said so."""
         uuid = self._tables.now(name).uuid
-        said = await self._store.reads.ask(self._labels.of_table, uuid)
-        labels = counting(said, asked.start, asked.end)
-        with page_budget(METRICS_S):
+        with self._store.reads.page(), page_budget(METRICS_S):
+            said = await self._said(uuid)
+            labels = counting(said or [], asked.start, asked.end)
             linked = await self._jobs.of_table(name, min(asked.end, self._clock.now() // MICROS_PER_MS))
             chosen = _chosen(linked, job)
             if chosen is None:
                 self._raise_if_unknowable()
                 return self._unknown_job(name, job, asked, labels)
             matchers = self._jobs.matchers(name, chosen.name, chosen.role) if self._jobs.metrics else None
-            known = await self._questions.question(Asked(name, chosen, linked, asked, said))
+            known = await self._questions.question(Asked(name, chosen, linked, asked, said or []))
         answer, beside, different = await asyncio.to_thread(_worked_out, known, asked)
         here, there = levels(asked, known.runs)
         return ExplainPage(
@@ -83,10 +88,18 @@ class ExplainPages:
             around=beside,
             differences=different,
             labels=[label for label in labels if label.job_name in {None, chosen.name}],
-            notes=[*known.notes, *self._missing()],
+            notes=[*known.notes, *self._missing(), *([UNHEARD] if said is None else [])],
             watermark=self._known_until(name),
             queries=queries(matchers, known.histories, asked, self._meta),
         )
+
+    async def _said(self, uuid: str) -> list[LabelFact] | None:
+        """All that was said of the table; None where it cannot be read in time."""
+        try:
+            async with asyncio.timeout(LABELS_S):
+                return await self._store.reads.ask(self._labels.of_table, uuid)
+        except (SourceError, TimeoutError):
+            return None
 
     def _raise_if_unknowable(self) -> None:
         """That no job is known means nothing while metrics, which may know one, do not answer. Raises SourceError."""
