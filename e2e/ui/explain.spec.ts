@@ -42,6 +42,7 @@ test('Explain selection', async ({ page }) => {
   const suspect = panel(page).locator('details').first();
   await expect(suspect).toContainText('48 s before');
   await expect(panel(page)).toContainText(/from 52 s to 1\d\d s \(3\.\d×\) at 03:05:00/);
+  await expect(panel(page)).toContainText(/\+1\d\d s \(95 %: \+1\d\d to \+1\d\d s\)/);
   await expect(suspect).toContainText('Evidence against');
   await expect(suspect).toContainText('declared');
   await expect(suspect.getByRole('link', { name: 'Open commit' })).toHaveAttribute(
@@ -62,6 +63,7 @@ test('No cause', async ({ page }) => {
   await changed<Explained>(page, ASKED, (body) => {
     weighed(body, { infrastructure: 0.82, none: 0.15, commit: 0.03 });
     body.controls = 4;
+    for (const each of body.around) each.competing = [{ kind: 'jobs', series: 4, moved: 4, ratio: 2.41 }];
   });
   await night(page);
   await expect(sentence(page)).toHaveText(
@@ -72,8 +74,44 @@ test('No cause', async ({ page }) => {
   await expect(first).toContainText('Infrastructure');
   await expect(first).toContainText('CPU');
   await expect(first).toContainText('82 %');
+  await expect(panel(page)).toContainText('4 other jobs were compared: 4 moved the same way');
+  await expect(panel(page)).toContainText('the median is 2.41×');
   // nothing is named, so nothing is said to have caused it
   await expect(panel(page)).not.toContainText(/caused/i);
+});
+
+test('what stands beside the lanes and what is compared with are in the address, in links and in the history', async ({
+  page,
+}) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const asked: (string | null)[] = [];
+  await page.route(ASKED, async (route) => {
+    const url = new URL(route.request().url());
+    asked.push(url.searchParams.get('baseline'));
+    url.searchParams.delete('baseline');
+    await route.fulfill({ response: await route.fetch({ url: url.href }) });
+  });
+  await night(page);
+  await expect(sentence(page)).toBeVisible();
+  await panel(page)
+    .getByRole('combobox', { name: /^Against/ })
+    .click();
+  await page.getByRole('option', { name: 'same time yesterday' }).click();
+  await expect(page).toHaveURL(/base=yesterday/);
+  await expect.poll(() => asked).toEqual([null, 'yesterday']);
+  await page.getByRole('button', { name: 'Commits', exact: true }).click();
+  await expect(page).toHaveURL(/panel=commits/);
+  await expect(panel(page)).toHaveCount(0);
+  await page.goBack();
+  await expect(sentence(page)).toBeVisible();
+  await panel(page).getByRole('button', { name: 'Copy Link to this explanation' }).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(new URL(link).searchParams.get('panel')).toBe('explain');
+  await page.goBack();
+  await expect.poll(() => asked).toEqual([null, 'yesterday', null]);
+  await page.goto(link);
+  await expect(panel(page).getByRole('combobox', { name: 'Against: same time yesterday' })).toBeVisible();
+  await expect.poll(() => asked.at(-1)).toBe('yesterday');
 });
 
 test('Recurring compaction', async ({ page }) => {

@@ -66,6 +66,7 @@ export interface Explained {
     blamed: string[];
     verdict: string;
   };
+  around: { competing: { kind: 'jobs' | 'load'; series: number; moved: number; ratio: number }[] }[];
   suspects: Commit[];
   labels: { kind: string; snapshot_id: string; t: number; author: string }[];
 }

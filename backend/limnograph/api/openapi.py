@@ -146,7 +146,7 @@ def _required(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = {"Hypothesis", "LabelIn", "LaneQuery", "RunIn", "RunTableIn", "SessionIn"}
+_OPTIONAL = {"Hypothesis", "LabelIn", "LaneQuery", "RunIn", "RunTableIn", "SessionIn", "Similar"}
 _TAKEN = {
     name
     for module in (openlineage, client_reports, notifications)

@@ -4,7 +4,7 @@ import type { ExplainQuestion, Schemas } from '#lib/api/client.ts';
 import { problemFrom, type ApiProblem } from '#lib/api/problem.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { casesOf, namedIn, outcomeOf, type Hypothesis, type Label, type Page } from './case.ts';
-import { isSame, questionOf, widened, type BaselineChoice, type Window } from './question.ts';
+import { isSame, questionOf, widened, type Baseline, type Window } from './question.ts';
 
 type Saying = Schemas['LabelIn'];
 interface Server {
@@ -19,7 +19,7 @@ export class ExplainView {
   /** What is explained or on its way; null: nothing was asked yet. */
   window = $state.raw<Window | null>(null);
   job = $state.raw<string | null>(null);
-  baseline = $state.raw<BaselineChoice>('before');
+  baseline = $state.raw<Baseline>('before');
   /** Why the last word was not stored. */
   refused = $state.raw<ApiProblem | undefined>();
   /** Snapshot id that is being spoken of. */
@@ -68,7 +68,8 @@ export class ExplainView {
     if (this.window) void this.explain(this.window);
   }
 
-  compareWith(baseline: BaselineChoice): void {
+  compareWith(baseline: Baseline): void {
+    if (String(baseline) === String(this.baseline)) return;
     this.baseline = baseline;
     this.again();
   }

@@ -5,6 +5,7 @@ export type Page = Schemas['ExplainPage'];
 export type Change = Schemas['LevelChange'];
 export type Commit = Schemas['CommitRow'];
 export type Label = Schemas['Label'];
+export type Around = Schemas['Around'];
 type Told = Schemas['Hypothesis'];
 
 /** What became of the question. */
@@ -23,6 +24,7 @@ export interface Hypothesis {
 
 export interface Case {
   readonly change: Change;
+  readonly around: Around;
   /** Best first; what was ruled out stands last. */
   readonly hypotheses: readonly Hypothesis[];
   readonly best: Hypothesis;
@@ -34,7 +36,7 @@ export interface Case {
 /** From which posterior on a commit is named, and with which word: those of the engine. */
 const WORDS: readonly (readonly [least: number, word: Confidence])[] = [
   [0.85, 'strong'],
-  [0.45, 'possible'],
+  [0.4, 'possible'],
   [0.2, 'weak'],
 ];
 const LEAST_RUNS = 16;
@@ -50,26 +52,48 @@ export function casesOf(page: Page, labels: readonly Label[] = page.labels): Cas
   const { changes, hypotheses } = page.explanation;
   const found = changes.map((change, index) => {
     const own = hypotheses.filter((told) => told.change === index);
-    return caseOf(page, change, own, labels);
+    return caseOf(page, { change, around: page.around[index] ?? NOTHING_AROUND, own }, labels);
   });
   const rank = (each: Case) => (each.change.effect_ratio > 1 ? 0 : 1);
   return found.filter((each) => each !== null).sort((a, b) => rank(a) - rank(b) || size(b) - size(a));
 }
 
+const NOTHING_AROUND: Around = {
+  runs_before: 0,
+  runs_after: 0,
+  low_seconds: null,
+  high_seconds: null,
+  competing: [],
+};
+/** What a commit that a person confirmed has of its change, as the server weighs it: people err too. */
+const CERTAIN = 0.95;
+
 const size = ({ change }: Case) => Math.abs(Math.log(change.effect_ratio)) * change.probability;
 
-function caseOf(page: Page, change: Change, own: readonly Told[], labels: readonly Label[]): Case | null {
+interface Asked {
+  readonly change: Change;
+  readonly around: Around;
+  readonly own: readonly Told[];
+}
+
+function caseOf(page: Page, { change, around, own }: Asked, labels: readonly Label[]): Case | null {
   const labelled = own.map((told) => ({
     told,
+    // what the server weighed already is weighed here, with the words said since
+    share: told.unlabelled ?? told.posterior,
     commit: page.suspects.find(({ snapshot_id: id }) => id === told.commit_id) ?? null,
     label: labels.find(({ snapshot_id: id }) => id === told.commit_id) ?? null,
   }));
-  const left = labelled.reduce((sum, each) => sum + (isOut(each.label) ? 0 : each.told.posterior), 0);
+  const sum = (group: typeof labelled) => group.reduce((whole, { share }) => whole + share, 0);
+  const sure = sum(labelled.filter(({ label }) => isConfirmed(label)));
+  const left = sum(labelled.filter(({ label }) => !isConfirmed(label) && !isOut(label)));
+  const posterior = ({ label, share }: (typeof labelled)[number]) => {
+    if (isOut(label)) return 0;
+    if (isConfirmed(label)) return (CERTAIN * share) / sure;
+    return left > 0 ? ((sure > 0 ? 1 - CERTAIN : 1) * share) / left : 0;
+  };
   const hypotheses = labelled
-    .map((each) => ({
-      ...each,
-      posterior: isOut(each.label) || left <= 0 ? 0 : each.told.posterior / left,
-    }))
+    .map(({ share, ...each }) => ({ ...each, posterior: posterior({ share, ...each }) }))
     .sort((a, b) => confirmed(b) - confirmed(a) || b.posterior - a.posterior);
   const [best] = hypotheses;
   if (!best) return null;
@@ -77,6 +101,7 @@ function caseOf(page: Page, change: Change, own: readonly Told[], labels: readon
   const confidence = WORDS.find(([least]) => commit >= least)?.[1] ?? 'none';
   return {
     change,
+    around,
     hypotheses,
     best,
     confidence: confirmed(best) ? 'strong' : confidence,

@@ -13,7 +13,10 @@ const said = (text: RegExp) =>
   expect.poll(() => document.querySelector('.verdict')?.textContent).toMatch(text);
 const WINDOW = { from: AT - 3_600_000, to: AT + 3_600_000 };
 
-async function shown(answer: Page, given: { shown?: typeof WINDOW; onexplain?: () => void } = {}) {
+async function shown(
+  answer: Page,
+  given: { shown?: typeof WINDOW; onexplain?: () => void; brief?: boolean } = {},
+) {
   const words: Label['kind'][] = [];
   const view = new ExplainView({
     ask: () => Promise.resolve(answer),
@@ -43,6 +46,56 @@ test('verdict, confidence, grade, evidence for and against, past commits, differ
     .element(screen.getByRole('link', { name: 'Open commit', exact: true }))
     .toHaveAttribute('href', `/t/lake/sales/customer_events/commits/${BURST}`);
   expect([await axeFindings(), doubleIds()]).toEqual([[], []]);
+});
+
+test('a baseline of your own is typed; what is no time or no range is said and not asked', async () => {
+  const asked: unknown[] = [];
+  const view = new ExplainView({
+    ask: (question) => {
+      asked.push([question.baseline, question.baseline_from, question.baseline_to]);
+      return Promise.resolve(explainPage());
+    },
+    say: () => Promise.reject(new Error('not asked')),
+  });
+  await view.explain(WINDOW);
+  const screen = await render(ExplainPanel, { view, link: () => 'https://here/t' });
+  await screen.getByRole('combobox', { name: /^Against/ }).click();
+  await screen.getByRole('option', { name: 'a range of your own' }).click();
+  const compare = screen.getByRole('button', { name: 'Compare' });
+  await screen.getByLabelText('Against from').fill('soon');
+  await compare.click();
+  await expect.element(screen.getByText(/Write both as/)).toBeVisible();
+  await screen.getByLabelText('Against from').fill('2026-11-20 03:00');
+  await screen.getByLabelText('to', { exact: true }).fill('2026-11-20 02:00');
+  await compare.click();
+  await expect.element(screen.getByText(/must be later/)).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+  await screen.getByLabelText('to', { exact: true }).fill('2026-11-20 05:00');
+  await compare.click();
+  const [from, to] = ['03', '05'].map((hour) => Date.parse(`2026-11-20T${hour}:00:00Z`));
+  await expect
+    .poll(() => asked)
+    .toEqual([
+      [undefined, undefined, undefined],
+      ['custom', from, to],
+    ]);
+});
+
+test('what is not in the first glance is unfolded; what can be copied', async () => {
+  const { screen } = await shown(explainPage(), { brief: true });
+  expect(document.querySelectorAll('.rows .row').length).toBe(1);
+  await expect.element(screen.getByText('Files added a commit')).not.toBeInTheDocument();
+  await screen.getByRole('button', { name: /^Other explanations/ }).click();
+  await expect.element(screen.getByText('Files added a commit')).toBeVisible();
+  await expect.element(screen.getByText(/16 other jobs were compared/)).toBeVisible();
+  const copies = screen.getByRole('group', { name: 'Copy' }).getByRole('button');
+  expect(copies.elements().map((each) => each.getAttribute('aria-label'))).toEqual([
+    'Copy Explanation as Markdown',
+    'Copy PromQL of the runs',
+    'Copy SQL of the commits',
+    'Copy Answer as JSON',
+    'Copy Link to this explanation',
+  ]);
 });
 
 test('confirm by keyboard, then undo: what was said before counts again', async () => {

@@ -4,7 +4,7 @@ import { barsOf } from './differences.ts';
 import { BURST, explainPage, label, quiet } from './fixtures.ts';
 import { isSame, questionOf } from './question.ts';
 import { explanationSummary } from './summary.ts';
-import { effectWords, linkWords, pastWords, verdict } from './words.ts';
+import { boundsWords, competingWords, effectWords, linkWords, pastWords, verdict } from './words.ts';
 
 const first = (page: Page, labels = page.labels) => casesOf(page, labels)[0]!;
 const sentence = (page: Page, labels = page.labels) => verdict(page, first(page, labels));
@@ -76,6 +76,42 @@ test('past commits of the same kind and what followed them', () => {
   );
 });
 
+test('between which bounds a change lies, of few runs that they are few, and what else moved', () => {
+  const [slower, faster] = casesOf(explainPage());
+  expect(boundsWords(slower!.change, slower!.around)).toBe('+107 s (95 %: +105 to +109 s)');
+  expect(boundsWords(faster!.change, faster!.around)).toBe(
+    '−107 s, of 6 runs after it: too few to say how exactly',
+  );
+  expect(competingWords(slower!.around)).toEqual([
+    '16 other jobs were compared: one moved the same way by a tenth or more, the median is 1.00×.',
+  ]);
+  expect(explanationSummary(explainPage(), [], 'x')).toContain('16 other jobs were compared');
+});
+
+test('what the server weighed by words that were said is weighed once, and words said since count', () => {
+  const page = explainPage({ labels: [label({ kind: 'rejected' })] });
+  page.explanation.hypotheses = page.explanation.hypotheses.map((each) =>
+    each.change === 0
+      ? { ...each, unlabelled: each.posterior, posterior: each.kind === 'commit' ? 0 : each.posterior * 25 }
+      : each,
+  );
+  const shares = (labels = page.labels) =>
+    first(page, labels).hypotheses.map(({ told, posterior }) => [told.kind, Math.round(posterior * 100)]);
+  expect(shares()).toEqual([
+    ['none', 75],
+    ['infrastructure', 25],
+    ['commit', 0],
+  ]);
+  expect(shares([])[0]).toEqual(['commit', 96]);
+  expect(shares([label()])[0]).toEqual(['commit', 95]);
+});
+
+test('earlier commits like it are told with what people said of them', () => {
+  const page = explainPage();
+  page.explanation.hypotheses[1]!.similar = { commits: 3, followed: 1, confirmed: 2, rejected: 0 };
+  expect(pastWords(first(page).best)).toContain('people confirmed 2 and ruled out 0.');
+});
+
 test('bars: shares of a whole, numbers against the larger, nothing is said to be nothing', () => {
   expect(explainPage().differences.map(barsOf)).toMatchObject([
     { name: 'Files added a commit', selected: '1,528', baseline: '12', selectedWidth: 1 },
@@ -100,4 +136,8 @@ test('a live range that moved on a little is still the same question', () => {
   expect(isSame(asked, { from: 60_000, to: asked.to + 60_000 })).toBe(true);
   expect(isSame(asked, { from: 3_600_000, to: asked.to })).toBe(false);
   expect(questionOf(asked, 'churn', 'week')).toEqual({ ...asked, job: 'churn', baseline: 'week' });
+  expect(questionOf(asked, null, [5, 9])).toEqual({
+    ...asked,
+    ...{ baseline: 'custom', baseline_from: 5, baseline_to: 9 },
+  });
 });

@@ -53,6 +53,7 @@ const hypothesis = (change: Partial<Page['explanation']['hypotheses'][number]>) 
   evidence: null,
   similar: null,
   grade: null,
+  unlabelled: null,
   ...change,
 });
 
@@ -123,7 +124,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
             typical: null,
           },
         ],
-        similar: { commits: 3, followed: 2 },
+        similar: { commits: 3, followed: 2, confirmed: 0, rejected: 0 },
         grade: 'declared',
       }),
       hypothesis({ posterior: 0.03 }),
@@ -144,6 +145,13 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
       t: AT + 146 * MINUTE,
     }),
   ],
+  around: [
+    {
+      ...{ runs_before: 100, runs_after: 49, low_seconds: 105.4, high_seconds: 108.7 },
+      competing: [{ kind: 'jobs', series: 16, moved: 1, ratio: 0.997 }],
+    },
+    { runs_before: 49, runs_after: 6, low_seconds: null, high_seconds: null, competing: [] },
+  ],
   differences: [
     { part: 'files', value: null, unit: 'files', selected: 1527.9, baseline: 11.8, weight: 0.99 },
     {
@@ -159,6 +167,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
   labels: [],
   notes: ["No other job's runs are known here: what other jobs felt too cannot be told apart from commits."],
   watermark: FROM + 6 * 60 * MINUTE,
+  queries: { promql: 'spark_job_duration_seconds', sql: 'SELECT committed_at FROM limnograph.snapshots' },
   ...change,
 });
 
@@ -172,5 +181,5 @@ export const quiet = (verdict: string, change: Partial<Page> = {}): Page => {
     blamed: [],
     verdict,
   };
-  return { ...rest, explanation: { ...told, confidence: 'none' }, suspects: [] };
+  return { ...rest, explanation: { ...told, confidence: 'none' }, suspects: [], around: [] };
 };

@@ -1,7 +1,10 @@
 // What is asked of explain: a window, a job, and what it is compared with. Pure.
 import type { ExplainQuestion } from '#lib/api/client.ts';
+import type { Baseline } from '#lib/time/url.ts';
 import type { Page } from './case.ts';
 
+export type { Baseline };
+/** As it is chosen; the ends of `custom` are typed. */
 export type BaselineChoice = Page['baseline']['kind'];
 
 export interface Window {
@@ -13,14 +16,22 @@ export const BASELINES: readonly { value: BaselineChoice; label: string }[] = [
   { value: 'before', label: '4× before' },
   { value: 'yesterday', label: 'same time yesterday' },
   { value: 'week', label: 'same time last week' },
+  { value: 'custom', label: 'a range of your own' },
 ];
+export const choiceOf = (baseline: Baseline): BaselineChoice =>
+  typeof baseline === 'string' ? baseline : 'custom';
 
-export function questionOf(window: Window, job: string | null, baseline: BaselineChoice): ExplainQuestion {
+export function questionOf(window: Window, job: string | null, baseline: Baseline): ExplainQuestion {
+  const choice = choiceOf(baseline);
   return {
     from: Math.round(window.from),
     to: Math.round(window.to),
     ...(job !== null && { job }),
-    ...(baseline !== 'before' && { baseline }),
+    ...(choice !== 'before' && { baseline: choice }),
+    ...(typeof baseline !== 'string' && {
+      baseline_from: Math.round(baseline[0]),
+      baseline_to: Math.round(baseline[1]),
+    }),
   };
 }
 

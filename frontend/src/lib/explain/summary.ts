@@ -2,7 +2,17 @@
 import { percent } from '#lib/format/count.ts';
 import { iso, span } from '#lib/format/instant.ts';
 import { casesOf, namedIn, type Hypothesis, type Label, type Page } from './case.ts';
-import { commitWords, effectWords, gradeWords, labelWords, leadWords, rivalWords, verdict } from './words.ts';
+import {
+  boundsWords,
+  commitWords,
+  competingWords,
+  effectWords,
+  gradeWords,
+  labelWords,
+  leadWords,
+  rivalWords,
+  verdict,
+} from './words.ts';
 
 /** Text that others chose stays text: no link, no markup, no table of its own. */
 const plain = (text: string) => text.replace(/[\\`*_{}[\]()#+!|<>~]/g, '\\$&').replace(/\s+/g, ' ');
@@ -12,7 +22,8 @@ export function explanationSummary(page: Page, labels: readonly Label[], link: s
   const [first] = cases;
   const named = first && namedIn(first);
   const lines = [`**${plain(verdict(page, first))}**`, ''];
-  if (first) lines.push(`- ${plain(effectWords(page, first.change))}`);
+  if (first)
+    lines.push(`- ${plain(effectWords(page, first.change))} ${boundsWords(first.change, first.around)}`);
   if (named) lines.push(...suspectLines(named));
   lines.push(
     `- Explained: ${iso(page.from)} to ${iso(page.to)}, compared with ${span(page.baseline.from, page.baseline.to)}`,
@@ -21,6 +32,7 @@ export function explanationSummary(page: Page, labels: readonly Label[], link: s
     lines.push('', '| explanation | probability | commit |', '| --- | ---: | --- |');
     for (const each of first.hypotheses) lines.push(row(each));
   }
+  if (first) for (const words of competingWords(first.around)) lines.push('', words);
   for (const note of page.notes) lines.push('', plain(note));
   return [...lines, '', link, ''].join('\n');
 }

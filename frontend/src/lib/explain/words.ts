@@ -1,10 +1,18 @@
 // The verdict in words. A commit "coincides with" a change or is "most likely"; it "caused" one only after a person
 // confirmed that. Pure.
 import { headline } from '#lib/commit/headline.ts';
-import { ratio } from '#lib/format/count.ts';
+import { count, ratio, signed } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import { clockSeconds, dayMonth } from '#lib/format/instant.ts';
-import { isConfirmed, namedIn, type Case, type Change, type Hypothesis, type Page } from './case.ts';
+import {
+  isConfirmed,
+  namedIn,
+  type Around,
+  type Case,
+  type Change,
+  type Hypothesis,
+  type Page,
+} from './case.ts';
 
 /** The sentence that stands first. */
 export function verdict(page: Page, first: Case | undefined): string {
@@ -58,6 +66,29 @@ export function effectWords(page: Page, change: Change): string {
   return `${page.job ?? 'The job'} went ${levels} at ${clockSeconds(change.onset)}; it ${lasting(page, change)}.`;
 }
 
+/** `+107 s (95 %: +105 to +109 s)`; how little is known, where it is little. */
+export function boundsWords(
+  change: Change,
+  { runs_before, runs_after, low_seconds, high_seconds }: Around,
+): string {
+  const size = signed(change.effect_seconds, seconds);
+  if (low_seconds !== null && high_seconds !== null)
+    return `${size} (95 %: ${signed(low_seconds, count)} to ${signed(high_seconds, seconds)})`;
+  const [runs, side] = runs_after < runs_before ? [runs_after, 'after'] : [runs_before, 'before'];
+  return `${size}, of ${runs === 1 ? 'one run' : `${runs} runs`} ${side} it: too few to say how exactly`;
+}
+
+/** What else moved then, a sentence each. */
+export function competingWords({ competing }: Around): string[] {
+  return competing.map(({ kind, series, moved, ratio: by }) => {
+    const times = `${by.toFixed(2)}×`;
+    if (kind === 'load') return `Load, how much the job had to do: ${times}.`;
+    const jobs = series === 1 ? 'One other job was compared' : `${series} other jobs were compared`;
+    const how = moved === 0 ? 'none moved' : moved === 1 ? 'one moved' : `${moved} moved`;
+    return `${jobs}: ${how} the same way by a tenth or more, the median is ${times}.`;
+  });
+}
+
 /** `coincides with` until a person confirmed it. */
 export const linkWords = ({ label }: Hypothesis): string =>
   isConfirmed(label) ? 'caused it' : 'coincides with it';
@@ -97,10 +128,17 @@ export function pastWords({ told, commit }: Hypothesis): string | null {
   const { similar } = told;
   if (!similar) return null;
   const kind = `${commit?.operation ?? 'commit'}s by the same writer`;
-  if (similar.commits === 0) return `No other ${kind} in the days before.`;
+  const people = saidWords(similar.confirmed ?? 0, similar.rejected ?? 0);
+  if (similar.commits === 0) return `No other ${kind} in the days before.${people}`;
   const followed =
     similar.followed === 0 ? 'none was' : similar.followed === 1 ? 'one was' : `${similar.followed} were`;
-  return `${similar.commits} other ${kind} in the days before: ${followed} followed by a change of this job.`;
+  return `${similar.commits} other ${kind} in the days before: ${followed} followed by a change of this job.${people}`;
+}
+
+/** How often people said that an earlier one did it, and that it did not. */
+function saidWords(confirmed: number, rejected: number): string {
+  if (confirmed + rejected === 0) return '';
+  return ` Of earlier ones like it people confirmed ${confirmed} and ruled out ${rejected}.`;
 }
 
 /** Who said what, and when. */

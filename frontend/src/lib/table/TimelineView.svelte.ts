@@ -4,7 +4,7 @@ import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { periodFor } from '#lib/time/period.ts';
 import { absolute, type RangeText } from '#lib/time/range.ts';
-import { readUrl, type TimelineUrl } from '#lib/time/url.ts';
+import { readUrl, type Baseline, type TimelineUrl } from '#lib/time/url.ts';
 
 export class TimelineView {
   readonly range = new TimeRange();
@@ -17,6 +17,10 @@ export class TimelineView {
   job = $state<string | null>(null);
   /** Seconds to the period that is compared with. */
   cmp = $state<number | null>(null);
+  /** What stands beside the timeline; null: the open commit, else why the job changed. */
+  panel = $state<TimelineUrl['panel']>(null);
+  /** What an explanation compares with. */
+  base = $state.raw<Baseline>('before');
   /** Parameters of the URL that could not be read: their defaults are shown. */
   unread = $state.raw<readonly string[]>([]);
   /** True while the range changes many times in a row (wheel, held keys): nobody needs every stop of it. */
@@ -35,6 +39,8 @@ export class TimelineView {
     log: this.log,
     job: this.job,
     cmp: this.cmp,
+    panel: this.panel,
+    base: this.base,
   });
 
   read(query: URLSearchParams): void {
@@ -48,6 +54,9 @@ export class TimelineView {
     this.cursor.selection = state.sel;
     [this.commit, this.lanes, this.job] = [state.commit, state.lanes, state.job];
     [this.log, this.cmp] = [state.log, state.cmp];
+    this.panel = state.panel;
+    // the same pair must stay the same object, or it would be asked again
+    if (String(this.base) !== String(state.base)) this.base = state.base;
     [this.unread, this.gliding] = [unread, false];
   }
 

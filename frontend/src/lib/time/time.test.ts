@@ -83,6 +83,8 @@ describe('url', () => {
     log: null,
     job: null,
     cmp: null,
+    panel: null,
+    base: 'before',
   };
   const full: TimelineUrl = {
     range: { from: 'now-6h', to: 'now' },
@@ -95,6 +97,8 @@ describe('url', () => {
     log: ['data_files'],
     job: 'churn & co',
     cmp: 86_400,
+    panel: 'explain',
+    base: [at('20T03:00:00'), at('20T03:30:00')],
   };
   test('defaults are omitted', () => expect(writeUrl(plain, new URLSearchParams())).toBe(''));
   test('what is written is read again, every digit of the id', () => {
@@ -114,9 +118,12 @@ describe('url', () => {
     expect(writeUrl(plain, new URLSearchParams('tz=browser&at=1795230252000'))).toBe('?tz=browser');
   });
   test('an unreadable value becomes the default and is named', () => {
-    const read = readUrl(new URLSearchParams('from=soon&at=x&sel=5..1&c=12ab&lanes=A!&cmp=soon'), NOW);
+    const read = readUrl(
+      new URLSearchParams('from=soon&at=x&sel=5..1&c=12ab&lanes=A!&cmp=soon&panel=all&base=never'),
+      NOW,
+    );
     expect(read.state).toEqual(plain);
-    expect(read.unread).toEqual(['from', 'at', 'sel', 'c', 'lanes', 'cmp']);
+    expect(read.unread).toEqual(['from', 'at', 'sel', 'c', 'lanes', 'cmp', 'panel', 'base']);
   });
   test("Grafana's time and time.window centre a window, and are replaced on writing", () => {
     const query = new URLSearchParams('time=1795230252000&time.window=3600000');
@@ -136,6 +143,8 @@ describe('url', () => {
       { lanes: full.lanes },
       { log: [] },
       { cmp: full.cmp },
+      { panel: full.panel },
+      { base: 'week' } as const,
     ])
       expect(historyMove(plain, { ...plain, at: 5, ...chosen })).toBe('push');
   });

@@ -5,6 +5,9 @@ import { parseInstant, resolveRange, type RangeText } from './range.ts';
 import { usualRange } from './usual.ts';
 import { isZone } from './zone.ts';
 
+/** What a range is compared with when it is explained: a name, or a span (epoch ms). */
+export type Baseline = 'before' | 'yesterday' | 'week' | readonly [from: number, to: number];
+
 export interface TimelineUrl {
   readonly range: RangeText;
   /** Where the cursor rests; null: at the end. */
@@ -24,6 +27,9 @@ export interface TimelineUrl {
   readonly job: string | null;
   /** Also the period this many seconds earlier. */
   readonly cmp: number | null;
+  /** What stands beside the timeline; null: the open commit, else why the job changed. */
+  readonly panel: 'explain' | 'commits' | null;
+  readonly base: Baseline;
 }
 
 export interface ReadUrl {
@@ -57,6 +63,9 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     log: read('log', (text) => (text === NONE ? [] : LANES.test(text) ? text.split(',') : null)),
     job: read('job', (text) => text),
     cmp: read('cmp', readPeriod),
+    panel: read('panel', (text) => (text === 'explain' || text === 'commits' ? text : null)),
+    base:
+      read('base', (text) => (text === 'yesterday' || text === 'week' ? text : parsePair(text))) ?? 'before',
   };
   // `state/zone.svelte.ts` reads it for all pages; here it is only told when nobody knows it
   read('tz', (text) => isZone(text) || null);
@@ -106,24 +115,30 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
   put('at', ms(state.at));
   put('a', ms(state.pin));
   put('marks', state.marks.map(Math.round).join(',') || null);
-  put('sel', state.sel && `${ms(state.sel[0])}..${ms(state.sel[1])}`);
+  put('sel', state.sel && pairText(state.sel));
   put('c', state.commit);
   put('lanes', state.lanes && state.lanes.join(','));
   put('log', state.log && (state.log.join(',') || NONE));
   put('job', state.job);
   put('cmp', state.cmp === null ? null : writePeriod(state.cmp));
+  put('panel', state.panel);
+  put(
+    'base',
+    typeof state.base !== 'string' ? pairText(state.base) : state.base === 'before' ? null : state.base,
+  );
   const text = next.toString();
   return text ? `?${text}` : '';
 }
 
+const pairText = ([from, to]: readonly [number, number]) => `${ms(from)}..${ms(to)}`;
 const ms = <T extends number | null>(value: T) => (value === null ? null : String(Math.round(value)));
 
 /** How the browser's history takes a change: what the reader chose makes an entry, where the cursor stands does not. */
 export function historyMove(before: TimelineUrl, after: TimelineUrl): 'none' | 'push' | 'replace' {
   const same = (pick: (state: TimelineUrl) => unknown) =>
     JSON.stringify(pick(before)) === JSON.stringify(pick(after));
-  if (!same(({ range, sel, commit, lanes, log, job, cmp }) => [range, sel, commit, lanes, log, job, cmp]))
-    return 'push';
+  const chosen = ({ at: _at, pin: _pin, marks: _marks, ...rest }: TimelineUrl) => rest;
+  if (!same(chosen)) return 'push';
   return same(({ at, pin, marks }) => [at && Math.round(at), pin && Math.round(pin), marks.map(Math.round)])
     ? 'none'
     : 'replace';
