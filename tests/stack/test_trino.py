@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import threading
 import time
@@ -17,10 +18,12 @@ import trino
 import postgres
 import trino_server
 from limnograph.adapters.embedded.engine import EmbeddedEngine
+from limnograph.adapters.iceberg.schema import iceberg_schema, table_properties
 from limnograph.adapters.trino.asking import Answer, Asking, Coordinator
 from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
+from limnograph.domain.facts import REPORTS
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.ports.stopping import STOP, Stop
 from query_engine_contract import *  # noqa: F403  # the tests of the contract
@@ -30,6 +33,7 @@ pytestmark = [
     pytest.mark.skipif(postgres.program("initdb") is None, reason="PostgreSQL is not installed (make system)"),
     pytest.mark.skipif(not trino_server.installed(), reason="Trino is not installed (make stack)"),
 ]
+RUNBOOKS = Path(__file__).parents[2] / "docs" / "runbooks"
 SLOW = "SELECT count(*) FROM UNNEST(sequence(1, 10000)) a(x), UNNEST(sequence(1, 10000)) b(y), UNNEST(sequence(1, 9)) c"
 """Hours of work for one processor."""
 _numbers = count()
@@ -178,6 +182,26 @@ def test_a_catalog_of_trino_that_is_another_one_is_named(world: World) -> None:
     ):
         with pytest.raises(SourceRejected, match=words):
             TrinoEngine(at, pins).select(MetaQuery(table="snapshots"))
+
+
+def test_every_statement_of_the_runbooks_runs(world: World) -> None:
+    """On the names they use: the meta tables, and a table of the reader's."""
+    meta = Iceberg(world.folder, **world.properties)
+    meta.fill(ROWS, LOG)
+    meta.catalog.create_table((meta.namespace, REPORTS.name), iceberg_schema(REPORTS), properties=table_properties())
+    meta.catalog.create_namespace("sales")
+    asked, table = coordinator(world), "lake.sales.customer_events"
+    texts = [file.read_text() for file in sorted(RUNBOOKS.glob("*.md"))]
+    blocks = [block for text in texts for block in re.findall(r"```trino\n(.*?)```", text, re.DOTALL)]
+    statements = [part.strip().rstrip(";") for block in blocks for part in block.split(";\n") if part.strip()]
+    assert len(statements) >= 10
+    for statement in (
+        f"CREATE TABLE {table} (id bigint, event_date date) WITH (partitioning = ARRAY['event_date'])",
+        f"INSERT INTO {table} VALUES (1, DATE '2026-11-20'), (2, DATE '2026-11-21')",
+        *statements,
+    ):
+        asked.ask(Statement(statement, []), time.monotonic() + 60)
+    assert rows(asked.ask(Statement(f"SELECT count(*) FROM {table}", []), time.monotonic() + 60)) == [[2]]
 
 
 def test_questions_side_by_side_do_not_mix(made: Made) -> None:
