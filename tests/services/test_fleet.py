@@ -243,3 +243,57 @@ def test_files_before_a_burst_that_nobody_counted_are_not_told() -> None:
     orphan = row(BIG, BURST, 51_202, added_data_files=50_000, parent_id=77)
     found = only(parts(lake([orphan], [moved(BIG, BURST)]))).reason
     assert found.sentence == "50,000 files in one append at 03:04"
+
+
+def test_differences_are_taken_against_the_instant_that_is_asked_for_and_reasons_are_not() -> None:
+    made = parts(burst())
+    assert only(made, compare_s=86_400) == only(made)
+    recent = only(made, compare_s=3_600)
+    assert (recent.deltas.data_files, only(made).deltas.data_files) == (0, 50_000)
+    assert (recent.reason, recent.values, recent.spark) == (only(made).reason, only(made).values, only(made).spark)
+    short = {"start": (NOW - HOUR) // 1000}
+    assert only(made, **short).deltas.data_files == 0
+    assert only(made, **short, compare_s=86_400).deltas.data_files == 50_000
+    assert only(made, **short, compare_s=10 * 86_400).deltas.data_files is None
+
+
+def test_a_job_is_compared_with_the_instant_that_is_asked_for() -> None:
+    labels = {"catalog": "lake", "table_namespace": "sales", "table": "orders", "job_name": "churn"}
+    hour, end = (NOW - HOUR) // 1000, NOW // 1000
+    series = {
+        templates.median_duration_by_table(600): [Series(labels, [hour, end], [150.0, 160.0])],
+        templates.median_duration_by_table(3_600): [Series(labels, [START, end], [52.0, 160.0])],
+    }
+    made = parts(lake([row(1, NOW - 2 * HOUR)]), MemoryMetrics("main", series))
+    found = only(made, start=hour, compare_s=86_400)
+    assert (found.deltas.job_duration_ratio, found.reason.code) == (3.077, "none")
+
+
+def sized(number, before, after, **fields):
+    name = {"table_uuid": str(uuid.UUID(int=number)), "table": f"t{number}"}
+    small, deletes, skew = fields.get("small", 0), fields.get("deletes", 0), fields.get("skew")
+    told = {"small_files": small, "total_delete_files": deletes, "skew_max_over_median": skew}
+    return [row(10 * number, NOW - 30 * HOUR, before, **name), row(10 * number + 1, NOW - HOUR, after, **name, **told)]
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("delta_data_files", "2134"),
+        ("delta_share_data_files", "1234"),
+        ("small_share", "3124"),
+        ("delete_share", "1324"),
+        ("skew", "2134"),
+    ],
+)
+def test_shares_and_skew_are_sorted_by(sort: str, order: str) -> None:
+    told = [
+        sized(1, 10, 20, small=10, deletes=10, skew=1.5),
+        sized(2, 1_000, 1_100, small=100, deletes=11, skew=9.0),
+        sized(3, 100, 100, small=90, deletes=20),
+        sized(4, None, None),
+    ]
+    found = page(parts(lake([fact for rows in told for fact in rows])), sort=sort).rows
+    assert "".join(each.table[1:] for each in found) == order
+    if sort == "skew":
+        assert [each.values.skew_max_over_median for each in found] == [9.0, 1.5, None, None]

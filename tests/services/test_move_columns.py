@@ -1,13 +1,14 @@
 """Vectors over all tables say what each table's own history says, whatever main did."""
 
 import asyncio
+from itertools import pairwise
 from random import Random
 
 import numpy as np
 import pytest
 
 from limnograph.domain.asked import FleetQuery
-from limnograph.services import numbers, reasons
+from limnograph.services import fleet_heat, numbers, reasons
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL
 from limnograph.services.lake import Facts
@@ -99,8 +100,24 @@ def test_the_order_of_the_fleet_is_that_of_the_reasons_that_its_rows_give(seed: 
         for one in shown:
             own = views[one.table]
             assert one.reason == reasons.reason(own)
-            assert (one.values, one.deltas) == (numbers.values(own), numbers.deltas(own))
+            assert (one.values, one.deltas) == (numbers.values(own), numbers.deltas(own.before, own.after, None))
             assert one.spark == [files_at(own.history, at) for at in numbers.spark_instants(*span).tolist()]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_each_part_of_a_range_holds_what_the_histories_say(seed: int) -> None:
+    chance = Random(500 + seed)
+    made, start = made_of(chance), NOW - chance.randrange(2, 40) * HOUR - 1
+    query = FleetQuery(start=start // 1000, end=NOW // 1000)
+    shown = {each.table: each for each in asyncio.run(made.backend.fleet.heat(query)).rows}
+    edges = fleet_heat.edges((query.start * 1000, NOW)).tolist()
+    for table in made.store.reading.lake.listed:
+        own = History(table)
+        times, held = own.numbers("committed_at"), [files_at(own, edge - 1) for edge in edges]
+        parts_of = list(pairwise(edges))
+        assert shown[table.name.table].commits == [int(((times >= a) & (times < b)).sum()) for a, b in parts_of]
+        changes = [None if a is None or b is None else b - a for a, b in pairwise(held)]
+        assert shown[table.name.table].data_files == changes
 
 
 def test_a_table_that_changed_is_looked_at_again_and_the_others_are_not_lost() -> None:

@@ -92,6 +92,14 @@ Compare = Annotated[
         schema_extra=_within(1, MAX_COMPARE_S),
     ),
 ]
+CompareTables = Annotated[
+    int | None,
+    QueryParameter(
+        name="cmp",
+        description="Take differences against the state this many seconds before the end; default the range's start.",
+        schema_extra=_within(1, MAX_COMPARE_S),
+    ),
+]
 RefName = Annotated[
     str | None,
     QueryParameter(

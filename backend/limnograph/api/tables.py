@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from limnograph.api import parameters as p
 from limnograph.api.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.problems import documented
-from limnograph.domain.answers import CommitDetail, CommitsPage, TableDetail, TablesPage
+from limnograph.domain.answers import CommitDetail, CommitsPage, TableDetail, TablesHeat, TablesPage
 from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
@@ -37,6 +37,7 @@ async def list_tables(
     end: p.To = None,
     grew: p.Grew = None,
     within: p.Within = None,
+    compare: p.CompareTables = None,
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
@@ -54,8 +55,25 @@ async def list_tables(
         limit=p.page_size(limit),
         grew=share,
         within_s=within_s,
+        compare_s=p.compared(compare),
     )
     return await backend.fleet.page(query)
+
+
+@get("/tables/heat", operation_id="getHeat", summary="Tables over time", responses=documented(503), opt=LAKE_PAGE)
+async def get_heat(
+    backend: NamedDependency[Backend],
+    *,
+    text: p.Text = "",
+    namespace: p.NamespaceFilter = "",
+    start: p.From = None,
+    end: p.To = None,
+) -> TablesHeat:
+    """Commits, change of data files and alerts that fired, in 48 equal parts of a range (default the last 24 hours), of
+    the 30 tables that need attention most. From memory: O(tables x parts).
+    """
+    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
+    return await backend.fleet.heat(FleetQuery(start=first, end=last, text=text, namespace=namespace))
 
 
 @get("/", operation_id="getTable", summary="One table now", responses=documented(404, 503), opt=TABLE_PAGE)
@@ -202,4 +220,4 @@ one_table = Router(
     "/tables/{catalog:str}/{namespace:str}/{table:str}",
     route_handlers=[get_table, get_timeline, list_table_commits, get_commit],
 )
-HANDLERS = [list_tables, one_table, list_commits]
+HANDLERS = [list_tables, get_heat, one_table, list_commits]

@@ -59,13 +59,14 @@ class TableValues(View, frozen=True, kw_only=True):
     file_size_p50: int | None
     manifests: int | None
     live_snapshots: int | None
+    skew_max_over_median: float | None = None
     commits: int
     last_committed_at: int | None
     job_duration_seconds: float | None
 
 
 class TableDeltas(View, frozen=True, kw_only=True):
-    """Change over the range; null = not known at one of its ends."""
+    """Change over the range, or since the instant that was asked for; null = not known at one of both ends."""
 
     data_files: int | None
     delete_files: int | None
@@ -108,6 +109,29 @@ class TablesPage(View, frozen=True, kw_only=True):
     watermark: int | None
     namespaces: list[str]
     hints: list[Hint]
+
+
+class HeatRow(View, frozen=True, kw_only=True):
+    """One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
+    `alerts`: how many fired in it, null while none was ever told. In lists null = not known.
+    """
+
+    catalog: str
+    namespace: str
+    table: str
+    commits: list[int | None]
+    data_files: list[int | None]
+    alerts: list[int] | None
+
+
+class TablesHeat(View, frozen=True, kw_only=True):
+    """Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables."""
+
+    start: int = msgspec.field(name="from")
+    end: int = msgspec.field(name="to")
+    total: int
+    watermark: int | None
+    rows: list[HeatRow]
 
 
 class Field(View, frozen=True, kw_only=True):

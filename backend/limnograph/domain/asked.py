@@ -20,6 +20,9 @@ FleetSort = Literal[
     "file_size_p50",
     "manifests",
     "live_snapshots",
+    "small_share",
+    "delete_share",
+    "skew",
     "commits",
     "last_commit",
     "job_duration",
@@ -28,12 +31,17 @@ FleetSort = Literal[
     "delta_records",
     "delta_bytes",
     "delta_job_duration",
+    "delta_share_data_files",
+    "delta_share_delete_files",
+    "delta_share_records",
+    "delta_share_bytes",
 ]
 Direction = Literal["asc", "desc"]
 
 MAX_LIMIT = 500
 DEFAULT_LIMIT = 50
 DEFAULT_WITHIN_S, MAX_WITHIN_S = 300, 7 * 86_400
+HEAT_ROWS = 30
 MAX_GREW = 1_000_000.0
 
 
@@ -41,6 +49,7 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of the fleet. `start` and `end` epoch ms, half-open; `ns` is `catalog.namespace` or a namespace.
 
     `grew`: only tables whose data files grew by more than this share of what they were, within `within_s` seconds.
+    `compare_s`: differences are taken against the state so many seconds before the end, not at the start.
     """
 
     start: int
@@ -53,6 +62,7 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = DEFAULT_LIMIT
     grew: float | None = None
     within_s: int = DEFAULT_WITHIN_S
+    compare_s: int | None = None
 
 
 class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):

@@ -36,6 +36,11 @@ class Episode(NamedTuple):
         return self.state == "firing"
 
     @property
+    def known_to(self) -> int | None:
+        """Microseconds until which it fired as far as is known; None while it does."""
+        return self.doubted_at if self.state == "unknown" else self.ends_at
+
+    @property
     def ends_at(self) -> int | None:
         """Microseconds; None while it fires, and where nobody knows."""
         resolved = self.told.get("resolved")

@@ -38,7 +38,7 @@ async def draw(
 
 def _bar(episode: Episode) -> Bar:
     fact = episode.fact
-    end = episode.doubted_at if episode.state == "unknown" else episode.ends_at
+    end = episode.known_to
     return Bar(
         start=fact.starts_at // MICROS_PER_MS,
         end=None if end is None else end // MICROS_PER_MS,

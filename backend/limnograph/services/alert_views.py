@@ -41,7 +41,7 @@ def week(fingerprint: str, episodes: Sequence[Episode], now: int) -> AlertWeek:
     """Of one alert's episodes those that reach into the last seven days. `now` microseconds."""
     spans = []
     for episode in sorted(episodes, key=lambda one: one.fact.starts_at):
-        end = episode.doubted_at if episode.state == "unknown" else episode.ends_at
+        end = episode.known_to
         if end is None or end > now - WEEK:
             to = None if end is None else end // MICROS_PER_MS
             spans.append(AlertSpan(start=episode.fact.starts_at // MICROS_PER_MS, end=to))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
-from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesPage
+from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesHeat, TablesPage
 from limnograph.domain.asked import CommitsQuery, FleetQuery, PartitionsQuery
 from limnograph.domain.events import RunFact
 from limnograph.domain.explanations import ExplainPage, Label
@@ -29,6 +29,10 @@ class FleetPages(Protocol):
 
     async def page(self, query: FleetQuery) -> TablesPage:
         """One page. Raises InvalidInput (cursor)."""
+        ...
+
+    async def heat(self, query: FleetQuery) -> TablesHeat:
+        """The first tables of a page over time."""
         ...
 
 

@@ -23,6 +23,25 @@ _SAME_MS = 10_000
 Grown = tuple[float, int]
 
 
+class Span(NamedTuple):
+    """Range of a page and the instant `then` that differences are told against, epoch ms."""
+
+    start: int
+    end: int
+    then: int
+
+    def near(self, other: Span) -> bool:
+        """Whether both begin and end within the same ten seconds."""
+        return all(abs(ours - theirs) < _SAME_MS for ours, theirs in zip(self, other, strict=True))
+
+
+class Paces(NamedTuple):
+    """Of jobs: over the range, and since the instant of the comparison."""
+
+    ranged: Mapping[TableName, JobPace]
+    compared: Mapping[TableName, JobPace]
+
+
 class Listing:
     """Names of the tables of `lake.listed` and of the damaged ones in their order; `of`: the lake's names, while which
     are the same object it holds. `places`: where tables and then damaged names stand.
@@ -69,28 +88,24 @@ class Board:
     def __init__(
         self,
         lake: Lake,
-        span: tuple[int, int],
+        span: Span,
         keys: Keys,
         rows: Sequence[HotTable | None],
         listing: Listing,
         *,
+        paces: Paces,
         slotted: Slotted,
         grown: Grown | None = None,
     ) -> None:
         self.lake, self.keys, self.rows, self.slotted, self.grown = lake, keys, rows, slotted, grown
-        self.start, self.end = span
+        self.span, self.paces = span, paces
         self.folded, self.namespaces = listing.folded, listing.namespaces
         self.made: dict[int, TableRow] = {}
 
-    def answers(
-        self, lake: Lake, span: tuple[int, int], paces: Mapping[TableName, JobPace], grown: Grown | None
-    ) -> bool:
+    def answers(self, lake: Lake, span: Span, paces: Paces, grown: Grown | None) -> bool:
         """Whether its rows are those of a range, and of a growth: which tables grew is told of that very range."""
-        if grown is not None:
-            near = span == (self.start, self.end)
-        else:
-            near = abs(self.start - span[0]) < _SAME_MS and abs(self.end - span[1]) < _SAME_MS
-        return self.lake is lake and near and self.grown == grown and self.keys.paces == paces
+        near = span == self.span if grown is not None else self.span.near(span)
+        return self.lake is lake and near and self.grown == grown and self.paces == paces
 
 
 def and_nothing(standing: Standing, more: int, order: NDArray[np.intp]) -> Standing:

@@ -25,11 +25,14 @@ _VALUES = {
     "manifests": "manifests",
     "live_snapshots": "live_snapshots",
 }
+_SHARES = {"small_share": "small_files", "delete_share": "total_delete_files"}
+"""What is sorted by its number for each data file."""
 
 
 class Keys:
     """Vectors over the rows of the fleet in the order of their names: tables, then damaged names among them. `ends`:
-    where they stand at the begin and at the end of the range, looked up when a column is sorted by.
+    where they stand at the begin of the range, at the instant that differences are told against, and at the end, looked
+    up when a column is sorted by. `paces`: at the last two.
     """
 
     def __init__(
@@ -38,13 +41,13 @@ class Keys:
         magnitudes: NDArray[np.float64],
         names: Sequence[TableName],
         paces: Mapping[TableName, JobPace],
-        ends: Callable[[], tuple[Standing, Standing]],
+        ends: Callable[[], tuple[Standing, Standing, Standing]],
     ) -> None:
         self.ranks, self.magnitudes, self.names, self.paces, self._ends = ranks, magnitudes, names, paces, ends
 
     @cached_property
-    def ends(self) -> tuple[Standing, Standing]:
-        """At the begin and at the end."""
+    def ends(self) -> tuple[Standing, Standing, Standing]:
+        """At the begin, at the instant of the comparison, at the end."""
         return self._ends()
 
     def order(self, query: FleetQuery, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -59,25 +62,46 @@ class Keys:
         sign = -1 if query.direction == "desc" else 1
         return np.concatenate([have[np.argsort(sign * values[have], kind="stable")], lack])
 
-    def _sorted_by(self, sort: str) -> tuple[NDArray[np.float64] | Ints, NDArray[np.bool_]]:
+    def _sorted_by(self, sort: str) -> _Column:
         """Values of a column and where they are known."""
         if sort in {"job_duration", "delta_job_duration"}:
             paces = [self.paces.get(name) for name in self.names]
             told = [None if p is None else p.now_s if sort == "job_duration" else round(p.ratio, 3) for p in paces]
             found = np.array([np.nan if value is None else value for value in told], np.float64)
             return found, ~np.isnan(found)
-        before, after = self.ends
+        begin, before, after = self.ends
         if sort == "commits":
-            return after.ordinal - before.ordinal, np.ones(len(self.names), np.bool_)
+            return after.ordinal - begin.ordinal, np.ones(len(self.names), np.bool_)
         if sort == "last_commit":
             return after.moved // MICROS_PER_MS, after.moved != NULL
-        column = _VALUES[sort.removeprefix("delta_")]
-        now = after.column(column)
-        if not sort.startswith("delta_"):
-            return now, now != NULL
-        then = before.column(column)
-        known = (now != NULL) & (then != NULL)
-        return np.where(known, now, 0) - np.where(known, then, 0), known
+        return _change(before, after, sort) if sort.startswith("delta_") else _value(after, sort)
+
+
+_Column = tuple[NDArray[np.float64] | Ints, NDArray[np.bool_]]
+
+
+def _value(after: Standing, sort: str) -> _Column:
+    if sort == "skew":
+        skew = np.ascontiguousarray(after.column("skew_max_over_median"))
+        return np.where(skew == NULL, np.nan, skew.view(np.float64)), skew != NULL
+    if sort in _SHARES:
+        return _share(after.column(_SHARES[sort]), after.column("total_data_files"))
+    found = after.column(_VALUES[sort])
+    return found, found != NULL
+
+
+def _change(before: Standing, after: Standing, sort: str) -> _Column:
+    column = _VALUES[sort.removeprefix("delta_").removeprefix("share_")]
+    then, now = before.column(column), after.column(column)
+    known = (now != NULL) & (then != NULL)
+    change = np.where(known, now, 0) - np.where(known, then, 0)
+    return _share(np.where(known, change, NULL), then) if sort.startswith("delta_share_") else (change, known)
+
+
+def _share(part: Ints, whole: Ints) -> _Column:
+    """Of nothing there is no share."""
+    known = (part != NULL) & (whole != NULL) & (whole > 0)
+    return np.where(known, part, 0) / np.where(known, whole, 1), known
 
 
 def matching(names: Sequence[TableName], folded: Sequence[str], query: FleetQuery) -> NDArray[np.intp]:

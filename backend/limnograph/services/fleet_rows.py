@@ -32,17 +32,30 @@ _COUNTED = _CELLS[:4]
 
 
 class Asked(NamedTuple):
-    """The range of a page, epoch microseconds, half-open; seconds of the growth that its rows tell, or None."""
+    """The range of a page, half-open, and the instant of the comparison, epoch microseconds; seconds of the growth that
+    its rows tell, or None.
+    """
 
     start: int
     end: int
+    then: int
     within_s: int | None
+
+
+class Given(NamedTuple):
+    """A table of a page. Paces: over the range, and since the instant of the comparison."""
+
+    table: HotTable
+    name: TableName
+    pace: JobPace | None
+    compared: JobPace | None
 
 
 class _Found(NamedTuple):
     """What the columns say of each table of a page."""
 
     before: Stand
+    then: Stand
     after: Stand
     counts: Ints
     bursts: Bursts
@@ -53,7 +66,7 @@ class _Found(NamedTuple):
 
 def rows(
     growth: GrowthIndex,
-    tables: Sequence[tuple[HotTable, TableName, JobPace | None]],
+    tables: Sequence[Given],
     slotted: Slotted,
     asked: Asked,
     limits: Thresholds,
@@ -61,20 +74,24 @@ def rows(
     """In the order of the tables."""
     columns = growth.columns
     with columns.lock:
-        columns.hold([table for table, _, _ in tables], slotted.slots)
+        columns.hold([given.table for given in tables], slotted.slots)
         found = _look(growth, slotted, asked)
     made = []
-    for place, (table, name, pace) in enumerate(tables):
-        seen = _seen(table, place, found, asked, limits)
-        made.append(_row(seen._replace(pace=pace), name, found.sparks[place], found.rises[place]))
+    for place, given in enumerate(tables):
+        seen = _seen(given.table, place, found, asked, limits)._replace(pace=given.pace)
+        then = seen.before if asked.then == asked.start else _counted(given.table, int(found.then.place[place]))
+        change = numbers.deltas(then, seen.after, given.compared)
+        made.append(_row(seen, given.name, change, found.sparks[place], found.rises[place]))
     return made
 
 
 def _look(growth: GrowthIndex, slotted: Slotted, asked: Asked) -> _Found:
-    (start, end, within_s), columns, slots = asked, growth.columns, slotted.slots
+    (start, end, then, within_s), columns, slots = asked, growth.columns, slotted.slots
     rises: list[Rise | None] = [None] * len(slots)
+    before = columns.stand(slots, start)
     return _Found(
-        columns.stand(slots, start),
+        before,
+        before if then == start else columns.stand(slots, then),
         columns.stand(slots, end - 1),
         columns.counts(slots, start, end),
         slotted.bursts,
@@ -132,7 +149,7 @@ def _state(table: HotTable, place: int) -> State | None:
     return State(files, deletes, records, size, small, p50, manifests, kept, ratio, *texts)
 
 
-def _row(seen: View, name: TableName, spark: Sequence[int], rise: Rise | None) -> TableRow:
+def _row(seen: View, name: TableName, change: TableDeltas, spark: Sequence[int], rise: Rise | None) -> TableRow:
     after, history = seen.after, seen.history
     return TableRow(
         catalog=name.catalog,
@@ -143,7 +160,7 @@ def _row(seen: View, name: TableName, spark: Sequence[int], rise: Rise | None) -
         status=numbers.health(history, after),
         reason=reasons.reason(seen),
         values=numbers.values(seen),
-        deltas=numbers.deltas(seen),
+        deltas=change,
         spark=[None if files == NULL else files for files in spark],
         growth=None if rise is None else _growth(rise),
     )
@@ -164,6 +181,7 @@ def damaged(name: TableName, change: ChangeFact) -> TableRow:
         file_size_p50=None,
         manifests=None,
         live_snapshots=None,
+        skew_max_over_median=None,
         commits=0,
         last_committed_at=None,
         job_duration_seconds=None,

@@ -149,6 +149,15 @@ class MoveColumns:
                 found[chosen] = last - first
         return found
 
+    def counts_between(self, slots: Ints, edges: Ints) -> Ints:
+        """How many commits each (a row) has from one edge until before the next."""
+        of_each, at = np.repeat(slots, len(edges)), np.tile(edges, len(slots))
+        found, alike = np.zeros(len(of_each), np.int64), self._alike[of_each]
+        for chosen, part in ((alike, self.moves), (~alike, self._commits)):
+            if chosen.any():
+                found[chosen] = part.before(of_each[chosen], at[chosen], "left")
+        return np.diff(found.reshape(len(slots), len(edges)), axis=1)
+
     def bursts(self, slots: Ints, start: int, end: int) -> Bursts:
         """Which have a burst in `[start, end)`."""
         return self._bursts.of(slots, start, end, lambda some: self.counts(some, start, end))

@@ -27,18 +27,19 @@ def values(seen: View) -> TableValues:
         file_size_p50=row.file_size_p50 if row else None,
         manifests=row.manifests if row else None,
         live_snapshots=row.live_snapshots if row else None,
+        skew_max_over_median=row.skew_max_over_median if row else None,
         commits=seen.commits,
         last_committed_at=None if seen.moved_at is None else seen.moved_at // MICROS_PER_MS,
         job_duration_seconds=seen.pace.now_s if seen.pace else None,
     )
 
 
-def deltas(seen: View) -> TableDeltas:
-    """Change over the range; a table younger than its start has no delta."""
+def deltas(then: State | None, now: State | None, pace: JobPace | None) -> TableDeltas:
+    """Change from one state to another; a table that did not exist then has no delta."""
 
     def change(name: str) -> int | None:
-        before = getattr(seen.before, name) if seen.before else None
-        after = getattr(seen.after, name) if seen.after else None
+        before = getattr(then, name) if then else None
+        after = getattr(now, name) if now else None
         return None if before is None or after is None else after - before
 
     return TableDeltas(
@@ -46,7 +47,7 @@ def deltas(seen: View) -> TableDeltas:
         delete_files=change("total_delete_files"),
         records=change("total_records"),
         bytes=change("total_bytes"),
-        job_duration_ratio=_ratio(seen.pace),
+        job_duration_ratio=_ratio(pace),
     )
 
 

@@ -111,7 +111,7 @@ class Parts:
         self._doubts = AlertDoubts(self.alerts, clock, self._metrics, active)
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics, graphs)
         naming = Naming(catalogs, self._known, lambda: self.store.reading)
-        fleet = FleetService(self.store, jobs, clock)
+        fleet = FleetService(self.store, jobs, clock, alerts=self.alerts)
         self.gauges = TableGauges(self.store, counters)
         self.reported = ReportedCommits()
         status = StatusService(

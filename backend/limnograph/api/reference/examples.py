@@ -35,6 +35,7 @@ _REPORT = {
 }
 EXAMPLES = {
     "listTables": Example("sort=attention&limit=20&grew=0.2&within=300"),
+    "getHeat": Example("from=1795168800000&to=1795255200000"),
     "getTimeline": Example("from=1795212000000&to=1795255200000&step=60&lanes=job_duration,commits,data_files"),
     "listTableCommits": Example("from=1795168800000&to=1795255200000&min_added_data_files=10000"),
     "getPartitions": Example("at=1795255200000&cmp=86400&partition=day%3D2026-11-20&sort=data_files"),

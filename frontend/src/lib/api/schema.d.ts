@@ -333,6 +333,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tables/heat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tables over time
+         * @description Commits, change of data files and alerts that fired, in 48 equal parts of a range (default the last 24 hours), of
+         *     the 30 tables that need attention most. From memory: O(tables x parts).
+         */
+        get: operations["getHeat"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tables/{catalog}/{namespace}/{table}": {
         parameters: {
             query?: never;
@@ -1290,15 +1311,6 @@ export interface components {
             version: string;
         };
         /**
-         * HeatRow
-         * @description Most data files that a partition had in each step; 0: it had none, null: not known.
-         */
-        HeatRow: {
-            data_files: (number | null)[];
-            partition: string;
-            spec_id: number | null;
-        };
-        /**
          * Hint
          * @description Something to set up: `snippet` is text to copy (settings or a command).
          */
@@ -1568,7 +1580,7 @@ export interface components {
          * @description Partitions by time, those with most files: `t` are starts of steps of `step` ms.
          */
         PartitionHeat: {
-            rows: components["schemas"]["HeatRow"][];
+            rows: components["schemas"]["limnograph.domain.structure.HeatRow"][];
             step: number;
             t: number[];
         };
@@ -2091,7 +2103,7 @@ export interface components {
         };
         /**
          * TableDeltas
-         * @description Change over the range; null = not known at one of its ends.
+         * @description Change over the range, or since the instant that was asked for; null = not known at one of both ends.
          */
         TableDeltas: {
             bytes: number | null;
@@ -2174,7 +2186,20 @@ export interface components {
             live_snapshots: number | null;
             manifests: number | null;
             records: number | null;
+            /** @default null */
+            skew_max_over_median: number | null;
             small_files: number | null;
+        };
+        /**
+         * TablesHeat
+         * @description Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables.
+         */
+        TablesHeat: {
+            from: number;
+            rows: components["schemas"]["limnograph.domain.answers.HeatRow"][];
+            to: number;
+            total: number;
+            watermark: number | null;
         };
         /**
          * TablesPage
@@ -2203,6 +2228,28 @@ export interface components {
             range: components["schemas"]["Range"];
             t: number[];
             watermark: number | null;
+        };
+        /**
+         * HeatRow
+         * @description One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
+         *         `alerts`: how many fired in it, null while none was ever told. In lists null = not known.
+         */
+        "limnograph.domain.answers.HeatRow": {
+            alerts: number[] | null;
+            catalog: string;
+            commits: (number | null)[];
+            data_files: (number | null)[];
+            namespace: string;
+            table: string;
+        };
+        /**
+         * HeatRow
+         * @description Most data files that a partition had in each step; 0: it had none, null: not known.
+         */
+        "limnograph.domain.structure.HeatRow": {
+            data_files: (number | null)[];
+            partition: string;
+            spec_id: number | null;
         };
     };
     responses: never;
@@ -3617,7 +3664,7 @@ export interface operations {
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
                 /** @description `attention`: rank of reason, then magnitude. */
-                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "commits" | "last_commit" | "job_duration" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration";
+                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes";
                 /** @description Unknown values are last either way. */
                 dir?: "asc" | "desc";
                 /** @description Start, epoch ms, inclusive. */
@@ -3628,6 +3675,8 @@ export interface operations {
                 grew?: number;
                 /** @description Seconds for `grew`; default 300. */
                 within?: number;
+                /** @description Take differences against the state this many seconds before the end; default the range's start. */
+                cmp?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description Rows of a page. */
@@ -3646,6 +3695,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TablesPage"];
+                };
+            };
+            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Problem details. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            401: {
+                headers: {
+                    /** @description How to say who one is. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            429: {
+                headers: {
+                    /** @description Seconds. */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Problem details. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getHeat: {
+        parameters: {
+            query?: {
+                /** @description Part of the name, case-insensitive. */
+                q?: string;
+                /** @description `catalog.namespace` or a namespace. */
+                ns?: string;
+                /** @description Start, epoch ms, inclusive. */
+                from?: number;
+                /** @description End, epoch ms, exclusive; default now. */
+                to?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Request fulfilled, document follows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TablesHeat"];
                 };
             };
             /** @description The answer with the `ETag` of `If-None-Match` still holds. */

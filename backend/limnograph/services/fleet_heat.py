@@ -1,0 +1,89 @@
+"""The fleet over time: of each table and part of a range how many commits there were, how many data files it got or
+lost, and how many alerts of it fired.
+
+From memory alone, whatever the histories hold: two binary searches a table and part, and the told alerts of each table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.domain.answers import HeatRow
+from limnograph.domain.ids import TableName
+from limnograph.services.alert_episode import Episode
+from limnograph.services.alerts import Alerts
+from limnograph.services.hot_columns import NULL, Ints
+from limnograph.services.hot_table import HotTable
+from limnograph.services.move_columns import MoveColumns
+
+PARTS = 48
+
+
+class Counted(NamedTuple):
+    """Of each table (a row) in each part; NULL where not known."""
+
+    commits: Ints
+    files: Ints
+
+
+def edges(span: tuple[int, int]) -> Ints:
+    """Where parts begin, and the end (epoch microseconds)."""
+    start, end = span
+    return np.array([start + (end - start) * part // PARTS for part in range(PARTS + 1)], np.int64)
+
+
+def count(
+    columns: MoveColumns,
+    tables: Sequence[HotTable | None],
+    slots: Ints,
+    span: tuple[int, int],
+    known_to: Sequence[int | None],
+) -> Counted:
+    """Parts that begin after a table is known to (microseconds) are not known, and nothing is of a name without one."""
+    between, there = edges(span), np.flatnonzero(slots >= 0)
+    commits, files = np.full((2, len(slots), PARTS), NULL)
+    with columns.lock:
+        columns.hold([table for table in tables if table is not None], slots[there])
+        commits[there] = columns.counts_between(slots[there], between)
+        held = columns.files_at(slots[there], between - 1)
+    before, after = held[:, :-1], held[:, 1:]
+    files[there] = np.where((before == NULL) | (after == NULL), NULL, after - before)
+    until = np.array([span[1] if at is None else at for at in known_to], np.int64)
+    unread = between[:-1] >= until[:, None]
+    commits[unread] = files[unread] = NULL
+    return Counted(commits, files)
+
+
+def rows(names: Sequence[TableName], counted: Counted, alerts: Alerts | None, span: tuple[int, int]) -> list[HeatRow]:
+    """As the page shows them."""
+    told, between = alerts is not None and alerts.version(None) > 0, edges(span)
+    return [
+        HeatRow(
+            catalog=name.catalog,
+            namespace=name.namespace,
+            table=name.table,
+            commits=_known(commits),
+            data_files=_known(files),
+            alerts=fired(alerts.episodes(name), between) if alerts is not None and told else None,
+        )
+        for name, commits, files in zip(names, *counted, strict=True)
+    ]
+
+
+def _known(cells: Ints) -> list[int | None]:
+    return [None if cell == NULL else cell for cell in cells.tolist()]
+
+
+def fired(episodes: Sequence[Episode], between: Ints) -> list[int]:
+    """How many alerts fired at any time of each part."""
+    found = np.zeros(len(between) - 1, np.int64)
+    for episode in episodes:
+        start, end = episode.fact.starts_at, episode.known_to
+        touched = between[1:] > start
+        if end is not None:
+            touched &= between[:-1] < max(end, start + 1)
+        found += touched
+    return [int(each) for each in found]
