@@ -23,8 +23,8 @@ test.use({ trace: 'off' });
 /** What people do on each page, without leaving it. */
 const HANDS: Record<string, (page: Page) => Promise<void>> = {
   fleet: async (page) => {
-    await page.getByRole('button', { name: 'Numbers' }).click();
-    await page.getByRole('gridcell').first().focus();
+    await page.getByRole('button', { name: 'View as table' }).click();
+    await page.getByRole('grid').focus();
     for (const key of ['ArrowRight', 'ArrowDown', 'End', 'Home']) await page.keyboard.press(key);
     await page.keyboard.press('ControlOrMeta+k');
     await expect(page.getByRole('dialog').getByRole('combobox')).toBeFocused();

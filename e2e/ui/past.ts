@@ -10,6 +10,7 @@ import { tellAll } from './told.ts';
 const DAY = 86_400_000;
 const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
 const EPOCH_MS = [1_500_000_000_000, 2_500_000_000_000] as const;
+const SPOKEN_DAY = /\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b/g;
 /** A server that has just read: how long ago everything later than the frozen clock seems to be. */
 const JUST_NOW = 4_000;
 
@@ -56,15 +57,27 @@ export class Past {
     if (typeof value === 'string' && value.startsWith('/'))
       return value.replaceAll(/(?<==)\d{13}\b/g, (ms) => String(Number(ms) - this.#shift));
     if (typeof value === 'string')
-      return value.replaceAll(/\b20\d\d-\d\d-\d\d\b/g, (day) =>
-        new Date(Date.parse(day) - this.#shift).toISOString().slice(0, 10),
-      );
+      return value
+        .replaceAll(/\b20\d\d-\d\d-\d\d\b/g, (day) =>
+          new Date(Date.parse(day) - this.#shift).toISOString().slice(0, 10),
+        )
+        .replaceAll(SPOKEN_DAY, (day) => this.#spoken(day));
     if (typeof value !== 'number') return value;
     if (/(^|_)(age|lag)_s$/.test(name)) return this.#age(value);
     if (!Number.isInteger(value)) return Number(value.toPrecision(6)); // small files
     if (value < EPOCH_MS[0] || value > EPOCH_MS[1]) return value;
     const moved = value - this.#shift;
     return moved > NOW ? NOW - JUST_NOW : moved;
+  }
+
+  /** `21 Nov`: the year is the one of the demo's day. */
+  #spoken(day: string): string {
+    const year = new Date(this.#burst.at).getUTCFullYear();
+    const [date = '', month = ''] = new Date(Date.parse(`${day} ${year} UTC`) - this.#shift)
+      .toUTCString()
+      .split(' ')
+      .slice(1);
+    return `${Number(date)} ${month}`;
   }
 
   /** A commit that came after the frozen clock. */

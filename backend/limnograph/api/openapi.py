@@ -38,7 +38,7 @@ from limnograph.domain.stream import STREAM_EVENTS
 from limnograph.services.backend import Backend
 
 _WIRE = (
-    answers.TablesHeat,
+    answers.FleetHeat,
     answers.TablesPage,
     answers.TableDetail,
     timeline.Timeline,

@@ -12,7 +12,7 @@ from litestar.di import NamedDependency
 from limnograph.api import parameters as p
 from limnograph.api.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.problems import documented
-from limnograph.domain.answers import CommitDetail, CommitsPage, TableDetail, TablesHeat, TablesPage
+from limnograph.domain.answers import CommitDetail, CommitsPage, FleetHeat, TableDetail, TablesPage
 from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
@@ -68,7 +68,7 @@ async def get_heat(
     namespace: p.NamespaceFilter = "",
     start: p.From = None,
     end: p.To = None,
-) -> TablesHeat:
+) -> FleetHeat:
     """Commits, change of data files and alerts that fired, in 48 equal parts of a range (default the last 24 hours), of
     the 30 tables that need attention most. From memory: O(tables x parts).
     """

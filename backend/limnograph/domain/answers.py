@@ -59,7 +59,7 @@ class TableValues(View, frozen=True, kw_only=True):
     file_size_p50: int | None
     manifests: int | None
     live_snapshots: int | None
-    skew_max_over_median: float | None = None
+    skew_max_over_median: float | None
     commits: int
     last_committed_at: int | None
     job_duration_seconds: float | None
@@ -111,7 +111,7 @@ class TablesPage(View, frozen=True, kw_only=True):
     hints: list[Hint]
 
 
-class HeatRow(View, frozen=True, kw_only=True):
+class FleetHeatRow(View, frozen=True, kw_only=True):
     """One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
     `alerts`: how many fired in it, null while none was ever told. In lists null = not known.
     """
@@ -124,14 +124,14 @@ class HeatRow(View, frozen=True, kw_only=True):
     alerts: list[int] | None
 
 
-class TablesHeat(View, frozen=True, kw_only=True):
+class FleetHeat(View, frozen=True, kw_only=True):
     """Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables."""
 
     start: int = msgspec.field(name="from")
     end: int = msgspec.field(name="to")
     total: int
     watermark: int | None
-    rows: list[HeatRow]
+    rows: list[FleetHeatRow]
 
 
 class Field(View, frozen=True, kw_only=True):

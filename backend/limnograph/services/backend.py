@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
-from limnograph.domain.answers import CommitDetail, CommitsPage, Status, TableDetail, TablesHeat, TablesPage
+from limnograph.domain.answers import CommitDetail, CommitsPage, FleetHeat, Status, TableDetail, TablesPage
 from limnograph.domain.asked import CommitsQuery, FleetQuery, PartitionsQuery
 from limnograph.domain.events import RunFact
 from limnograph.domain.explanations import ExplainPage, Label
@@ -31,7 +31,7 @@ class FleetPages(Protocol):
         """One page. Raises InvalidInput (cursor)."""
         ...
 
-    async def heat(self, query: FleetQuery) -> TablesHeat:
+    async def heat(self, query: FleetQuery) -> FleetHeat:
         """The first tables of a page over time."""
         ...
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limnograph.domain.answers import Hint, TableRow, TablesHeat, TablesPage
+from limnograph.domain.answers import FleetHeat, Hint, TableRow, TablesPage
 from limnograph.domain.asked import HEAT_ROWS, FleetQuery
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
@@ -94,7 +94,7 @@ class FleetService:
             hints=self.hints(reading),
         )
 
-    async def heat(self, query: FleetQuery) -> TablesHeat:
+    async def heat(self, query: FleetQuery) -> FleetHeat:
         """The first tables that match, over time. Raises SourceError before anything was read."""
         reading, span, paces = await self._seen(query)
         return await asyncio.to_thread(self._heat, reading.lake, query, span, paces)
@@ -143,7 +143,7 @@ class FleetService:
             self._make(board, [place for place in page if place not in board.made])
             return [board.made[place] for place in page], len(order), board
 
-    def _heat(self, lake: Lake, query: FleetQuery, span: Span, paces: Paces) -> TablesHeat:
+    def _heat(self, lake: Lake, query: FleetQuery, span: Span, paces: Paces) -> FleetHeat:
         with self._lock:
             board = self._board(lake, span, paces, None)
             order = board.keys.order(query, matching(board.keys.names, board.folded, query))
@@ -153,7 +153,7 @@ class FleetService:
             micros = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
             known_to = [self._store.known_until(name) for name in names]
             counted = fleet_heat.count(columns, given, slots, micros, known_to)
-        return TablesHeat(
+        return FleetHeat(
             start=span.start,
             end=span.end,
             total=len(order),

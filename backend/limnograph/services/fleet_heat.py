@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.answers import HeatRow
+from limnograph.domain.answers import FleetHeatRow
 from limnograph.domain.ids import TableName
 from limnograph.services.alert_episode import Episode
 from limnograph.services.alerts import Alerts
@@ -57,11 +57,13 @@ def count(
     return Counted(commits, files)
 
 
-def rows(names: Sequence[TableName], counted: Counted, alerts: Alerts | None, span: tuple[int, int]) -> list[HeatRow]:
+def rows(
+    names: Sequence[TableName], counted: Counted, alerts: Alerts | None, span: tuple[int, int]
+) -> list[FleetHeatRow]:
     """As the page shows them."""
     told, between = alerts is not None and alerts.version(None) > 0, edges(span)
     return [
-        HeatRow(
+        FleetHeatRow(
             catalog=name.catalog,
             namespace=name.namespace,
             table=name.table,

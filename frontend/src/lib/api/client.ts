@@ -11,6 +11,7 @@ export type FleetSort = NonNullable<
   NonNullable<paths['/api/v1/tables']['get']['parameters']['query']>['sort']
 >;
 export type FleetQuestion = NonNullable<paths['/api/v1/tables']['get']['parameters']['query']>;
+export type HeatQuestion = NonNullable<paths['/api/v1/tables/heat']['get']['parameters']['query']>;
 export type CommitsQuestion = NonNullable<paths['/api/v1/commits']['get']['parameters']['query']>;
 export type TimelineQuestion = NonNullable<
   paths['/api/v1/tables/{catalog}/{namespace}/{table}/timeline']['get']['parameters']['query']
@@ -48,6 +49,9 @@ function pathOf(ref: TableRef): { catalog: string; namespace: string; table: str
 
 export const listTables = (query: FleetQuestion, signal?: AbortSignal) =>
   answer(api.GET('/api/v1/tables', { params: { query }, signal: signal ?? null }));
+
+export const getHeat = (query: HeatQuestion, signal?: AbortSignal) =>
+  answer(api.GET('/api/v1/tables/heat', { params: { query }, signal: signal ?? null }));
 
 export const getTable = (ref: TableRef, signal?: AbortSignal) =>
   answer(

@@ -1283,6 +1283,30 @@ export interface components {
             t: number[];
         };
         /**
+         * FleetHeat
+         * @description Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables.
+         */
+        FleetHeat: {
+            from: number;
+            rows: components["schemas"]["FleetHeatRow"][];
+            to: number;
+            total: number;
+            watermark: number | null;
+        };
+        /**
+         * FleetHeatRow
+         * @description One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
+         *         `alerts`: how many fired in it, null while none was ever told. In lists null = not known.
+         */
+        FleetHeatRow: {
+            alerts: number[] | null;
+            catalog: string;
+            commits: (number | null)[];
+            data_files: (number | null)[];
+            namespace: string;
+            table: string;
+        };
+        /**
          * Freshness
          * @description `usual_interval_s`: median distance of the last commits of main.
          */
@@ -1309,6 +1333,15 @@ export interface components {
             /** @enum {unknown} */
             status: "ok" | "starting";
             version: string;
+        };
+        /**
+         * HeatRow
+         * @description Most data files that a partition had in each step; 0: it had none, null: not known.
+         */
+        HeatRow: {
+            data_files: (number | null)[];
+            partition: string;
+            spec_id: number | null;
         };
         /**
          * Hint
@@ -1580,7 +1613,7 @@ export interface components {
          * @description Partitions by time, those with most files: `t` are starts of steps of `step` ms.
          */
         PartitionHeat: {
-            rows: components["schemas"]["limnograph.domain.structure.HeatRow"][];
+            rows: components["schemas"]["HeatRow"][];
             step: number;
             t: number[];
         };
@@ -2186,20 +2219,8 @@ export interface components {
             live_snapshots: number | null;
             manifests: number | null;
             records: number | null;
-            /** @default null */
             skew_max_over_median: number | null;
             small_files: number | null;
-        };
-        /**
-         * TablesHeat
-         * @description Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables.
-         */
-        TablesHeat: {
-            from: number;
-            rows: components["schemas"]["limnograph.domain.answers.HeatRow"][];
-            to: number;
-            total: number;
-            watermark: number | null;
         };
         /**
          * TablesPage
@@ -2228,28 +2249,6 @@ export interface components {
             range: components["schemas"]["Range"];
             t: number[];
             watermark: number | null;
-        };
-        /**
-         * HeatRow
-         * @description One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
-         *         `alerts`: how many fired in it, null while none was ever told. In lists null = not known.
-         */
-        "limnograph.domain.answers.HeatRow": {
-            alerts: number[] | null;
-            catalog: string;
-            commits: (number | null)[];
-            data_files: (number | null)[];
-            namespace: string;
-            table: string;
-        };
-        /**
-         * HeatRow
-         * @description Most data files that a partition had in each step; 0: it had none, null: not known.
-         */
-        "limnograph.domain.structure.HeatRow": {
-            data_files: (number | null)[];
-            partition: string;
-            spec_id: number | null;
         };
     };
     responses: never;
@@ -3788,7 +3787,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TablesHeat"];
+                    "application/json": components["schemas"]["FleetHeat"];
                 };
             };
             /** @description The answer with the `ETag` of `If-None-Match` still holds. */

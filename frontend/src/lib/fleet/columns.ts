@@ -1,45 +1,52 @@
 // Columns of the fleet table: heading, what the server sorts by, what a cell says. Pure.
 import type { FleetSort, Schemas } from '#lib/api/client.ts';
 import { bytes } from '#lib/format/bytes.ts';
-import { count, NOT_READ, percent, signed } from '#lib/format/count.ts';
+import { brief, count, percent, ratio, signed } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
 import { emphasis, type Weight } from './reason.ts';
 
 type Row = Schemas['TableRow'];
 
 interface Cell {
-  text: string;
+  /** Null: not known. */
+  text: string | null;
   weight: Weight;
-  known: boolean;
   /** Beside the number: how much it is of what was. */
   share?: string;
 }
 export interface Column {
+  /** In the address. */
+  id: string;
   heading: string;
-  /** What the heading means, where it does not say it. */
-  title?: string;
+  /** In the list of columns, and over the heading where that does not say it. */
+  title: string;
   sort: FleetSort;
   cell: (row: Row, now: number) => Cell;
   /** Left out on a phone. */
   wide?: boolean;
+  /** A difference: against what is said beside its title. */
+  delta?: boolean;
+  /** Shown unless somebody chose otherwise. */
+  usual?: boolean;
 }
 
 function cell<T>(value: T | null | undefined, say: (value: T) => string, weight: Weight = ''): Cell {
-  if (value === null || value === undefined) return { text: NOT_READ, weight: '', known: false };
-  return { text: say(value), weight, known: true };
+  return value === null || value === undefined ? { text: null, weight: '' } : { text: say(value), weight };
 }
 
 /** `+4,160 %` of what was before; empty where that was nothing or is not known. */
-function shareOf(now: number | null, delta: number | null): string {
-  if (now === null || delta === null || delta === 0 || now === delta) return '';
-  const share = delta / (now - delta);
-  return Math.abs(share) < 0.005 ? '' : signed(share, percent);
+function shareText(now: number | null, delta: number | null): string {
+  const share = shareOf(now, delta);
+  return share === null || Math.abs(share) < 0.005 ? '' : signed(share, percent);
 }
 
-function smallShare(row: Row): number | null {
-  const { small_files: small, data_files: all } = row.values;
-  return small === null || all === null || all === 0 ? null : small / all;
+function shareOf(now: number | null, delta: number | null): number | null {
+  return now === null || delta === null || now === delta ? null : delta / (now - delta);
 }
+
+/** So many of the table's data files; of none there is no share. */
+const perFile = (row: Row, files: number | null): number | null =>
+  files === null || !row.values.data_files ? null : files / row.values.data_files;
 
 /** `7 m`: seconds matter only in the first minute. */
 function age(ms: number): string {
@@ -49,45 +56,145 @@ function age(ms: number): string {
 
 export const COLUMNS: readonly Column[] = [
   {
+    id: 'job',
     heading: 'Job',
-    title: 'Duration of the newest run of the job that reads the table',
+    title: 'Median run of the reader that slowed most',
     sort: 'job_duration',
+    usual: true,
     cell: ({ values }) => cell(values.job_duration_seconds, seconds),
   },
   {
+    id: 'delta_job',
     heading: 'Δ job',
-    wide: true,
-    title: 'Change of the job duration over the range',
+    title: 'Change of the job’s duration',
     sort: 'delta_job_duration',
+    ...{ usual: true, wide: true, delta: true },
     cell: (row) =>
       cell(row.deltas.job_duration_ratio, (v) => signed(v - 1, percent), emphasis(row, 'job_slower')),
   },
-  { heading: 'Files', sort: 'data_files', cell: ({ values }) => cell(values.data_files, count) },
   {
+    id: 'files',
+    heading: 'Files',
+    title: 'Data files',
+    sort: 'data_files',
+    usual: true,
+    cell: ({ values }) => cell(values.data_files, count),
+  },
+  {
+    id: 'delta_files',
     heading: 'Δ files',
-    title: 'Change of the data files over the range',
+    title: 'Change of the data files',
     sort: 'delta_data_files',
+    ...{ usual: true, delta: true },
     cell: (row) => ({
       ...cell(row.deltas.data_files, (v) => signed(v), emphasis(row, 'file_burst')),
-      share: shareOf(row.values.data_files, row.deltas.data_files),
+      share: shareText(row.values.data_files, row.deltas.data_files),
     }),
   },
   {
-    heading: 'Small',
-    title: 'Share of data files under the small-file threshold; sorted by their number',
-    sort: 'small_files',
-    wide: true,
-    cell: (row) => cell(smallShare(row), percent, emphasis(row, 'no_compaction')),
+    id: 'delta_share_files',
+    heading: 'Δ files %',
+    title: 'Change of the data files, in percent',
+    sort: 'delta_share_data_files',
+    ...{ wide: true, delta: true },
+    cell: (row) => cell(shareOf(row.values.data_files, row.deltas.data_files), (v) => signed(v, percent)),
   },
   {
+    id: 'small',
+    heading: 'Small',
+    title: 'Share of data files under the small-file threshold',
+    sort: 'small_share',
+    ...{ usual: true, wide: true },
+    cell: (row) => cell(perFile(row, row.values.small_files), percent, emphasis(row, 'no_compaction')),
+  },
+  {
+    id: 'deletes',
     heading: 'Deletes',
+    title: 'Delete files for each data file',
+    sort: 'delete_share',
+    ...{ usual: true, wide: true },
+    cell: (row) => cell(perFile(row, row.values.delete_files), percent, emphasis(row, 'delete_growth')),
+  },
+  {
+    id: 'delete_files',
+    heading: 'Delete files',
     title: 'Delete files',
     sort: 'delete_files',
     wide: true,
     cell: (row) => cell(row.values.delete_files, count, emphasis(row, 'delete_growth')),
   },
-  { heading: 'Bytes', sort: 'bytes', wide: true, cell: ({ values }) => cell(values.bytes, bytes) },
   {
+    id: 'skew',
+    heading: 'Skew',
+    title: 'Largest partition over the median one, by bytes',
+    sort: 'skew',
+    ...{ usual: true, wide: true },
+    cell: (row) => cell(row.values.skew_max_over_median, ratio, emphasis(row, 'skew')),
+  },
+  {
+    id: 'bytes',
+    heading: 'Bytes',
+    title: 'Bytes of data files',
+    sort: 'bytes',
+    ...{ usual: true, wide: true },
+    cell: ({ values }) => cell(values.bytes, bytes),
+  },
+  {
+    id: 'delta_bytes',
+    heading: 'Δ bytes',
+    title: 'Change of the bytes',
+    sort: 'delta_bytes',
+    ...{ wide: true, delta: true },
+    cell: (row) => ({
+      ...cell(row.deltas.bytes, (v) => signed(v, bytes)),
+      share: shareText(row.values.bytes, row.deltas.bytes),
+    }),
+  },
+  {
+    id: 'records',
+    heading: 'Records',
+    title: 'Records',
+    sort: 'records',
+    wide: true,
+    cell: ({ values }) => cell(values.records, brief),
+  },
+  {
+    id: 'delta_records',
+    heading: 'Δ records',
+    title: 'Change of the records',
+    sort: 'delta_records',
+    ...{ wide: true, delta: true },
+    cell: (row) => ({
+      ...cell(row.deltas.records, (v) => signed(v, brief)),
+      share: shareText(row.values.records, row.deltas.records),
+    }),
+  },
+  {
+    id: 'file_size',
+    heading: 'File size',
+    title: 'Median size of a data file',
+    sort: 'file_size_p50',
+    wide: true,
+    cell: ({ values }) => cell(values.file_size_p50, bytes),
+  },
+  {
+    id: 'manifests',
+    heading: 'Manifests',
+    title: 'Manifests of the newest snapshot',
+    sort: 'manifests',
+    wide: true,
+    cell: ({ values }) => cell(values.manifests, count),
+  },
+  {
+    id: 'snapshots',
+    heading: 'Snapshots',
+    title: 'Snapshots that are kept',
+    sort: 'live_snapshots',
+    wide: true,
+    cell: (row) => cell(row.values.live_snapshots, count, emphasis(row, 'snapshots_many')),
+  },
+  {
+    id: 'commits',
     heading: 'Commits',
     title: 'Commits in the range',
     sort: 'commits',
@@ -95,10 +202,25 @@ export const COLUMNS: readonly Column[] = [
     cell: ({ values }) => cell(values.commits, count),
   },
   {
+    id: 'fresh',
     heading: 'Fresh',
     title: 'Age of the newest commit',
     sort: 'last_commit',
-    wide: true,
+    ...{ usual: true, wide: true },
     cell: (row, now) => cell(row.values.last_committed_at, (at) => age(now - at), emphasis(row, 'stale')),
   },
 ];
+
+export const USUAL: readonly string[] = COLUMNS.filter(({ usual }) => usual).map(({ id }) => id);
+
+/** Of the address, in the order of the table; what is no column is left out, and without any there are the usual ones. */
+export function readColumns(text: string | null): readonly string[] {
+  const asked = new Set(text?.split(','));
+  const found = COLUMNS.filter(({ id }) => asked.has(id)).map(({ id }) => id);
+  return found.length ? found : USUAL;
+}
+
+export function writeColumns(ids: readonly string[]): string {
+  const shown = COLUMNS.filter(({ id }) => ids.includes(id)).map(({ id }) => id);
+  return shown.join() === USUAL.join() ? '' : shown.join();
+}

@@ -27,6 +27,7 @@ const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | numb
   ['file_size_p50', (row) => row.values.file_size_p50],
   ['manifests', (row) => row.values.manifests],
   ['live_snapshots', (row) => row.values.live_snapshots],
+  ['skew_max_over_median', (row) => row.values.skew_max_over_median],
   ['commits', (row) => row.values.commits],
   ['last_committed_at', (row) => instant(row.values.last_committed_at)],
 ];

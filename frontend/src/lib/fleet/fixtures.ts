@@ -8,6 +8,16 @@ export const HOUR_MS = 3_600_000;
 export const AT = Date.UTC(2026, 10, 21, 3, 4, 12);
 export const SNAPSHOT = '5184430069070270604';
 
+/** Three hours in as many parts. */
+export const fleetHeat = (...rows: Partial<Schemas['FleetHeatRow']>[]): Schemas['FleetHeat'] => ({
+  ...{ from: AT - 3 * HOUR_MS, to: AT, total: rows.length, watermark: AT },
+  rows: rows.map((own, i) => ({
+    ...{ catalog: 'lake', namespace: 'sales', table: i === 0 ? 'customer_events' : `t${i}` },
+    ...{ commits: [0, 0, 0], data_files: [0, 0, 0], alerts: [0, 0, 0] },
+    ...own,
+  })),
+});
+
 interface Change extends Partial<Omit<Row, 'values' | 'deltas' | 'reason'>> {
   values?: Partial<Row['values']>;
   deltas?: Partial<Row['deltas']>;
@@ -34,6 +44,7 @@ export function fleetRow({ values, deltas, reason, ...own }: Change = {}): Row {
       file_size_p50: 900_000,
       manifests: 91,
       live_snapshots: 120,
+      skew_max_over_median: 2.9,
       commits: 24,
       last_committed_at: AT,
       job_duration_seconds: 160,

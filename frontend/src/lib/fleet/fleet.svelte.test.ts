@@ -8,9 +8,12 @@ import AttentionList from './AttentionList.svelte';
 import { firingByTable } from './firing.ts';
 import FilterChips from './FilterChips.svelte';
 import FleetTable from './FleetTable.svelte';
-import { AT, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
+import { AT, fleetHeat, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
 import { fleetHref, readFleetView } from './question.ts';
 import { queryOf, readViews } from './views.svelte.ts';
+import ColumnMenu from './ColumnMenu.svelte';
+import { USUAL } from './columns.ts';
+import type { Measure } from './heat.ts';
 import HeatMap from './HeatMap.svelte';
 import SavedViews from './SavedViews.svelte';
 import StatusStrip from './StatusStrip.svelte';
@@ -194,21 +197,77 @@ test('stored views that lead elsewhere are left out', () =>
     readViews('[{"name":"x","query":"//evil"},{"name":5,"query":""},null,{"name":"ok","query":""}]'),
   ).toEqual([{ name: 'ok', query: '' }]));
 
+const HEAT = fleetHeat(
+  { data_files: [2, 50_000, -3], commits: [1, 2, 0], alerts: [0, 1, 1] },
+  { alerts: null },
+);
+const heatMap = (measure: Measure = 'files', onmeasure: (measure: Measure) => void = () => {}) =>
+  render(HeatMap, { heat: HEAT, measure, onmeasure });
+
 test('the grid of the fleet has a cell a part of the range, and arrows move in it', async () => {
-  const screen = await render(HeatMap, { rows: [fleetRow(), CALM], from: AT - 3 * HOUR_MS, to: AT });
+  const screen = await heatMap();
   const burst = screen.getByRole('gridcell', { name: /^sales\.customer_events, .*: \+50,000 files$/ });
   await expect.element(burst).toBeVisible();
-  expect(document.querySelectorAll('[role=gridcell][tabindex="0"]')).toHaveLength(1);
-  (document.querySelector('[role=gridcell][tabindex="0"]') as HTMLElement).focus();
+  const grid = screen.getByRole('grid').element() as HTMLElement;
+  grid.focus();
   await userEvent.keyboard('{ArrowDown}{End}{ArrowRight}');
-  expect(document.activeElement?.getAttribute('data-at')).toBe('1-2');
-  expect(document.querySelectorAll('[role=gridcell][tabindex="0"]')).toHaveLength(1);
+  const active = document.getElementById(grid.getAttribute('aria-activedescendant') ?? '');
+  expect(active?.title).toMatch(/^sales\.t1, 02:04/);
+  expect(active?.matches('.on')).toBe(true);
   expect(await axeFindings()).toEqual([]);
 });
 
 test('the grid shows its numbers when they are asked for', async () => {
-  const screen = await render(HeatMap, { rows: [fleetRow()], from: AT - 3 * HOUR_MS, to: AT });
-  await screen.getByRole('button', { name: 'Numbers' }).click();
+  const screen = await heatMap();
+  await screen.getByRole('button', { name: 'View as table' }).click();
   await expect.element(screen.getByText('+50k')).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('the grid counts what is chosen; alerts of which none was told are not read', async () => {
+  const chosen: string[] = [];
+  const screen = await heatMap('alerts', (measure) => chosen.push(measure));
+  await expect
+    .element(screen.getByRole('button', { name: 'Alerts' }))
+    .toHaveAttribute('aria-pressed', 'true');
+  expect(
+    screen.getByRole('gridcell', { name: /^sales\.customer_events, .*: 1 alert$/ }).elements(),
+  ).toHaveLength(2);
+  expect(screen.getByRole('gridcell', { name: /^sales\.t1, .*: not read$/ }).elements()).toHaveLength(3);
+  await screen.getByRole('button', { name: 'Commits' }).click();
+  expect(chosen).toEqual(['commits']);
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('the columns that were chosen are shown, sorted by the server, and a number that is not known is a dash', async () => {
+  const screen = await table('cols=files,delta_share_files,skew&cmp=1d');
+  const heads = screen
+    .getByRole('columnheader')
+    .elements()
+    .map((each) => each.textContent.trim());
+  expect(heads).toEqual(['Table', 'Reason', 'Files', 'Δ files %', 'Skew', 'Files over time']);
+  const share = screen.getByRole('link', { name: 'Δ files %' });
+  await expect.element(share).toHaveAttribute('href', expect.stringContaining('sort=delta_share_data_files'));
+  await expect.element(share).toHaveAttribute('title', expect.stringContaining('within the last 1 d'));
+  await expect.element(screen.getByRole('cell', { name: '2.9×' }).first()).toBeVisible();
+  const unknown = await render(FleetTable, {
+    rows: [fleetRow({ table: 'unread', values: { skew_max_over_median: null } })],
+    view: readFleetView(new URLSearchParams('cols=skew')),
+    hrefOf: () => '/',
+    rangeQuery: '',
+    now: NOW,
+  });
+  await expect.element(unknown.getByRole('cell', { name: 'not read', exact: true })).toMatchTextContent(/^–/);
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('a column is turned on and off, and the last one stays', async () => {
+  const chosen: (readonly string[])[] = [];
+  const screen = await render(ColumnMenu, { cols: ['files'], onchange: (cols) => chosen.push(cols) });
+  await screen.getByRole('button', { name: 'Columns' }).click();
+  await expect.element(screen.getByRole('checkbox', { name: /^Files/ })).toBeDisabled();
+  await screen.getByRole('checkbox', { name: /^Skew/ }).click();
+  await screen.getByRole('button', { name: 'As they are by default' }).click();
+  expect(chosen).toEqual([['files', 'skew'], USUAL]);
   expect(await axeFindings()).toEqual([]);
 });

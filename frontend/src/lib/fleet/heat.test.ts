@@ -1,32 +1,40 @@
 import { expect, test } from 'vitest';
-import { AT, fleetRow, HOUR_MS } from './fixtures.ts';
-import { heatOf } from './heat.ts';
+import { AT, fleetHeat, HOUR_MS } from './fixtures.ts';
+import { heatOf, mostOf, said } from './heat.ts';
 
-const FROM = AT - 3 * HOUR_MS;
-const grid = (...rows: Parameters<typeof fleetRow>[0][]) => heatOf(rows.map(fleetRow), FROM, AT);
-
-test('each part has the change within it, the first against what was before the range', () => {
-  const [row] = grid({
-    spark: [1202, 51202, 1600],
-    values: { data_files: 1600 },
-    deltas: { data_files: 400 },
-  });
-  expect(row?.cells.map(({ change }) => change)).toEqual([2, 50_000, -49_602]);
-  expect(row?.cells.map(({ from, to }) => [from - FROM, to - FROM])).toEqual([
+test('each part has the number of its measure and its place in the range', () => {
+  const heat = fleetHeat({ data_files: [2, 50_000, -49_602], commits: [1, 2, 3], alerts: [0, 1, 0] });
+  const [files] = heatOf(heat, 'files', 12);
+  expect(files?.cells.map(({ value }) => value)).toEqual([2, 50_000, -49_602]);
+  expect(files?.cells.map(({ from, to }) => [from - heat.from, to - heat.from])).toEqual([
     [0, HOUR_MS],
     [HOUR_MS, 2 * HOUR_MS],
     [2 * HOUR_MS, 3 * HOUR_MS],
   ]);
+  expect(files?.cells.at(-1)?.to).toBe(AT);
+  expect(heatOf(heat, 'commits', 12)[0]?.cells.map((cell) => said('commits', cell))).toEqual([
+    '1 commit',
+    '2 commits',
+    '3 commits',
+  ]);
+  expect(heatOf(heat, 'alerts', 12)[0]?.cells.map(({ level }) => level)).toEqual([0, 4, 0]);
 });
-test('what is not known is no zero', () => {
-  const [row] = grid({ spark: [null, 5, 5], values: { data_files: 5 }, deltas: { data_files: null } });
-  expect(row?.cells.map(({ change }) => change)).toEqual([null, null, 0]);
+
+test('what is not known is no zero: neither a part nor alerts of which none was ever told', () => {
+  const heat = fleetHeat({ data_files: [null, 0, 5], alerts: null });
+  expect(heatOf(heat, 'files', 12)[0]?.cells.map((cell) => said('files', cell))).toEqual([
+    'not read',
+    'no change',
+    '+5 files',
+  ]);
+  expect(heatOf(heat, 'alerts', 12)[0]?.cells.map(({ value }) => value)).toEqual([null, null, null]);
 });
+
 test('a backfill leaves ordinary commits to be seen', () => {
-  const [big, small] = grid(
-    { spark: [1, 50_001, 50_001], values: { data_files: 50_001 }, deltas: { data_files: 50_000 } },
-    { spark: [10, 14, 14], values: { data_files: 14 }, deltas: { data_files: 4 } },
-  );
-  expect(big?.cells.map(({ level }) => level)).toEqual([0, 4, 0]);
-  expect(small?.cells.map(({ level }) => level)).toEqual([0, 1, 0]);
+  const rows = heatOf(fleetHeat({ data_files: [0, 50_000, 0] }, { data_files: [0, 4, 0] }), 'files', 12);
+  expect(rows.map(({ cells }) => cells.map(({ level }) => level))).toEqual([
+    [0, 4, 0],
+    [0, 1, 0],
+  ]);
+  expect(mostOf(rows)).toBe(50_000);
 });

@@ -32,6 +32,17 @@ describe('the address of the fleet', () => {
     },
   );
 
+  test('columns, measure and comparison stand in it; looking differently stays on the page', () => {
+    const view = readFleetView(params('cols=files,skew,nothing&heat=alerts&cmp=1d'));
+    expect(view).toMatchObject({ cols: ['files', 'skew'], heat: 'alerts', cmp: 86_400 });
+    expect(fleetQuestion(view, { from: 1, to: 2 })).toMatchObject({ cmp: 86_400 });
+    expect(fleetHref(params('cursor=abc&skip=50'), { heat: 'commits' })).toBe(
+      '/?cursor=abc&skip=50&heat=commits',
+    );
+    expect(fleetHref(params('cursor=abc&skip=50'), { cmp: 86_400 })).toBe('/?cmp=1d');
+    expect(fleetHref(params('cols=skew'), { cols: readFleetView(params('')).cols })).toBe('/');
+  });
+
   test('a page further on asks with the cursor it was given', () => {
     const asked = fleetQuestion(readFleetView(params('cursor=abc&ns=lake.sales')), { from: 1, to: 2 });
     expect(asked).toMatchObject({ cursor: 'abc', ns: 'lake.sales', from: 1, to: 2, limit: 50 });

@@ -1,5 +1,8 @@
 // The fleet page's address: search parameters to a question and back. Defaults stay out of the address.
 import type { FleetQuestion, FleetSort } from '#lib/api/client.ts';
+import { readPeriod, writePeriod } from '#lib/time/period.ts';
+import { readColumns, writeColumns } from './columns.ts';
+import { MEASURES, type Measure } from './heat.ts';
 
 export const PAGE_ROWS = 50;
 
@@ -12,6 +15,12 @@ export interface FleetView {
   cursor: string | null;
   /** Rows before this page; for people, the server needs only the cursor. */
   skip: number;
+  /** Seconds before the end against which differences are taken; null: the start of the range. */
+  cmp: number | null;
+  /** Ids of the columns that are shown. */
+  cols: readonly string[];
+  /** What the fleet over time counts. */
+  heat: Measure;
 }
 
 const SORTS = new Set<string>([
@@ -25,6 +34,9 @@ const SORTS = new Set<string>([
   'file_size_p50',
   'manifests',
   'live_snapshots',
+  'small_share',
+  'delete_share',
+  'skew',
   'commits',
   'last_commit',
   'job_duration',
@@ -33,6 +45,10 @@ const SORTS = new Set<string>([
   'delta_records',
   'delta_bytes',
   'delta_job_duration',
+  'delta_share_data_files',
+  'delta_share_delete_files',
+  'delta_share_records',
+  'delta_share_bytes',
 ] satisfies FleetSort[]);
 const isSort = (text: string | null): text is FleetSort => text !== null && SORTS.has(text);
 
@@ -52,13 +68,20 @@ export function readFleetView(params: URLSearchParams): FleetView {
     dir: dir === 'asc' || dir === 'desc' ? dir : firstDirection(known),
     cursor: params.get('cursor'),
     skip: Number.isSafeInteger(skip) && skip > 0 ? skip : 0,
+    cmp: readPeriod(params.get('cmp') ?? ''),
+    cols: readColumns(params.get('cols')),
+    heat: MEASURES.find((each) => each === params.get('heat')) ?? MEASURES[0],
   };
 }
+
+/** What is looked at differently, not another list. */
+const LOOKS = new Set<string>(['cols', 'heat'] satisfies (keyof FleetView)[]);
 
 /** The address with `change` applied; parameters of others (`from`, `to`, unknown ones) stay. A change of what is
  * listed starts at its first page. */
 export function fleetHref(params: URLSearchParams, change: Partial<FleetView>): string {
-  const view: FleetView = { ...readFleetView(params), cursor: null, skip: 0, ...change };
+  const same = Object.keys(change).length > 0 && Object.keys(change).every((name) => LOOKS.has(name));
+  const view: FleetView = { ...readFleetView(params), ...(!same && { cursor: null, skip: 0 }), ...change };
   const next = new URLSearchParams(params);
   const put = (name: string, value: string, usual: string) =>
     value === usual ? next.delete(name) : next.set(name, value);
@@ -68,13 +91,17 @@ export function fleetHref(params: URLSearchParams, change: Partial<FleetView>): 
   put('dir', view.dir, firstDirection(view.sort));
   put('cursor', view.cursor ?? '', '');
   put('skip', String(view.skip), '0');
+  put('cmp', view.cmp === null ? '' : writePeriod(view.cmp), '');
+  put('cols', writeColumns(view.cols), '');
+  put('heat', view.heat, MEASURES[0]);
   const text = next.toString();
   return text ? `/?${text}` : '/';
 }
 
 export function fleetQuestion(view: FleetView, span: { from: number; to: number }): FleetQuestion {
-  const { q, ns, sort, dir, cursor } = view;
-  return { q, ns, sort, dir, limit: PAGE_ROWS, from: span.from, to: span.to, ...(cursor ? { cursor } : {}) };
+  const { q, ns, sort, dir, cursor, cmp } = view;
+  const { from, to } = span;
+  return { q, ns, sort, dir, limit: PAGE_ROWS, from, to, ...(cursor && { cursor }), ...(cmp && { cmp }) };
 }
 
 /** The question behind "Needs attention now": the worst tables of the whole fleet, whatever the list below shows. */

@@ -19,6 +19,7 @@ const blank = {
   file_size_p50: null,
   manifests: null,
   live_snapshots: null,
+  skew_max_over_median: null,
   commits: 0,
   last_committed_at: null,
   job_duration_seconds: null,

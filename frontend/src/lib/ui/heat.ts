@@ -1,4 +1,4 @@
-// Partition by time: how dark a cell is, and where the arrow keys lead. Draws nothing.
+// A grid of cells by time: how dark a cell is, and where the arrow keys lead. Draws nothing.
 
 /** 0: no file, 1 to 4: a quarter each of the largest count's decades, null: not read. */
 export function level(files: number | null, most: number): 0 | 1 | 2 | 3 | 4 | null {
