@@ -28,6 +28,7 @@ from limnograph.services.hot import UNREAD, HotStore, Reading
 from limnograph.services.hot_table import HotTable
 from limnograph.services.jobs import Jobs
 from limnograph.services.lake import Lake
+from limnograph.services.metrics import page_budget
 from limnograph.services.move_columns import MoveColumns
 from limnograph.services.paces import slowest_readers
 from limnograph.services.reasons import RANK
@@ -116,9 +117,10 @@ class FleetService:
             reading = await self._store.reach(since, (), _READ, end=query.end * MICROS_PER_MS)
             if query.grew is not None and reading.partial and reading.error is not None:
                 raise reading.error.with_traceback(None)  # "none grew" would not say that nobody could look
-        ranged = await slowest_readers(self._jobs.metrics, query.start, end)
-        compared = ranged if then == query.start else await slowest_readers(self._jobs.metrics, then, end)
-        return reading, Span(query.start, end, then), Paces(ranged, compared)
+        since_when = dict.fromkeys((query.start, then))
+        with page_budget():
+            found = await asyncio.gather(*(slowest_readers(self._jobs.metrics, at, end) for at in since_when))
+        return reading, Span(query.start, end, then), Paces(found[0], found[-1])
 
     def hints(self, reading: Reading) -> list[Hint]:
         """What is not set up yet."""
