@@ -85,7 +85,7 @@ test('what is not in the first glance is unfolded; what can be copied', async ()
   const { screen } = await shown(explainPage(), { brief: true });
   expect(document.querySelectorAll('.rows .row').length).toBe(1);
   await expect.element(screen.getByText('Files added a commit')).not.toBeInTheDocument();
-  await screen.getByRole('button', { name: /^Other explanations/ }).click();
+  await screen.getByRole('button', { name: /^Evidence, other/ }).click();
   await expect.element(screen.getByText('Files added a commit')).toBeVisible();
   await expect.element(screen.getByText(/16 other jobs were compared/)).toBeVisible();
   const copies = screen.getByRole('group', { name: 'Copy' }).getByRole('button');

@@ -167,7 +167,10 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
   labels: [],
   notes: ["No other job's runs are known here: what other jobs felt too cannot be told apart from commits."],
   watermark: FROM + 6 * 60 * MINUTE,
-  queries: { promql: 'spark_job_duration_seconds', sql: 'SELECT committed_at FROM limnograph.snapshots' },
+  queries: {
+    ...{ promql: 'spark_job_duration_seconds', sql: 'SELECT committed_at FROM limnograph.snapshots' },
+    prometheus: null,
+  },
   ...change,
 });
 

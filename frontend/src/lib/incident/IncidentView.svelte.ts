@@ -17,7 +17,7 @@ import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { absolute, type RangeText } from '#lib/time/range.ts';
 import { commitsOf, type Answer, type CommitEvent } from '#lib/timeline/lane.ts';
 import { lanesFor, withAlert } from './lanes.ts';
-import { runbookName, stepsOf, ignorableWhen } from './runbook.ts';
+import { runbookName, runbookOfRule, stepsOf, ignorableWhen } from './runbook.ts';
 import { onsetOf, suspectsOf } from './suspects.ts';
 
 type Incident = Schemas['Incident'];
@@ -68,9 +68,10 @@ export class IncidentView {
       this.answer !== undefined && (this.answer.range.from !== span.from || this.answer.range.to !== span.to)
     );
   });
-  readonly #runbookName = $derived(
-    runbookName(this.incident?.links.find(({ kind }) => kind === 'runbook')?.url ?? null),
-  );
+  readonly #runbookName = $derived.by(() => {
+    const link = this.incident?.links.find(({ kind }) => kind === 'runbook');
+    return link ? runbookName(link.url) : runbookOfRule(this.incident?.alert.alert_name ?? null);
+  });
   readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.ref) : []);
   readonly ignorable = $derived(this.runbook.data ? ignorableWhen(this.runbook.data) : '');
   readonly zoomed = $derived(this.#before.length > 0);

@@ -1,10 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Schemas } from '#lib/api/client.ts';
 import type { CommitEvent } from '#lib/timeline/lane.ts';
 import { lanesFor, withAlert } from './lanes.ts';
 import { graphHref, waysOut } from './out.ts';
 import { reportOf } from './report.ts';
-import { forTable, ignorableWhen, runbookName, stepsOf } from './runbook.ts';
+import { forTable, ignorableWhen, runbookName, runbookOfRule, stepsOf } from './runbook.ts';
 import { leadText, plainSentence, suspectSentence } from './sentences.ts';
 import { measureOf, suspectsOf } from './suspects.ts';
 
@@ -150,6 +151,24 @@ test('only a runbook of ours is read, whatever host its address names', () => {
     null,
   ])
     expect(runbookName(url)).toBeNull();
+});
+test('every rule that comes with Limnograph has its runbook, and no other has one', () => {
+  const files = readdirSync(new URL('../../../../docs/runbooks', import.meta.url)).sort();
+  const rules = readFileSync(
+    new URL('../../../../deploy/prometheus/rules/alerts.yml', import.meta.url),
+    'utf8',
+  );
+  const names = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => `${runbookOfRule(name!)}.md`);
+  expect(names.sort()).toEqual(files.filter((name) => name !== 'README.md'));
+  expect([runbookOfRule('DiskFull'), runbookOfRule(null)]).toEqual([null, null]);
+});
+test('an alert of ours without a link has the runbook of its rule, one with a link keeps that', () => {
+  const told = (links: Schemas['AlertLink'][]) =>
+    waysOut(incident('LimnographDown', { links }), FIRED).map(({ kind, href }) => [kind, href]);
+  expect(told([])).toEqual([['runbook', '/docs/runbooks/limnograph-down']]);
+  expect(told([{ kind: 'runbook', url: 'https://wiki/x', text: 'wiki' }])).toEqual([
+    ['runbook', 'https://wiki/x'],
+  ]);
 });
 const BOOK = [
   '# X',

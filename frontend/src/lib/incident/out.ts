@@ -1,6 +1,8 @@
 // The ways out of an incident: what each is called, and Prometheus' own page over the incident's window. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 
+import { runbookOfRule } from './runbook.ts';
+
 type AlertLink = Schemas['AlertLink'];
 
 export interface WayOut {
@@ -34,10 +36,13 @@ export function graphHref(url: string, { from, to }: { from: number; to: number 
   return parsed.href;
 }
 
-export function waysOut(incident: Pick<Schemas['Incident'], 'links' | 'window'>, now: number): WayOut[] {
+export function waysOut(
+  incident: Pick<Schemas['Incident'], 'alert' | 'links' | 'window'>,
+  now: number,
+): WayOut[] {
   const span = { from: incident.window.from, to: incident.window.to ?? now };
   const seen = new Set<string>();
-  return [...incident.links]
+  return [...incident.links, ...ownRunbook(incident)]
     .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
     .map(({ kind, url, text }): WayOut => {
       const graph = kind === 'source' && url ? graphHref(url, span) : null;
@@ -47,4 +52,10 @@ export function waysOut(incident: Pick<Schemas['Incident'], 'links' | 'window'>,
       const key = `${kind} ${href ?? text}`;
       return !seen.has(key) && seen.add(key);
     });
+}
+
+/** The runbook that this server carries, where the alert has no link to one and its rule is one of ours. */
+function ownRunbook({ alert, links }: Pick<Schemas['Incident'], 'alert' | 'links'>): AlertLink[] {
+  const name = links.some(({ kind }) => kind === 'runbook') ? null : runbookOfRule(alert.alert_name);
+  return name ? [{ kind: 'runbook', url: `/docs/runbooks/${name}`, text: 'this server' }] : [];
 }

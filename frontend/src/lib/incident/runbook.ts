@@ -11,6 +11,20 @@ export interface Step {
   readonly acts: boolean;
 }
 
+/** Rules that come with Limnograph: each has a runbook, also where an alert of its name carries no link to it. */
+const RULES: readonly string[] = [
+  'LakehouseCommitContention',
+  'LakehouseCompactionBacklog',
+  'LakehouseDeleteFilesGrowing',
+  'LakehouseExtractionLag',
+  'LakehouseMetadataGrowing',
+  'LakehousePartitionSkew',
+  'LakehouseSnapshotsTooMany',
+  'LakehouseStreamingLag',
+  'LakehouseTableStale',
+  'LimnographDown',
+  'SmallFileProliferation',
+];
 const RUNBOOK = /\/docs\/runbooks\/([a-z0-9-]{1,80})\/?$/;
 const LANGUAGES: Record<string, string> = { sql: 'Spark', trino: 'Trino', python: 'PyIceberg', sh: 'Shell' };
 const ACTS = /^\s*(CALL|ALTER|DELETE|OPTIMIZE|MERGE)\b/im;
@@ -22,6 +36,12 @@ const EXAMPLE = { catalog: 'lake', namespace: 'sales', table: 'customer_events' 
 export function runbookName(url: string | null): string | null {
   if (!url || !URL.canParse(url)) return null;
   return RUNBOOK.exec(new URL(url).pathname)?.[1] ?? null;
+}
+
+/** Name of the runbook of a rule of ours; null: it is somebody else's. */
+export function runbookOfRule(alertName: string | null): string | null {
+  if (alertName === null || !RULES.includes(alertName)) return null;
+  return alertName.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
 }
 
 /** Whether a statement can carry this table's name as it stands. */
