@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from limnograph.domain.answers import CommitRow
+from limnograph.domain.commits import CommitRow
 from limnograph.services.annotations import annotation
 
 COUNTS = ("added_data_files", "removed_data_files", "added_delete_files", "removed_delete_files", "added_records")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from limnograph.domain.answers import CommitRow
 from limnograph.domain.asked import CommitsQuery
+from limnograph.domain.commits import CommitRow
 from limnograph.services.commit_index import CommitIndex, Wanted
 from limnograph.services.commits import newest_first
 from limnograph.services.lake import Facts

@@ -6,8 +6,8 @@ import random
 import polars as pl
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.answers import CommitRow
 from limnograph.domain.asked import CommitsQuery, FleetQuery
+from limnograph.domain.commits import CommitRow
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.commits import CommitLists
 from limnograph.services.fleet import FleetService

@@ -32,8 +32,18 @@ from limnograph.api import annotations as annotation_routes
 from limnograph.api import openapi_details as details
 from limnograph.domain import alerts as alert_views
 from limnograph.domain import annotations as annotation_views
-from limnograph.domain import answers, client_reports, explanations, notifications, openlineage, timeline
-from limnograph.domain import structure as structures
+from limnograph.domain import (
+    answers,
+    client_reports,
+    commits,
+    explanations,
+    notifications,
+    openlineage,
+    partitions,
+    refs,
+    schemas,
+    timeline,
+)
 from limnograph.domain.stream import STREAM_EVENTS
 from limnograph.services.backend import Backend
 
@@ -42,11 +52,11 @@ _WIRE = (
     answers.TablesPage,
     answers.TableDetail,
     timeline.Timeline,
-    answers.CommitsPage,
-    answers.CommitDetail,
-    structures.PartitionsPage,
-    structures.SchemaPage,
-    structures.RefsPage,
+    commits.CommitsPage,
+    commits.CommitDetail,
+    partitions.PartitionsPage,
+    schemas.SchemaPage,
+    refs.RefsPage,
     explanations.ExplainPage,
     explanations.Label,
     answers.Status,

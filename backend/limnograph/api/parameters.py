@@ -23,7 +23,7 @@ from limnograph.domain.asked import (
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.explanations import BaselineKind
 from limnograph.domain.ids import TableName
-from limnograph.domain.structure import PartitionSort
+from limnograph.domain.partitions import PartitionSort
 from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S
 from limnograph.domain.timeline import DEFAULT_LANES, LANES
 from limnograph.services.timeline import MAX_COMPARE_S

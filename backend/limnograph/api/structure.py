@@ -11,7 +11,9 @@ from limnograph.api import parameters as p
 from limnograph.api.access import FAILED, TABLE_PAGE
 from limnograph.api.problems import documented
 from limnograph.domain.asked import DEFAULT_PARTITIONS, PartitionsQuery
-from limnograph.domain.structure import PartitionsPage, RefsPage, SchemaPage
+from limnograph.domain.partitions import PartitionsPage
+from limnograph.domain.refs import RefsPage
+from limnograph.domain.schemas import SchemaPage
 from limnograph.services.backend import Backend
 
 

@@ -12,8 +12,9 @@ from litestar.di import NamedDependency
 from limnograph.api import parameters as p
 from limnograph.api.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.problems import documented
-from limnograph.domain.answers import CommitDetail, CommitsPage, FleetHeat, TableDetail, TablesPage
+from limnograph.domain.answers import FleetHeat, TableDetail, TablesPage
 from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
+from limnograph.domain.commits import CommitDetail, CommitsPage
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange

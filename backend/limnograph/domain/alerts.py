@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from limnograph.domain.answers import CommitRow, View
+from limnograph.domain.answers import View
+from limnograph.domain.commits import CommitRow
 
 Told = Literal["firing", "resolved"]
 State = Literal["firing", "resolved", "unknown"]

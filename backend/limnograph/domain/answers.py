@@ -1,4 +1,4 @@
-"""What services answer: the wire structs of tables, commits and status. Ids text, instants epoch ms, null = not known.
+"""What services answer: the wire structs of tables and status. Ids text, instants epoch ms, null = not known.
 
 The timeline's lanes are in `domain/timeline.py`; requests, problems and health in `api/views.py`.
 """
@@ -201,104 +201,6 @@ class TableDetail(View, frozen=True, kw_only=True):
     first_seen_at: int | None
     watermark: int | None
     hints: list[Hint]
-
-
-class CommitRow(View, frozen=True, kw_only=True):
-    """A commit in a list."""
-
-    snapshot_id: str
-    parent_id: str | None
-    catalog: str
-    namespace: str
-    table: str
-    t: int
-    operation: str | None
-    on_main: bool
-    engine: str | None
-    app_id: str | None
-    app_name: str | None
-    added_data_files: int | None
-    removed_data_files: int | None
-    added_delete_files: int | None
-    removed_delete_files: int | None
-    added_records: int | None
-    added_bytes: int | None
-    total_data_files: int | None
-    schema_changed: bool
-    status: str
-    provisional: bool
-
-
-class CommitsPage(View, frozen=True, kw_only=True):
-    """Commits, newest first."""
-
-    rows: list[CommitRow]
-    next_cursor: str | None
-    watermark: int | None
-
-
-class Diff(View, frozen=True, kw_only=True):
-    """One number before (parent) and after the commit. `delta` null when one side is not known."""
-
-    metric: str
-    unit: Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
-    before: float | None
-    after: float | None
-    delta: float | None
-
-
-class PartitionChange(View, frozen=True, kw_only=True):
-    """A partition that the commit touched."""
-
-    partition: str
-    data_files: int | None
-    added_data_files: int | None
-    removed_data_files: int | None
-    bytes: int | None
-
-
-class RunEffect(View, frozen=True, kw_only=True):
-    """Durations of a job's runs before and after the commit (medians of up to 30), seconds."""
-
-    job: str
-    role: Literal["reads", "writes"]
-    runs_before: int
-    runs_after: int
-    median_before_s: float | None
-    median_after_s: float | None
-
-
-class SizeShape(View, frozen=True, kw_only=True):
-    """Live file sizes after the commit and before it: counts per bin; `edges` bytes (bins = edges + 1)."""
-
-    edges: list[int]
-    before: list[int] | None
-    after: list[int] | None
-
-
-class CommitDetail(View, frozen=True, kw_only=True):
-    """One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it."""
-
-    commit: CommitRow
-    parent: CommitRow | None
-    diff: list[Diff]
-    partitions: list[PartitionChange]
-    partitions_changed: int | None
-    shape: SizeShape
-    target_file_bytes: int | None
-    refs: list[str]
-    schema_id: int | None
-    summary: dict[str, str]
-    summary_mismatch: list[str]
-    problems: list[str]
-    manifest_list: str | None
-    metadata_location: str | None
-    writer_user: str | None
-    writer_engine_version: str | None
-    written_by_job: str | None
-    effects: list[RunEffect]
-    previous_id: str | None
-    next_id: str | None
 
 
 class SourceStatus(View, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.ids import TableName
-from limnograph.domain.structure import PartitionSort
+from limnograph.domain.partitions import PartitionSort
 
 FleetSort = Literal[
     "attention",

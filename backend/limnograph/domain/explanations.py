@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from limnograph.domain.answers import CommitRow
+from limnograph.domain.commits import CommitRow
 from limnograph.domain.timeline import LaneQuery
 
 Confidence = Literal["strong", "possible", "weak", "none"]

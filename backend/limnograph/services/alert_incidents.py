@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 from limnograph.domain.alert_labels import TABLE_LABELS
 from limnograph.domain.alerts import AlertWindow, Incident
-from limnograph.domain.answers import CommitRow, CommitsPage
 from limnograph.domain.asked import CommitsQuery
+from limnograph.domain.commits import CommitRow, CommitsPage
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.events import AlertFact
 from limnograph.domain.ids import TableName

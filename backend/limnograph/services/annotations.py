@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limnograph.domain.annotations import Annotation
-from limnograph.domain.answers import CommitRow
+from limnograph.domain.commits import CommitRow
 from limnograph.domain.ids import TableName
 from limnograph.services.page_paths import commit_path
 

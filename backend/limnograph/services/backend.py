@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
-from limnograph.domain.answers import CommitDetail, CommitsPage, FleetHeat, Status, TableDetail, TablesPage
+from limnograph.domain.answers import FleetHeat, Status, TableDetail, TablesPage
 from limnograph.domain.asked import CommitsQuery, FleetQuery, PartitionsQuery
+from limnograph.domain.commits import CommitDetail, CommitsPage
 from limnograph.domain.events import RunFact
 from limnograph.domain.explanations import ExplainPage, Label
 from limnograph.domain.ids import TableName
-from limnograph.domain.structure import PartitionsPage, RefsPage, SchemaPage
+from limnograph.domain.partitions import PartitionsPage
+from limnograph.domain.refs import RefsPage
+from limnograph.domain.schemas import SchemaPage
 from limnograph.domain.time import TimeRange
 from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Literal, NamedTuple
 
 from limnograph.analysis.alignment import median
-from limnograph.domain.answers import CommitDetail, Diff, PartitionChange, RunEffect, SizeShape
+from limnograph.domain.commits import CommitDetail, Diff, PartitionChange, RunEffect, SizeShape
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName

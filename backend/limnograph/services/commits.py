@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from limnograph.domain.answers import CommitRow, CommitsPage
 from limnograph.domain.asked import CommitsQuery
+from limnograph.domain.commits import CommitRow, CommitsPage
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.time import MICROS_PER_MS

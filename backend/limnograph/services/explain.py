@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from limnograph.analysis.explain import explain
-from limnograph.domain.answers import CommitRow, LinkedJob
+from limnograph.domain.answers import LinkedJob
+from limnograph.domain.commits import CommitRow
 from limnograph.domain.errors import SourceError
 from limnograph.domain.events import LabelFact
 from limnograph.domain.explanations import (

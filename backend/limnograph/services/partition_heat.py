@@ -12,7 +12,7 @@ import numpy as np
 
 from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.structure import FileTrack, HeatRow, PartitionHeat
+from limnograph.domain.partitions import FileTrack, HeatRow, PartitionHeat
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from limnograph.domain.content import PARTITIONS_KEPT
-from limnograph.domain.structure import Note, PartitionHeat
+from limnograph.domain.partitions import PartitionHeat
+from limnograph.domain.structure import Note
 from limnograph.services.history import History
 from limnograph.services.partition_rows import Side
 

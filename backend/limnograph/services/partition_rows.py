@@ -9,7 +9,7 @@ from limnograph.analysis.alignment import median
 from limnograph.domain.asked import Direction
 from limnograph.domain.facts import PartitionFact, SnapshotFact
 from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.structure import PartitionRest, PartitionRow, PartitionSort
+from limnograph.domain.partitions import PartitionRest, PartitionRow, PartitionSort
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.partition_states import State, live
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from limnograph.domain.asked import PartitionsQuery
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
-from limnograph.domain.structure import Instant, PartitionsPage, SpanMs
+from limnograph.domain.partitions import Instant, PartitionsPage, SpanMs
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine

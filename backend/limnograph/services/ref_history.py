@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata import MAIN
-from limnograph.domain.structure import Note, RefRow, RefsPage, Retention
+from limnograph.domain.refs import RefRow, RefsPage, Retention
+from limnograph.domain.structure import Note
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaQuery, QueryEngine

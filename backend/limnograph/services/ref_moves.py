@@ -7,7 +7,7 @@ from typing import Literal
 
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.metadata import MAIN
-from limnograph.domain.structure import RefMove
+from limnograph.domain.refs import RefMove
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.ref_retention import details
 

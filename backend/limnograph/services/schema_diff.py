@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
-from limnograph.domain.structure import FieldChange, FieldChangeKind, Risk
+from limnograph.domain.schemas import FieldChange, FieldChangeKind, Risk
 from limnograph.services.field_trees import Tree, TreeField
 
 _WIDER = {

@@ -9,15 +9,8 @@ from typing import Any, NamedTuple
 
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.structure import (
-    FieldHistory,
-    FieldSpan,
-    MatrixVersion,
-    Note,
-    SchemaPage,
-    SpecField,
-    StructureVersion,
-)
+from limnograph.domain.schemas import FieldHistory, FieldSpan, MatrixVersion, SchemaPage, SpecField, StructureVersion
+from limnograph.domain.structure import Note
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine

@@ -10,8 +10,9 @@ from types import MappingProxyType
 
 from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain.alerts import AlertSeen
-from limnograph.domain.answers import CommitDetail, CommitsPage, SourceStatus
+from limnograph.domain.answers import SourceStatus
 from limnograph.domain.asked import CommitsQuery
+from limnograph.domain.commits import CommitDetail, CommitsPage
 from limnograph.domain.ids import TableName
 from limnograph.domain.watch import Probed, WatchState
 from limnograph.ports.active_alerts import ActiveAlerts
@@ -143,7 +144,7 @@ class Parts:
             partitions=PartitionPages(self.store, old, clock),
             schemas=SchemaPages(self.store, old, clock),
             refs=RefPages(self.store, old, clock),
-            explanations=ExplainPages(self.store, jobs, clock, Labels(inbox, old, clock)),
+            explanations=ExplainPages(self.store, jobs, clock, Labels(inbox, old, clock), meta),
             runs=self.runs,
             versions=LakeVersions(self.store, self.runs, self._metrics, self.alerts),
             alerts=AlertPages(

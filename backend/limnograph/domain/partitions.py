@@ -1,0 +1,122 @@
+"""What the page of partitions answers. Wire structs, as `domain/answers.py`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from limnograph.domain.answers import PartitionField, View
+from limnograph.domain.structure import PageHead
+
+PartitionSort = Literal[
+    "data_files",
+    "bytes",
+    "average_file_bytes",
+    "small_files",
+    "delete_ratio",
+    "last_committed_at",
+    "data_files_delta",
+    "bytes_delta",
+    "partition",
+]
+
+
+class Instant(View, frozen=True, kw_only=True):
+    """The table as main had it at `t`. `snapshot_id` null: main or the row of its snapshot is not known there.
+
+    `histogram`: live data files per bin of `PartitionsPage.edges`. `partitions`: those with a live file.
+    """
+
+    t: int
+    snapshot_id: str | None
+    committed_at: int | None
+    data_files: int | None
+    delete_files: int | None
+    bytes: int | None
+    small_files: int | None
+    partitions: int | None
+    target_file_bytes: int | None
+    skew_max_over_median: float | None
+    skew_top1_share: float | None
+    histogram: list[int] | None
+
+
+class PartitionRow(View, frozen=True, kw_only=True):
+    """One partition at `at`. Shares are of the whole table; `delete_ratio`: delete files for each data file;
+    `bytes_over_median`: against the median partition, null unless every partition is named. Deltas: since `cmp`.
+    """
+
+    partition: str
+    spec_id: int | None
+    data_files: int | None
+    delete_files: int | None
+    small_files: int | None
+    records: int | None
+    bytes: int | None
+    average_file_bytes: float | None
+    files_share: float | None
+    bytes_share: float | None
+    bytes_over_median: float | None
+    delete_ratio: float | None
+    last_committed_at: int | None
+    data_files_delta: int | None
+    bytes_delta: int | None
+
+
+class PartitionRest(View, frozen=True, kw_only=True):
+    """Everything that no row of the answer shows: all live files minus those of the rows."""
+
+    partitions: int | None
+    data_files: int | None
+    delete_files: int | None
+    bytes: int | None
+
+
+class HeatRow(View, frozen=True, kw_only=True):
+    """Most data files that a partition had in each step; 0: it had none, null: not known."""
+
+    partition: str
+    spec_id: int | None
+    data_files: list[int | None]
+
+
+class PartitionHeat(View, frozen=True, kw_only=True):
+    """Partitions by time, those with most files: `t` are starts of steps of `step` ms."""
+
+    t: list[int]
+    step: int
+    rows: list[HeatRow]
+
+
+class FileTrack(View, frozen=True, kw_only=True):
+    """Live data files of the table over the range: each value holds until the next instant. The first instant is the
+    range's start; of very many moves the largest in each of equal steps.
+    """
+
+    t: list[int]
+    data_files: list[int | None]
+
+
+class SpanMs(View, frozen=True, kw_only=True):
+    """A range of time, epoch ms, half-open."""
+
+    start: int
+    end: int
+
+
+class PartitionsPage(PageHead, frozen=True, kw_only=True):
+    """Partitions at one instant, against another when asked (`before`). `named`: with a known state; `matching`: of
+    those the ones that fit the filter; `rest`: null when a filter is given. `track` and `heat` are of `range`.
+    """
+
+    edges: list[int]
+    spec_id: int | None
+    partition_fields: list[PartitionField]
+    after: Instant
+    before: Instant | None
+    named: int
+    matching: int
+    rows: list[PartitionRow]
+    rest: PartitionRest | None
+    range: SpanMs
+    track: FileTrack
+    heat: PartitionHeat | None

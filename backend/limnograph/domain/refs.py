@@ -1,0 +1,66 @@
+"""What the page of branches and tags answers. Wire structs, as `domain/answers.py`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from limnograph.domain.answers import View
+from limnograph.domain.structure import PageHead
+
+
+class Retention(View, frozen=True, kw_only=True):
+    """What Iceberg's expiry keeps for a ref. Each with where it is said: by the ref, by a property of the table, or
+    by nobody (Iceberg's default). `max_ref_age_ms` null: the ref stays for ever.
+    """
+
+    min_snapshots_to_keep: int | None
+    max_snapshot_age_ms: int | None
+    max_ref_age_ms: int | None
+    min_snapshots_said_by: Literal["ref", "table", "default"] | None
+    max_age_said_by: Literal["ref", "table", "default"] | None
+    max_ref_age_said_by: Literal["ref", "table", "default"] | None
+
+
+class RefRow(View, frozen=True, kw_only=True):
+    """A branch or tag now. `committed_at`: of its snapshot. `ancestors`: known snapshots it leads to, itself included;
+    `protected`: how many of those an expiry now would keep because of this ref, the oldest at `protected_from`;
+    `ahead`, `behind`: snapshots that main does not have, and those of main that it does not have. `expires_at`: when
+    expiry would remove the ref itself.
+    """
+
+    name: str
+    type: Literal["branch", "tag"]
+    snapshot_id: str
+    committed_at: int | None
+    moved_at: int | None
+    retention: Retention | None
+    ancestors: int | None
+    protected: int | None
+    protected_from: int | None
+    ahead: int | None
+    behind: int | None
+    expires_at: int | None
+    sentence: str
+
+
+class RefMove(View, frozen=True, kw_only=True):
+    """A ref that was made, moved or removed. `kind` of main's: commits are left out, `rolled_back` leads to an
+    ancestor, `advanced` to a descendant, `moved` anywhere else or somewhere unknown.
+    """
+
+    name: str
+    type: Literal["branch", "tag"]
+    kind: Literal["created", "advanced", "rolled_back", "moved", "removed"]
+    t: int
+    not_before: int | None
+    from_snapshot_id: str | None
+    to_snapshot_id: str | None
+    sentence: str
+
+
+class RefsPage(PageHead, frozen=True, kw_only=True):
+    """Branches and tags now, main first, and how they moved, newest first. `live_snapshots`: of the table."""
+
+    live_snapshots: int | None
+    refs: list[RefRow]
+    moves: list[RefMove]

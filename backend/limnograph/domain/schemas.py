@@ -1,0 +1,108 @@
+"""What the page of schemas, specs and sort orders answers. Wire structs, as `domain/answers.py`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from limnograph.domain.answers import View
+from limnograph.domain.structure import PageHead
+
+Risk = Literal["breaking", "check", "safe"]
+
+
+FieldChangeKind = Literal[
+    "added",
+    "dropped",
+    "renamed",
+    "promoted",
+    "retyped",
+    "optional",
+    "required",
+    "doc",
+    "default",
+    "reordered",
+    "reparented",
+]
+
+
+class FieldChange(View, frozen=True, kw_only=True):
+    """One difference of two schemas, by field id. `name`: dotted, as after the change (dropped: as before).
+
+    `risk` is that of programs which read the table: `breaking` when a query that names or types the column as before
+    fails or answers otherwise, `check` when it may.
+    """
+
+    field_id: int
+    name: str
+    kind: FieldChangeKind
+    before: str | None
+    after: str | None
+    risk: Risk
+    sentence: str
+
+
+class SpecField(View, frozen=True, kw_only=True):
+    """A field of a partition spec or sort order; `column`: name of its source column then. Order: direction, nulls."""
+
+    name: str
+    transform: str
+    column: str | None
+    source_id: int | None
+    order: str | None
+
+
+class StructureVersion(View, frozen=True, kw_only=True):
+    """A schema, partition spec or sort order that became the table's own at `t` (first seen; at the earliest after
+    `not_before`). `risk` and `changes`: against the one before; `first`: nothing is known before it.
+    """
+
+    kind: Literal["schema", "spec", "sort_order"]
+    id: str
+    previous_id: str | None
+    t: int
+    not_before: int | None
+    first: bool
+    risk: Risk
+    sentence: str
+    changes: list[FieldChange]
+    fields: list[SpecField]
+    schema_id: str | None
+    spec_id: str | None
+    sort_order_id: str | None
+
+
+class FieldSpan(View, frozen=True, kw_only=True):
+    """What a field was from column `first` of the matrix on, `versions` columns long."""
+
+    first: int
+    versions: int
+    name: str
+    type: str
+    required: bool
+    doc: str | None
+
+
+class FieldHistory(View, frozen=True, kw_only=True):
+    """A row of the matrix: one field id through all versions of the schema. Without a span it was not there."""
+
+    field_id: int
+    name: str
+    spans: list[FieldSpan]
+
+
+class MatrixVersion(View, frozen=True, kw_only=True):
+    """A column of the matrix: a schema and when it became the table's own."""
+
+    schema_id: str
+    t: int
+
+
+class SchemaPage(PageHead, frozen=True, kw_only=True):
+    """`versions`: newest first. `matrix_versions`: oldest first, as `FieldSpan.first` counts them."""
+
+    schema_id: str | None
+    spec_id: str | None
+    sort_order_id: str | None
+    versions: list[StructureVersion]
+    matrix_versions: list[MatrixVersion]
+    matrix: list[FieldHistory]
