@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from explain_cases import GUILTY, guilty_case
+from explain_cases import GUILTY, guilty_case, ordinary
 from limnograph.cli.explain import command
 
 OUT = {"id", "changes", "hypotheses", "blamed", "verdict", "confidence"}
@@ -44,6 +44,8 @@ def test_a_file_of_cases_gives_an_answer_a_line_in_the_contracts_shape(tmp_path:
         ('{"id":"x","job":{"times":["soon"],"duration_seconds":[1]}}', "job.times[0]"),
         ('{"id":"x","job":{"times":[1,2],"duration_seconds":[1]}}', "job.duration_seconds"),
         ('{"id":"x","job":{},"commits":[{"id":7}]}', "commits[0].id"),
+        ('{"id":"x","job":{},"selection":{"from":5,"to":1}}', "selection.to"),
+        ('{"id":"x","job":' + '{"a":' * 5_000 + "1" + "}" * 5_000 + "}", "line"),
     ],
 )
 def test_a_line_that_is_no_case_is_told_and_the_others_go_on(line: str, field: str) -> None:
@@ -52,6 +54,43 @@ def test_a_line_that_is_no_case_is_told_and_the_others_go_on(line: str, field: s
     assert [each["id"] for each in answers] == ["case"]
     assert [(each["line"], each["field"]) for each in errors] == [(1, field)]
     assert errors[0]["error"]
+
+
+def test_what_measurements_look_like_is_no_error_and_answers_keep_the_order_of_cases() -> None:
+    told = guilty_case()
+    job = told["job"]
+    pairs = list(zip(job["times"], job["duration_seconds"], strict=True))
+    upset = [*pairs[300:], *pairs[:300], *pairs[:20], (None, 5.0), (pairs[7][0], None), (pairs[9][0], -1.0)]
+    unsorted = {"times": [at for at, _ in upset], "duration_seconds": [took for _, took in upset]}
+    unknown = [dict.fromkeys(each, None) | {"id": each["id"]} for each in ordinary(4, seed=9)]
+    cases = [
+        {**told, "id": "upset", "job": unsorted},
+        {"id": "empty", "job": {"times": [], "duration_seconds": []}},
+        {**told, "id": "nulls", "commits": [*told["commits"], *unknown], "controls": None, "selection": {"from": None}},
+    ]
+    code, answers, errors = explain("\r\n".join(map(json.dumps, cases)))
+    assert (code, errors) == (0, [])
+    blamed = [(each["id"], each["blamed"]) for each in answers]
+    assert blamed == [("upset", [GUILTY]), ("empty", []), ("nulls", [GUILTY])]
+    assert answers[1]["verdict"].startswith("Too little data")
+
+
+def test_an_empty_file_has_no_answers(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    assert explain("", str(tmp_path / "empty.jsonl")) == (0, [], [])
+
+
+def test_an_answer_is_written_before_the_next_case_is_read() -> None:
+    program = [sys.executable, "-m", "limnograph", "explain", "--cases", "-"]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        for name in ("a", "b"):
+            run.stdin.write(json.dumps({**guilty_case(), "id": name}).encode() + b"\n")
+            run.stdin.flush()
+            assert json.loads(run.stdout.readline())["id"] == name
+        run.stdin.close()
+    assert run.returncode == 0
 
 
 def test_nan_as_programs_write_it_is_an_unknown_number() -> None:

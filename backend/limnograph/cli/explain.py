@@ -16,6 +16,7 @@ from limnograph.domain.explanations import Case, Explanation
 
 FAILED = 1
 _EXAMPLES = (
+    "The format of cases and answers: docs/explain.md.\n\n"
     "Exit status: 0 all cases answered; 1 some lines were no cases, each told on stderr as a JSON object; 2 wrong "
     "usage.\n\n"
     "\b\nExamples:\n  limnograph explain --cases cases.jsonl > answers.jsonl\n"
@@ -41,11 +42,11 @@ def command(cases: BinaryIO) -> None:
     for number, line in _lines(cases):
         try:
             out.write(msgspec.json.encode(answer(line)) + b"\n")
+            out.flush()
         except InvalidInput as error:
             failed = True
             told = {"line": number, "field": error.field, "error": error.detail}
             click.echo(msgspec.json.encode(told).decode(), err=True)
-    out.flush()
     if failed:
         raise SystemExit(FAILED)
 
@@ -63,11 +64,20 @@ def parse(line: bytes) -> Case:
     Raises InvalidInput naming the field.
     """
     try:
-        return _DECODER.decode(line)
+        return _checked(_DECODER.decode(line))
     except msgspec.ValidationError as error:
         raise _named(error) from None
+    except RecursionError:
+        raise InvalidInput("line", "is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return _lenient(line, error)
+        return _checked(_lenient(line, error))
+
+
+def _checked(case: Case) -> Case:
+    chosen = case.selection
+    if chosen and chosen.start is not None and chosen.end is not None and chosen.end < chosen.start:
+        raise InvalidInput("selection.to", "must not be before selection.from")
+    return case
 
 
 def _lenient(line: bytes, first: Exception) -> Case:
