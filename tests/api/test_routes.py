@@ -54,7 +54,7 @@ def post(path, body, made=None, headers=None):
         (f"from={NOW_MS - 86_400_000}&to={NOW_MS}&step=1", "step"),
         ("lanes=data_files,nonsense", "lanes"),
         ("lanes=,", "lanes"),
-        ("ref=main", "ref"),
+        ("refs=main", "refs"),
         ("cmp=0", "cmp"),
     ],
 )

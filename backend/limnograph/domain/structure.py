@@ -1,4 +1,4 @@
-"""What the pages of a table's structure (partitions, schemas, refs) have in common: wire structs as `domain/answers.py`.
+"""What the pages of a table's structure (partitions, schemas, refs) share: wire structs as `domain/answers.py`.
 
 Ids are text, instants epoch ms, sizes bytes; null = not known, never 0. A note says in a sentence what is lacking.
 """
