@@ -38,6 +38,8 @@ test('lanes look as they did, light and dark', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(`${TABLE}?${NIGHT}`);
   await new TimelinePage(page).drawn();
+  // the explanation comes after the lanes, and flags one of them
+  await expect(page.locator('[data-lane=job_duration] [data-flag]')).toHaveCount(2);
   await styled(page, '[data-lane] text { display: none } .gutter { visibility: hidden }');
   for (const colorScheme of THEMES) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

@@ -14,6 +14,8 @@ const MOVE_GOAL_MS = 4;
 const FRAME_MS = 1000 / 60;
 const VERDICT_GOAL_MS = 1_500;
 const SLACK = 4;
+/** Two seconds of them. */
+const PICTURES = 120;
 /** A neighbour may take several of the rounds too. */
 const INP_SLACK = 6;
 
@@ -93,6 +95,38 @@ test('a move of the pointer over all lanes costs few milliseconds of the main th
   expect(at('code', 0.5)).toBeGreaterThan(0);
   expect(at('code', 0.95)).toBeLessThan(MOVE_GOAL_MS * SLACK);
   expect(at('all', 0.95)).toBeLessThan(FRAME_MS * SLACK);
+});
+
+test('while the pointer moves over all lanes no picture is left out for long', async ({ page }) => {
+  await page.goto(`${TABLE}?${NIGHT}`);
+  const timeline = new TimelinePage(page);
+  await timeline.drawn();
+  await timeline.hover('Data files', 0.1);
+  const box = (await timeline.drawing('Data files').boundingBox())!;
+  // the pointer of this page itself moves with every picture: no protocol stands between
+  const gaps = await page.evaluate(
+    async ({ x, y, width, pictures }) => {
+      const target = document.elementFromPoint(x, y)!;
+      const taken: number[] = [];
+      let last = await new Promise<number>(requestAnimationFrame);
+      for (let i = 0; i < pictures; i += 1) {
+        const where = { clientX: x + (width * ((i * 37) % pictures)) / pictures, clientY: y };
+        target.dispatchEvent(
+          new PointerEvent('pointermove', { bubbles: true, pointerType: 'mouse', ...where }),
+        );
+        const now = await new Promise<number>(requestAnimationFrame);
+        taken.push(now - last);
+        last = now;
+      }
+      return taken;
+    },
+    { x: box.x + 2, y: box.y + box.height / 2, width: box.width - 4, pictures: PICTURES },
+  );
+  const dropped = gaps.filter((gap) => gap > 2.5 * FRAME_MS).length;
+  console.info(`pointer move: ${dropped} of ${gaps.length} pictures came more than a picture late; goal 0`);
+  expect(timeline.panel.locator('line.cursor').first()).toBeAttached();
+  expect(gaps).toHaveLength(PICTURES);
+  expect(dropped).toBeLessThan(PICTURES / 4);
 });
 
 test('from the link of an alert to its readable verdict, warm', async ({ page }) => {

@@ -3,8 +3,14 @@
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { periodFor } from '#lib/time/period.ts';
-import { absolute, type RangeText } from '#lib/time/range.ts';
-import { readUrl, type Baseline, type TimelineUrl } from '#lib/time/url.ts';
+import { absolute, resolveRange, type RangeText } from '#lib/time/range.ts';
+import { namesRange, readUrl, type Baseline, type TimelineUrl } from '#lib/time/url.ts';
+
+/** A range of the trail, and how wide it is. */
+export interface Zoom {
+  readonly text: RangeText;
+  readonly ms: number;
+}
 
 export class TimelineView {
   readonly range = new TimeRange();
@@ -21,12 +27,20 @@ export class TimelineView {
   panel = $state<TimelineUrl['panel']>(null);
   /** What an explanation compares with. */
   base = $state.raw<Baseline>('before');
+  /** Branch or tag whose commits are told apart; null: main. */
+  ref = $state<string | null>(null);
+  /** Fingerprint of the alert that is marked. */
+  alert = $state<string | null>(null);
+  /** True: its window is wanted and not known yet. */
+  awaits = $state(false);
+  /** False: the reader paused the view. */
+  follows = $state(true);
   /** Parameters of the URL that could not be read: their defaults are shown. */
   unread = $state.raw<readonly string[]>([]);
   /** True while the range changes many times in a row (wheel, held keys): nobody needs every stop of it. */
   gliding = $state(false);
 
-  #before: RangeText[] = [];
+  #before = $state.raw<readonly RangeText[]>([]);
 
   readonly url: TimelineUrl = $derived({
     range: this.range.text,
@@ -41,6 +55,24 @@ export class TimelineView {
     cmp: this.cmp,
     panel: this.panel,
     base: this.base,
+    ref: this.ref,
+    alert: this.alert,
+    live: this.follows,
+  });
+
+  /** The ranges that were zoomed into, widest first: each holds the next, the last one what is shown. */
+  readonly trail: readonly Zoom[] = $derived.by(() => {
+    const { range } = this.range;
+    let inner: { from: number; to: number } = range;
+    const found: Zoom[] = [];
+    for (const text of this.#before.toReversed()) {
+      const outer = resolveRange(text, this.range.now);
+      if (!outer || outer.from > inner.from || outer.to < inner.to) continue;
+      if (outer.to - outer.from <= inner.to - inner.from) continue;
+      found.unshift({ text, ms: outer.to - outer.from });
+      inner = outer;
+    }
+    return found;
   });
 
   read(query: URLSearchParams): void {
@@ -57,12 +89,15 @@ export class TimelineView {
     this.panel = state.panel;
     // the same pair must stay the same object, or it would be asked again
     if (String(this.base) !== String(state.base)) this.base = state.base;
+    [this.ref, this.alert, this.follows] = [state.ref, state.alert, state.live];
+    this.awaits = state.alert !== null && !namesRange(query);
     [this.unread, this.gliding] = [unread, false];
   }
 
   /** Another range, remembered so that `back` returns. A whole glide is one step back. */
   show(text: RangeText, gliding = false): void {
-    if (!(gliding && this.gliding)) this.#before.push(this.range.text);
+    if (!(gliding && this.gliding)) this.#before = [...this.#before, this.range.text];
+    this.awaits = false;
     this.gliding = gliding;
     this.range.tick();
     this.range.text = text;
@@ -72,19 +107,35 @@ export class TimelineView {
     this.show(absolute(from, to), gliding);
   }
 
-  /** The period before, drawn or not. */
-  compare(): void {
+  /** The period before, drawn or not; `seconds`: the one so long before. */
+  compare(seconds?: number): void {
     const { from, to } = this.range.span;
-    this.cmp = this.cmp === null ? periodFor(to - from) : null;
+    this.cmp = seconds ?? (this.cmp === null ? periodFor(to - from) : null);
+  }
+
+  /** The window of the alert that the address names; null: nobody knows it. */
+  place(window: RangeText | null): void {
+    if (!this.awaits) return;
+    this.awaits = false;
+    if (window) this.range.text = window;
+    else this.unread = [...this.unread, 'alert'];
   }
 
   /** The range before; false when there is none. */
   back(): boolean {
-    const before = this.#before.pop();
+    const before = this.#before.at(-1);
     if (!before) return false;
+    this.#before = this.#before.slice(0, -1);
     this.gliding = false;
     this.range.text = before;
     return true;
+  }
+
+  /** A range of the trail again. */
+  backTo({ text }: Zoom): void {
+    this.#before = this.#before.slice(0, this.#before.lastIndexOf(text));
+    this.gliding = false;
+    this.range.text = text;
   }
 
   /** Another table: what was zoomed there means nothing here. */

@@ -38,6 +38,39 @@ test('zooms are undone one by one, a glide at once', () => {
   expect(view.range.span.from).toBe(FROM);
   expect(view.back()).toBe(false);
 });
+test('the trail holds the ranges around what is shown, widest first, and leads back to each', () => {
+  const view = read(`from=${FROM}&to=${FROM + 6 * HOUR}`);
+  view.zoom(FROM + HOUR, FROM + 3 * HOUR, false);
+  view.zoom(FROM + 2 * HOUR, FROM + 4 * HOUR, false); // moved, not zoomed: the range before does not hold it
+  view.zoom(FROM + 2 * HOUR, FROM + 3 * HOUR, false);
+  const widths = () => view.trail.map(({ ms }) => ms / HOUR);
+  expect(widths()).toEqual([6, 2]);
+  view.backTo(view.trail[1]!);
+  expect([view.range.span.to - FROM, widths()]).toEqual([4 * HOUR, [6]]);
+  view.backTo(view.trail[0]!);
+  expect([view.range.span.to - FROM, widths()]).toEqual([6 * HOUR, []]);
+  expect(view.back()).toBe(false);
+});
+test('an alert without a range awaits its window; a range of its own goes before it, and one that is not known is named', () => {
+  const window = { from: String(FROM), to: String(FROM + HOUR) };
+  const alone = read('alert=0123456789abcdef');
+  expect(alone.awaits).toBe(true);
+  alone.place(window);
+  expect([alone.range.text, alone.awaits]).toEqual([window, false]);
+  const placed = read(`alert=0123456789abcdef&from=${FROM}&to=${FROM + 2 * HOUR}`);
+  placed.place(window);
+  expect(placed.range.span.to).toBe(FROM + 2 * HOUR);
+  const unknown = read('alert=0123456789abcdef');
+  unknown.place(null);
+  expect([unknown.unread, unknown.range.text.from]).toEqual([['alert'], 'now-24h']);
+});
+test('a comparison with the period just before is as long as what was selected', () => {
+  const view = read(`from=${FROM}&to=${FROM + 6 * HOUR}`);
+  view.compare(90);
+  expect(writeUrl(view.url, new URLSearchParams())).toContain('cmp=90s');
+  view.compare();
+  expect(view.cmp).toBeNull();
+});
 test('the span is the same object until it moves by a step', () => {
   const view = read('from=now-6h');
   view.range.tick(FROM + 1000);

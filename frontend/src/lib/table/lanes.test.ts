@@ -12,6 +12,7 @@ import {
   shownLanes,
   toggleLane,
   toggleLog,
+  topLane,
 } from './lanes.ts';
 
 test('the lanes are those of the API, in its order', () => {
@@ -43,10 +44,13 @@ test('another order is no other question to the server', () => {
   expect(askedLanes(moveLane(null, 'commits', 1))).toBeFalsy();
   expect(askedLanes(['freshness', 'commits', 'a_new_one'])).toBe('commits,freshness,a_new_one');
 });
-test('an answer is drawn in the order of the reader, what was not asked for last', () => {
-  const ids = inOrder(story(), ['freshness', 'commits']).lanes.map(({ id }) => id);
-  expect(ids.slice(0, 2)).toEqual(['freshness', 'commits']);
-  expect(ids).toHaveLength(story().lanes.length);
+test('an answer is drawn in the order of the reader, without what was hidden since', () => {
+  const ids = inOrder(story(), ['freshness', 'debt', 'commits']).lanes.map(({ id }) => id);
+  expect(ids).toEqual(['freshness', 'commits']);
+});
+test('a lane goes to the top; the topmost stays where it is', () => {
+  expect(topLane(null, 'freshness')?.slice(0, 2)).toEqual(['freshness', 'alerts']);
+  expect(topLane(null, 'alerts')).toBeNull();
 });
 test('file sizes are on a logarithmic axis by themselves; a choice that changes nothing is none', () => {
   expect([isLog(null, 'file_size'), isLog(null, 'data_files')]).toEqual([true, false]);

@@ -60,17 +60,21 @@ export function moveLane(
   return choice(lanes);
 }
 
+/** The choice with one lane above all others. */
+export const topLane = (asked: readonly string[] | null, lane: string): readonly string[] | null =>
+  choice([lane, ...shownLanes(asked).filter((each) => each !== lane)]);
+
 /** What is asked of the server: its own order, so that another order is no other question. Null: its default. */
 export function askedLanes(asked: readonly string[] | null): string | null {
   const lanes = asked && [...asked].sort(byRank);
   return (lanes && choice(lanes)?.join()) ?? null;
 }
 
-/** The answer with its lanes in the reader's order. */
+/** The answer with its lanes in the reader's order; one that was just hidden is gone before the next answer comes. */
 export function inOrder(answer: Answer, asked: readonly string[] | null): Answer {
   if (asked === null) return answer;
-  const place = (id: string) => (asked.includes(id) ? asked.indexOf(id) : asked.length);
-  return { ...answer, lanes: [...answer.lanes].sort((a, b) => place(a.id) - place(b.id)) };
+  const lanes = answer.lanes.filter(({ id }) => asked.includes(id));
+  return { ...answer, lanes: lanes.sort((a, b) => asked.indexOf(a.id) - asked.indexOf(b.id)) };
 }
 
 export const hasAxis = (lane: string): boolean => !WITHOUT_AXIS.includes(lane);

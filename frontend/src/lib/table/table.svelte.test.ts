@@ -4,10 +4,11 @@ import { render } from 'vitest-browser-svelte';
 import type { Schemas } from '#lib/api/client.ts';
 import { ApiProblem } from '#lib/api/problem.ts';
 import { BURST, BURST_ID, story } from '#lib/timeline/fixtures/story.ts';
-import { commitsOf } from '#lib/timeline/lane.ts';
+import { commitsOf, type Lane } from '#lib/timeline/lane.ts';
 import { axeFindings } from '../../test/axe.ts';
 import CommitPanel from './CommitPanel.svelte';
 import HintLine from './HintLine.svelte';
+import LaneActions from './LaneActions.svelte';
 import LaneChoice from './LaneChoice.svelte';
 import PrintedSheet from './PrintedSheet.svelte';
 import TableFacts from './TableFacts.svelte';
@@ -159,4 +160,57 @@ test('lanes are hidden, moved and put on another axis by keyboard, and all of it
   expect(await axeFindings()).toEqual([]);
   await screen.getByRole('button', { name: /default/ }).click();
   expect([view.lanes, view.log]).toEqual([null, null]);
+});
+
+function actions(id: string, more: object = {}) {
+  const answer = story();
+  const lane = answer.lanes.find((each) => each.id === id) as Lane;
+  const view = new TimelineView();
+  const told = { closed: 0, tabulated: 0 };
+  const props = {
+    ...{ lane: { ...lane, ...more }, answer, view },
+    ...{ close: () => (told.closed += 1), ontabulate: () => (told.tabulated += 1) },
+  };
+  return { told, view, props };
+}
+
+test("a lane's menu moves it to the top, hides it, changes its axis, shows it as a table", async () => {
+  const { told, view, props } = actions('freshness');
+  const screen = await render(LaneActions, props);
+  await expect.element(screen.getByRole('button', { name: 'To the top' })).toHaveFocus();
+  expect(await axeFindings()).toEqual([]);
+  await screen.getByRole('button', { name: 'Logarithmic axis' }).click();
+  expect(view.log).toEqual(['file_size', 'freshness']);
+  await screen.getByRole('button', { name: 'To the top' }).click();
+  expect([view.lanes?.[0], told.closed]).toEqual(['freshness', 1]);
+  await screen.getByRole('button', { name: 'View as table' }).click();
+  expect(told).toEqual({ closed: 2, tabulated: 1 });
+  await screen.getByRole('button', { name: 'Hide' }).click();
+  expect(view.lanes).not.toContain('freshness');
+});
+
+test('it offers to copy what was asked and what was answered, and Prometheus only where its address is known', async () => {
+  const asked = { promql: 'max(up)', sql: null };
+  const known = actions('job_duration', { query: { ...asked, prometheus: 'https://metrics.example' } });
+  const screen = await render(LaneActions, known.props);
+  const link = screen.getByRole('link', { name: 'Open in Prometheus' });
+  await expect
+    .element(link)
+    .toHaveAttribute(
+      'href',
+      expect.stringMatching(/^https:\/\/metrics\.example\/graph\?g0\.expr=max%28up%29/),
+    );
+  await expect.element(link).toHaveAttribute('rel', 'noopener noreferrer');
+  await expect.element(screen.getByRole('button', { name: 'Copy Job duration as PromQL' })).toBeVisible();
+  await expect.element(screen.getByRole('button', { name: 'Copy Job duration as CSV' })).toBeVisible();
+  await expect.element(screen.getByRole('button', { name: /as SQL/ })).not.toBeInTheDocument();
+  await screen.rerender(actions('job_duration', { query: { ...asked, prometheus: null } }).props);
+  await expect.element(link).not.toBeInTheDocument();
+});
+
+test('a lane whose source failed has no numbers to take away', async () => {
+  const { props } = actions('data_files', { status: 'error' });
+  const screen = await render(LaneActions, props);
+  await expect.element(screen.getByRole('button', { name: 'Hide' })).toBeVisible();
+  await expect.element(screen.getByRole('button', { name: /CSV|table/ })).not.toBeInTheDocument();
 });

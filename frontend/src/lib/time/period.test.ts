@@ -6,6 +6,7 @@ const HOUR = 3_600_000;
 test.each([
   ['1d', 86_400],
   ['90m', 5_400],
+  ['90s', 90],
   ['6h', 21_600],
   ['7d', 604_800],
 ])('%s is %d seconds, and is written so', (text, seconds) => {

@@ -1,6 +1,6 @@
 // The period that a timeline is compared with: so many seconds earlier. `1d` in the URL.
 
-const UNIT_S = { m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+const UNIT_S = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 type Unit = keyof typeof UNIT_S;
 const DAY = UNIT_S.d;
 /** Longest that may be written: two years. */
@@ -8,7 +8,7 @@ const LONGEST = 731 * DAY;
 
 /** Seconds; null when the text is no period. */
 export function readPeriod(text: string): number | null {
-  const found = /^([1-9]\d{0,5})([mhdw])$/.exec(text);
+  const found = /^([1-9]\d{0,5})([smhdw])$/.exec(text);
   if (!found) return null;
   const seconds = Number(found[1]) * UNIT_S[found[2] as Unit];
   return seconds <= LONGEST ? seconds : null;
@@ -16,7 +16,7 @@ export function readPeriod(text: string): number | null {
 
 /** The shortest text that reads as so many seconds. */
 export function writePeriod(seconds: number): string {
-  const unit = (['d', 'h'] as const).find((each) => seconds % UNIT_S[each] === 0) ?? 'm';
+  const unit = (['d', 'h', 'm'] as const).find((each) => seconds % UNIT_S[each] === 0) ?? 's';
   return `${seconds / UNIT_S[unit]}${unit}`;
 }
 

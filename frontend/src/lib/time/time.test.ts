@@ -85,6 +85,9 @@ describe('url', () => {
     cmp: null,
     panel: null,
     base: 'before',
+    ref: null,
+    alert: null,
+    live: true,
   };
   const full: TimelineUrl = {
     range: { from: 'now-6h', to: 'now' },
@@ -99,6 +102,9 @@ describe('url', () => {
     cmp: 86_400,
     panel: 'explain',
     base: [at('20T03:00:00'), at('20T03:30:00')],
+    ref: 'audit branch',
+    alert: '0123456789abcdef',
+    live: false,
   };
   test('defaults are omitted', () => expect(writeUrl(plain, new URLSearchParams())).toBe(''));
   test('what is written is read again, every digit of the id', () => {
@@ -119,11 +125,15 @@ describe('url', () => {
   });
   test('an unreadable value becomes the default and is named', () => {
     const read = readUrl(
-      new URLSearchParams('from=soon&at=x&sel=5..1&c=12ab&lanes=A!&cmp=soon&panel=all&base=never'),
+      new URLSearchParams(
+        'from=soon&at=x&sel=5..1&c=12ab&lanes=A!&cmp=soon&panel=all&base=never&alert=a/b&live=no',
+      ),
       NOW,
     );
     expect(read.state).toEqual(plain);
-    expect(read.unread).toEqual(['from', 'at', 'sel', 'c', 'lanes', 'cmp', 'panel', 'base']);
+    expect(read.unread).toEqual([
+      ...['from', 'at', 'sel', 'c', 'lanes', 'cmp', 'panel', 'base', 'alert', 'live'],
+    ]);
   });
   test("Grafana's time and time.window centre a window, and are replaced on writing", () => {
     const query = new URLSearchParams('time=1795230252000&time.window=3600000');
@@ -145,6 +155,8 @@ describe('url', () => {
       { cmp: full.cmp },
       { panel: full.panel },
       { base: 'week' } as const,
+      { ref: full.ref },
+      { live: false },
     ])
       expect(historyMove(plain, { ...plain, at: 5, ...chosen })).toBe('push');
   });

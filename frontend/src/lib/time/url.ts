@@ -30,6 +30,12 @@ export interface TimelineUrl {
   /** What stands beside the timeline; null: the open commit, else why the job changed. */
   readonly panel: 'explain' | 'commits' | null;
   readonly base: Baseline;
+  /** Branch or tag whose commits are told apart; null: main. */
+  readonly ref: string | null;
+  /** Fingerprint of the alert whose bar is marked; without a range, its window is shown. */
+  readonly alert: string | null;
+  /** False: a range that ends now does not follow it. */
+  readonly live: boolean;
 }
 
 export interface ReadUrl {
@@ -41,6 +47,8 @@ export interface ReadUrl {
 const ID = /^-?\d{1,19}$/;
 const NONE = 'none';
 const MOST_MARKS = 50;
+const FINGERPRINT = /^[\w-]{1,128}$/;
+const MOST_REF_CHARS = 255;
 const LANES = /^[a-z_]+(,[a-z_]+)*$/;
 
 export function readUrl(query: URLSearchParams, now: number): ReadUrl {
@@ -66,11 +74,18 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     panel: read('panel', (text) => (text === 'explain' || text === 'commits' ? text : null)),
     base:
       read('base', (text) => (text === 'yesterday' || text === 'week' ? text : parsePair(text))) ?? 'before',
+    ref: read('ref', (text) => (text.length <= MOST_REF_CHARS ? text : null)),
+    alert: read('alert', (text) => (FINGERPRINT.test(text) ? text : null)),
+    live: read('live', (text) => (/^[01]$/.test(text) ? text : null)) !== '0',
   };
   // `state/zone.svelte.ts` reads it for all pages; here it is only told when nobody knows it
   read('tz', (text) => isZone(text) || null);
   return { state, unread };
 }
+
+/** Whether the address names a range; else it is the usual one. */
+export const namesRange = (query: URLSearchParams): boolean =>
+  ['from', 'to', 'time'].some((name) => Boolean(query.get(name)));
 
 function readRange(query: URLSearchParams, now: number, unread: string[]): RangeText {
   const centred = aroundTime(query);
@@ -126,6 +141,9 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
     'base',
     typeof state.base !== 'string' ? pairText(state.base) : state.base === 'before' ? null : state.base,
   );
+  put('ref', state.ref);
+  put('alert', state.alert);
+  put('live', state.live ? null : '0');
   const text = next.toString();
   return text ? `?${text}` : '';
 }

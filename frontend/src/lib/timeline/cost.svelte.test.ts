@@ -55,7 +55,7 @@ test('eight lanes are few elements, and a move of the pointer changes few of the
   draw(answer);
   expect(document.querySelectorAll('path.series')).toHaveLength(8);
   expect(document.querySelectorAll('.timeline svg *').length).toBeLessThan(MOST_NODES);
-  const plot = document.querySelector('[data-lane=data_files] svg') as SVGElement;
+  const plot = document.querySelector('[data-lane=data_files] svg.drawing') as SVGElement;
   const box = plot.getBoundingClientRect();
   const changes = new MutationObserver(() => undefined);
   changes.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });

@@ -125,6 +125,14 @@ export function lookOf(lane: Pick<Lane, 'id' | 'unit'>, log?: boolean): Look {
   return { ...look, log: logarithmic, unit: logarithmic ? `${look.unit}, log` : look.unit };
 }
 
+/** Who tells a lane. */
+export const SOURCES: Readonly<Record<Lane['source'], string>> = {
+  meta: 'Metadata of the table',
+  prometheus: 'Prometheus',
+  alertmanager: 'Alertmanager',
+  runs: 'Runs that jobs told',
+};
+
 /** Whether the reader chose a logarithmic axis for a lane; undefined: nothing was chosen. */
 export const chosenLog = (log: readonly string[] | null, lane: string): boolean | undefined =>
   log === null ? undefined : log.includes(lane);

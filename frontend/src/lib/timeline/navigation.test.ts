@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { BURST, DAY, NOW, story } from './fixtures/story.ts';
+import { MAX_WIDTH_MS } from '#lib/time/step.ts';
 import { commitsOf } from './lane.ts';
 import { Navigation } from './navigation.ts';
 import { timeScale } from './scale.ts';
@@ -13,11 +14,12 @@ const scale = timeScale(DAY, NOW, 720);
 let cursor: Cursor;
 let ranges: [from: number, to: number][];
 let navigation: Navigation;
+let limits: string[];
 let backs: number;
 beforeEach(() => {
   backs = 0;
   cursor = new Cursor();
-  ranges = [];
+  [ranges, limits] = [[], []];
   const stage = () => ({
     span,
     scale,
@@ -35,6 +37,7 @@ beforeEach(() => {
     back: () => (backs += 1),
     pause: () => undefined,
     marked: () => undefined,
+    limit: (which) => limits.push(which),
   });
 });
 
@@ -42,6 +45,14 @@ describe('range', () => {
   test('never narrower than a minute, around the same middle', () => {
     navigation.show(BURST, BURST + 2000, false);
     expect(ranges).toEqual([[BURST + 1000 - MINUTE / 2, BURST + 1000 + MINUTE / 2]]);
+    expect(limits).toEqual(['narrowest']);
+  });
+  test('never wider than roll-ups reach, and both limits are said once they are met', () => {
+    navigation.show(NOW - MAX_WIDTH_MS, NOW, false);
+    expect(limits).toEqual([]);
+    navigation.show(NOW - 2 * MAX_WIDTH_MS, NOW, false);
+    const [from, to] = ranges.at(-1) as [number, number];
+    expect([to - from, limits]).toEqual([MAX_WIDTH_MS, ['widest']]);
   });
   test('never into the future: zooming out at the right edge goes back in time', () => {
     navigation.zoomAround(NOW, 2, false);

@@ -1,7 +1,7 @@
 // What keys, buttons and the pointer do to cursor, selection and range. Works on instants and pixels of the plot; the
 // component translates events into its calls. No DOM.
 import type { Cursor } from '#lib/state/Cursor.svelte.ts';
-import { MIN_WIDTH_MS, snapTo, type Span } from '#lib/time/step.ts';
+import { MAX_WIDTH_MS, MIN_WIDTH_MS, snapTo, type Span } from '#lib/time/step.ts';
 import { IDLE, between, drag, press, release, type Brush, type Ground } from './brush.ts';
 import type { Intent } from './keys.ts';
 import type { CommitEvent } from './lane.ts';
@@ -33,6 +33,8 @@ export interface Wishes {
   readonly back: () => void;
   /** The view follows what happens, or no longer. */
   readonly pause: () => void;
+  /** No narrower, or no wider, range is shown. */
+  readonly limit: (which: 'narrowest' | 'widest') => void;
   /** A mark was set or taken away there, epoch ms. */
   readonly marked: (at: number, set: boolean) => void;
 }
@@ -55,10 +57,11 @@ export class Navigation {
 
   // -- range -----------------------------------------------------------------------------------------
 
-  /** Keeps a window at least a minute wide and out of the future. */
+  /** Keeps a window within its limits and out of the future. */
   show(from: number, to: number, gliding: boolean): void {
     const { now, span } = this.stage();
-    const size = Math.max(MIN_WIDTH_MS, to - from);
+    const size = Math.min(MAX_WIDTH_MS, Math.max(MIN_WIDTH_MS, to - from));
+    if (size !== to - from) this.wishes.limit(size > to - from ? 'narrowest' : 'widest');
     const wanted = (from + to + size) / 2;
     const end = Math.min(wanted, Math.max(now, span.to));
     this.wishes.range(Math.max(0, end - size), end, gliding);

@@ -3,10 +3,12 @@ import { NOT_READ } from '#lib/format/count.ts';
 import { clock, clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
+import { flagText } from './flags.ts';
 import { holds, isSeries, mainColumn, type Bar, type Lane, type Value } from './lane.ts';
 import type { Look } from './look.ts';
 import { changed, commitText } from './marks.ts';
 import { weightOf } from './path.ts';
+import type { Told } from './told.ts';
 
 export interface Reading {
   readonly text: string;
@@ -95,12 +97,15 @@ function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
 }
 
 /** Least, most and last of a lane in words: the title of its drawing. */
-export function summaryOf(lane: Lane, look: Look, t: readonly number[]): string {
+export function summaryOf(lane: Lane, look: Look, t: readonly number[], told: Told | null = null): string {
   if (lane.status === 'absent') return look.absent;
   if (lane.status === 'error') return lane.problem?.detail ?? lane.problem?.title ?? 'The source failed.';
-  if (lane.kind === 'events') return eventsSummary(lane.events);
+  if (lane.kind === 'events')
+    return [eventsSummary(lane.events), ...(lane.flags ?? []).map((flag) => `${flagText(flag)}.`)].join(' ');
   if (lane.kind === 'bars') return barsSummary(lane.bars, look);
-  return seriesSummary(lane, look, t);
+  const said = (told?.flags ?? []).map((flag) => `${flag.said}.`);
+  if (told?.expected) said.push(`Expected: ${told.expected.map(look.print).join(' to ')}.`);
+  return [seriesSummary(lane, look, t), ...said].join(' ');
 }
 
 function seriesSummary(

@@ -68,5 +68,3 @@ export function rowsOf(answer: Answer, frame: Frame, page: number): Row[] {
 
 const within = (events: readonly CommitEvent[], after: number, to: number) =>
   events.filter((event) => event.t > after && event.t <= to);
-
-export const pagesOf = (answer: Answer): number => Math.max(1, Math.ceil(answer.t.length / ROWS_A_PAGE));

@@ -1,5 +1,5 @@
 // The value axis of a lane: all that is drawn in it fits, and the changes under a count of files have room.
-import { mainColumn, type SeriesLane } from './lane.ts';
+import { mainColumn, type SeriesLane, type Value } from './lane.ts';
 import type { Look } from './look.ts';
 import { extent } from './path.ts';
 import { valueScale, type ValueScale } from './scale.ts';
@@ -15,15 +15,30 @@ export interface Room {
   readonly withDeltas: boolean;
 }
 
+/** A limit that lies so many times above all that is drawn would press it flat: then it is not on the axis. */
+const FAR = 2.5;
+
+/** The rule line of a lane while it is near what is drawn; null: none. */
+function ruleOf(lane: SeriesLane, columns: readonly (readonly Value[] | null)[]): number | null {
+  if (lane.kind === 'step') return null;
+  const target = lane.target ?? null;
+  if (target === null || lane.kind === 'band') return target;
+  const most = extent(columns)?.[1] ?? 0;
+  return target <= FAR * most ? target : null;
+}
+
 /** `earlier`: the compared period's, drawn on the same axis. */
 export function valuesOf(lane: SeriesLane, look: Look, room: Room, earlier?: SeriesLane): ValueScale {
   const columns = lane.kind === 'band' ? [lane.lo, lane.mid, lane.hi] : [lane.v, lane.min, lane.max];
-  const target = lane.kind === 'band' && lane.target !== null ? [[lane.target]] : [];
-  const found = extent([...columns, ...target, ...(earlier ? [mainColumn(earlier)] : [])], look.log);
+  const target = ruleOf(lane, columns);
+  const found = extent(
+    [...columns, ...(target === null ? [] : [[target]]), ...(earlier ? [mainColumn(earlier)] : [])],
+    look.log,
+  );
   return valueScale({
     extent: found,
     height: room.height,
-    top: room.compact ? 6 : target.length ? 18 : 10,
+    top: room.compact ? 6 : target === null ? 10 : 18,
     bottom: room.withDeltas ? DELTAS_PX : room.compact ? 5 : 8,
     log: look.log,
     unit: look.axisUnit(found?.[1] ?? 0),

@@ -43,6 +43,7 @@ export const ICONS = {
   command: ['m3 4.5 3.5 3.5L3 11.5', 'M8 12h5.5'],
   share: ['M8 9.5V2M5 4.75 8 2l3 2.75', 'M4.5 7.5h-2V14h11V7.5h-2'],
   compare: ['M2 11.5h3l2.5-7 2.5 5 1.5-2.5H14', 'M2 5.5h1.5M5 5.5h.5M2 2.5h12'],
+  more: ['M3.5 8h.01M8 8h.01M12.5 8h.01'],
   layers: ['m8 2 6 3-6 3-6-3Z', 'm2 8 6 3 6-3M2 11l6 3 6-3'],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -1,0 +1,101 @@
+// What an address of a table says beside its range: an alert, a ref, whether the view is paused; and where it was zoomed from.
+import type { Page } from '@playwright/test';
+import { TimelinePage } from '../timeline.ts';
+import { changed, expect, test } from './fixtures.ts';
+import { at, BURST_AT, BURST_ID, NIGHT, NOW, TABLE } from './moment.ts';
+import type { Timeline } from './wire.ts';
+
+const FINGERPRINT = 'eabfe59df9882e53';
+const NAME = { catalog: 'lake', table_namespace: 'sales', table: 'customer_events' };
+
+/** The newest episode of an alert on the table, as the server tells it. */
+async function alerted(page: Page, window: { from: number; to: number | null }): Promise<void> {
+  const alert = {
+    fingerprint: FINGERPRINT,
+    alert_name: 'FileBurst',
+    starts_at: BURST_AT + 60_000,
+    table: NAME,
+  };
+  await page.route(`**/api/v1/alerts/${FINGERPRINT}`, (route) => route.fulfill({ json: { alert, window } }));
+  await changed<Timeline>(page, /\/timeline\?.*step=/, (body) => {
+    const lane = body.lanes.find(({ id }) => id === 'alerts')!;
+    const bar = { start: BURST_AT + 60_000, end: null, label: 'FileBurst', state: 'firing', detail: null };
+    Object.assign(lane, { status: 'ok', bars: [bar] });
+  });
+}
+
+test('the address of an alert opens its window with its bar marked, and going back does not lead there again', async ({
+  page,
+}) => {
+  await alerted(page, { from: at('00:00'), to: NOW });
+  const timeline = new TimelinePage(page);
+  await page.goto('/settings');
+  await page.goto(`${TABLE}?alert=${FINGERPRINT}`);
+  await timeline.drawn();
+  expect(await timeline.range()).toEqual([at('00:00'), NOW]);
+  await expect(timeline.panel.locator('[data-lane=alerts] .asked')).toHaveCount(1);
+  await expect(page).toHaveURL(new RegExp(`from=${at('00:00')}.*alert=|alert=.*from=${at('00:00')}`));
+  await page.goBack();
+  await expect(page).toHaveURL(/\/settings$/);
+});
+
+test('values that nobody knows are named once, and what is usual is shown', async ({ page, complaints }) => {
+  await page.route(`**/api/v1/alerts/${FINGERPRINT}`, (route) =>
+    route.fulfill({
+      status: 404,
+      json: { type: 'not-found', title: 'Not found', status: 404, detail: 'gone' },
+    }),
+  );
+  await page.goto(`${TABLE}?alert=${FINGERPRINT}&live=maybe`);
+  const notice = page.getByRole('group', { name: 'Address' });
+  await expect(notice).toContainText('live, alert');
+  await new TimelinePage(page).drawn();
+  await notice.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(notice).toHaveCount(0);
+  expect(complaints.splice(0).join()).toContain('404');
+});
+
+test('a chosen ref says which commits it does not lead to, stands in the address and survives a reload', async ({
+  page,
+}) => {
+  const asked: string[] = [];
+  await page.route(/\/timeline\?.*step=/, async (route) => {
+    const url = new URL(route.request().url());
+    const ref = url.searchParams.get('ref');
+    asked.push(ref ?? 'main');
+    url.searchParams.delete('ref');
+    const answer = await route.fetch({ url: url.href });
+    const body = (await answer.json()) as Timeline & { detail?: { refs: { name: string }[] } };
+    body.detail?.refs.push({ ...body.detail.refs[0]!, name: 'audit' });
+    const lane = body.lanes.find(({ id }) => id === 'commits')!;
+    if (ref) Object.assign(lane, { off_ref: [BURST_ID] });
+    await route.fulfill({ response: answer, json: body });
+  });
+  const timeline = new TimelinePage(page);
+  await page.goto(`${TABLE}?${NIGHT}`);
+  await timeline.drawn();
+  const burst = timeline.panel.locator(`[data-id="${BURST_ID}"]`);
+  await expect(burst).not.toHaveClass(/hollow/);
+  await page.getByRole('combobox', { name: 'Ref: main' }).click();
+  await page.getByRole('option', { name: 'audit' }).click();
+  await expect(burst).toHaveClass(/hollow/);
+  await expect(page).toHaveURL(/ref=audit/);
+  await page.reload();
+  await expect(burst).toHaveClass(/hollow/);
+  await expect(page.getByRole('combobox', { name: 'Ref: audit' })).toBeVisible();
+  expect(asked).toEqual(['main', 'audit', 'audit']);
+});
+
+test('the trail tells where a zoom came from and leads back', async ({ page }) => {
+  const timeline = new TimelinePage(page);
+  await page.goto(`${TABLE}?${NIGHT}`);
+  await timeline.drawn();
+  const before = await timeline.range();
+  await timeline.drag('Data files', 0.4, 0.6);
+  await page.keyboard.press('z');
+  const trail = page.getByRole('navigation', { name: 'Zoom' });
+  await expect(trail).toContainText('1 h 12 m');
+  await trail.getByRole('button', { name: '6 h' }).click();
+  await expect.poll(() => timeline.range()).toEqual(before);
+  await expect(trail).toHaveCount(0);
+});

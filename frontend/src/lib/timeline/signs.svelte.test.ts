@@ -1,0 +1,134 @@
+// What a timeline draws beside its data: flags of refs and of an explanation, the alert of the address, the trail, rule lines.
+import '../../app.css';
+import { createRawSnippet } from 'svelte';
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { Cursor } from '#lib/state/Cursor.svelte.ts';
+import { axeFindings } from '../../test/axe.ts';
+import { BURST, BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
+import type { Answer, Lane } from './lane.ts';
+import Timeline from './Timeline.svelte';
+import { toldOf } from './told.ts';
+
+const HOUR = 3_600_000;
+// no header above, as the page has: the sticky row has nothing to stay clear of
+for (const bar of ['--bar-h', '--tool-h']) document.documentElement.style.setProperty(bar, '0px');
+
+function changed(id: string, change: object): Answer {
+  const answer = story();
+  const lanes = answer.lanes.map((lane) => (lane.id === id ? ({ ...lane, ...change } as Lane) : lane));
+  return { ...answer, lanes };
+}
+
+async function show(answer: Answer, more: object = {}) {
+  const cursor = new Cursor();
+  const compared: (number | undefined)[] = [];
+  const nothing = () => undefined;
+  const screen = await render(Timeline, {
+    ...{ answer, cursor, span: { from: DAY, to: NOW, step: 30 }, now: NOW },
+    ...{ onrange: nothing, onback: nothing, oncommit: nothing, onretry: nothing },
+    oncompare: (seconds?: number) => compared.push(seconds),
+    ...more,
+  });
+  await expect.element(screen.getByRole('slider', { name: 'Time cursor' })).toBeVisible();
+  return { screen, cursor, compared };
+}
+const find = (selector: string) => document.querySelector(selector);
+
+test('a ref that moved is a flag, in words in the summary and in the legend', async () => {
+  const flags = [{ t: BURST + HOUR, ref: 'audit', type: 'branch', snapshot_id: '1' }];
+  const { screen } = await show(changed('commits', { flags }));
+  expect(find('[data-lane=commits] .flag title')?.textContent).toBe('branch audit set at 04:04:12');
+  await expect.element(screen.getByRole('img', { name: /branch audit set at 04:04:12/ })).toBeVisible();
+  await expect.element(screen.getByText('ref moved')).toBeVisible();
+  expect(await axeFindings(find('[data-lane=commits]') as Element)).toEqual([]);
+});
+
+test('a chosen ref says which commits are hollow, main no longer', async () => {
+  await show(changed('commits', { off_ref: [BURST_ID] }), { noted: BURST_ID });
+  const hollow = [...document.querySelectorAll('.mark.hollow')];
+  expect(hollow.map((mark) => mark.getAttribute('data-id'))).toEqual([BURST_ID]);
+  expect(hollow[0]?.getAttribute('aria-label')).toMatch(/not on the chosen ref$/);
+});
+
+test('an explanation flags where its job changed and shades what was expected; without one there is neither', async () => {
+  const answer = story();
+  const job = answer.lanes.find(({ id }) => id === 'job_duration')?.label ?? '';
+  const told = toldOf(job, [{ onset: BURST + 48_000, effect_ratio: 3.05 }], answer);
+  const { screen } = await show(answer, { told });
+  expect(find('[data-lane=job_duration] [data-flag="3.0×"]')).not.toBeNull();
+  expect(Number(find('[data-lane=job_duration] .expected')?.getAttribute('height'))).toBeGreaterThan(0);
+  await expect
+    .element(
+      screen.getByRole('img', {
+        name: /^Job duration.*3\.0× as long from 03:05:00\. Expected: \d+ s to \d+ s\./,
+      }),
+    )
+    .toBeVisible();
+  await screen.rerender({ told: null });
+  expect(find('.expected, [data-flag]')).toBeNull();
+});
+
+test('the alert of the address is marked among the others', async () => {
+  const bar = (label: string, start: number) => ({
+    label,
+    start,
+    end: start + HOUR,
+    state: 'resolved',
+    detail: null,
+  });
+  const bars = [bar('FileBurst', DAY + HOUR), bar('FileBurst', BURST)];
+  await show(changed('alerts', { status: 'ok', bars }), { alert: { label: 'FileBurst', start: BURST } });
+  const marked = document.querySelectorAll('[data-lane=alerts] .asked');
+  expect(marked).toHaveLength(1);
+  const drawn = [...document.querySelectorAll('[data-lane=alerts] .alert')].at(-1);
+  expect(Number(marked[0]?.getAttribute('x'))).toBeCloseTo(Number(drawn?.getAttribute('x')) - 2);
+});
+
+test('a limit near what is drawn is a rule line; one far above is told at the edge and does not press it flat', async () => {
+  const { screen } = await show(changed('freshness', { target: 1_800 }));
+  const rule = () => find('[data-lane=freshness] .rule');
+  expect(Number(rule()?.getAttribute('y1'))).toBeGreaterThan(0);
+  await expect.element(screen.getByText('stale from 30 m')).toBeInTheDocument();
+  await screen.rerender({ answer: changed('freshness', { target: 86_400 }) });
+  expect(Number(rule()?.getAttribute('y1'))).toBeLessThan(0);
+  await expect.element(screen.getByText('stale from 1 d ↑')).toBeInTheDocument();
+  await screen.rerender({ answer: changed('freshness', { target: null }) });
+  expect(rule()).toBeNull();
+});
+
+test('the period just before a selection is compared, as long as it', async () => {
+  const { screen, cursor, compared } = await show(story());
+  cursor.selection = [BURST, BURST + HOUR / 2];
+  await screen.getByRole('button', { name: 'Compare with before' }).click();
+  expect(compared).toEqual([1_800]);
+});
+
+test('the trail names the ranges that were zoomed into and leads back', async () => {
+  const places: number[] = [];
+  const { screen } = await show(story(), {
+    trail: [24 * HOUR, 12 * HOUR],
+    ontrail: (at: number) => places.push(at),
+  });
+  const trail = screen.getByRole('navigation', { name: 'Zoom' });
+  await expect.element(trail).toMatchTextContent(/1 d\s*12 h\s*6 h/);
+  await trail.getByRole('button', { name: '12 h' }).click();
+  await trail.getByRole('button', { name: 'Zoom out again' }).click();
+  expect(places).toEqual([1, 0]);
+  expect(await axeFindings(trail.element())).toEqual([]);
+});
+
+test('a lane that is wanted as a table stands below the lanes, alone, and has the focus', async () => {
+  let tabulate = () => {};
+  const menu = createRawSnippet((lane: () => Lane, show: () => () => void) => {
+    if (lane().id === 'commits') tabulate = show();
+    return { render: () => '<button type="button">more</button>' };
+  });
+  const { screen } = await show(story(), { menu });
+  tabulate();
+  const table = screen.getByRole('region', { name: 'Commits as table' });
+  await expect.element(table.getByRole('row', { name: new RegExp(BURST_ID) })).toBeVisible();
+  expect(document.activeElement?.contains(table.element())).toBe(true);
+  await screen.getByRole('button', { name: 'View as table' }).click();
+  await expect.element(table).not.toBeInTheDocument();
+});

@@ -1,0 +1,31 @@
+// What the legend says of marks beside their operations: hollow, ringed, flagged. Only what is drawn.
+import { commitsOf, type Answer } from './lane.ts';
+
+export interface Sign {
+  readonly look: 'hollow' | 'suspect' | 'flag';
+  /** In a 16 px box. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const RING = 'M14 8A6 6 0 1 1 2 8A6 6 0 1 1 14 8Z';
+const TRIANGLE = 'M8 3L13.2 12.5H2.8Z';
+const CLOTH = 'M4 14V2l8 3.5-8 3.5Z';
+
+/** `noted`: the commit that an explanation or the table's reason names. */
+export function signsOf(answer: Answer, noted: string | null): Sign[] {
+  const { from, to } = answer.range;
+  const lane = answer.lanes.find(({ kind }) => kind === 'events');
+  if (lane?.kind !== 'events') return [];
+  const inside = commitsOf(answer).filter(({ t }) => t >= from && t < to);
+  const off = lane.off_ref ?? null;
+  const isOff = inside.some(({ snapshot_id: id, on_main: main }) => (off ? off.includes(id) : !main));
+  const signs: Sign[] = [];
+  if (isOff)
+    signs.push({ look: 'hollow', path: TRIANGLE, text: off ? 'not on the chosen ref' : 'not on main' });
+  if (inside.some(({ snapshot_id: id }) => id === noted))
+    signs.push({ look: 'suspect', path: RING, text: 'suspect' });
+  if (lane.flags?.some(({ t }) => t >= from && t < to))
+    signs.push({ look: 'flag', path: CLOTH, text: 'ref moved' });
+  return signs;
+}

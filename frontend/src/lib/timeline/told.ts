@@ -1,0 +1,68 @@
+// What an explanation adds to the lane of the job that it is about: where its level changed, and between which durations it
+// was expected. Pure.
+import { ratio } from '#lib/format/count.ts';
+import { clockSeconds } from '#lib/format/instant.ts';
+import type { Answer, Value } from './lane.ts';
+
+export interface LevelFlag {
+  readonly at: number;
+  /** `3.0×`: how many times as long as before. */
+  readonly text: string;
+  /** In a sentence. */
+  readonly said: string;
+}
+
+export interface Told {
+  /** The job that is explained. */
+  readonly job: string;
+  readonly flags: readonly LevelFlag[];
+  /** Seconds: the middle of the runs that are compared with, and how far most of them lie from it; null: not known. */
+  readonly expected: readonly [least: number, most: number] | null;
+}
+
+interface Change {
+  readonly onset: number;
+  readonly effect_ratio: number;
+}
+
+/** From so many runs on, their spread says what is usual. */
+const LEAST_RUNS = 8;
+/** Median absolute deviations on either side. */
+const WIDTH = 3;
+/** Where all runs took alike, a band has some width still. */
+const LEAST_SHARE = 0.02;
+
+/** Of an explanation, in a drawn answer. Null where that does not draw the explained job. */
+export function toldOf(job: string | null, changes: readonly Change[], answer: Answer): Told | null {
+  const lane = answer.lanes.find(({ id }) => id === 'job_duration');
+  if (job === null || lane?.kind !== 'band' || lane.label !== job) return null;
+  const onset = Math.min(Infinity, ...changes.map(({ onset }) => onset));
+  const before = lane.mid.filter((_, i) => (answer.t[i] as number) < onset);
+  return { job, flags: changes.map(flagOf), expected: expectedOf(runsOf(before)) };
+}
+
+/** A sample repeats until the next run ends. */
+const runsOf = (samples: readonly Value[]): number[] =>
+  samples.filter((value, i): value is number => value !== null && value !== samples[i - 1]);
+
+function flagOf({ onset, effect_ratio: times }: Change): LevelFlag {
+  const text = times >= 1 ? ratio(times) : `÷${(1 / times).toFixed(1)}`;
+  const said = times >= 1 ? `${text} as long` : `${text} shorter`;
+  return { at: onset, text, said: `${said} from ${clockSeconds(onset)}` };
+}
+
+/** Median ± 3 median absolute deviations of runs. */
+function expectedOf(runs: readonly number[]): Told['expected'] {
+  if (runs.length < LEAST_RUNS) return null;
+  const middle = median(runs);
+  const spread = Math.max(LEAST_SHARE * middle, median(runs.map((each) => Math.abs(each - middle))));
+  return [Math.max(0, middle - WIDTH * spread), middle + WIDTH * spread];
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2
+    ? (sorted[half] as number)
+    : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
+}
