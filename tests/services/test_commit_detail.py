@@ -115,7 +115,9 @@ def test_runs_before_and_after_are_medians_and_the_writer_is_found_by_its_applic
     asyncio.run(made.runs.accept([*before, *after, run(999, AT - 9 * HOUR, 1, "app-9")]))
     found = detail(made)
     assert [(e.job, e.runs_before, e.runs_after) for e in found.effects] == [("churn", 10, 10)]
-    assert (found.effects[0].median_before_s, found.effects[0].median_after_s) == (52, 160)
+    effect = found.effects[0]
+    assert (effect.median_before_s, effect.median_after_s) == (52, 160)
+    assert (effect.change_s, effect.change_low_s, effect.change_high_s) == (108, 108, 108)
     assert found.written_by_job == "churn"
 
 
@@ -124,6 +126,7 @@ def test_a_run_that_was_under_way_counts_for_neither_side() -> None:
     assert effects_of(runs, AT) == []
     found = effects_of([JobRun("churn", "reads", AT - 9 * MINUTE, AT - 8 * MINUTE, "ok"), *runs], AT)[0]
     assert (found.runs_before, found.runs_after, found.median_after_s) == (1, 0, None)
+    assert (found.change_s, found.change_low_s) == (None, None)
 
 
 def test_histories_are_kept_apart_by_uuid() -> None:

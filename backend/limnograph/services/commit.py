@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Literal, NamedTuple
 
 from limnograph.analysis.alignment import median
+from limnograph.analysis.shift import Shift, shift
 from limnograph.domain.commits import CommitDetail, Diff, PartitionChange, RunEffect, SizeShape
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
@@ -24,6 +25,7 @@ from limnograph.services.provisional import completed
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
 """How far runs before and after a commit are looked at, microseconds."""
 RUNS_KEPT = 30
+_UNKNOWN = Shift(None, None, None)
 _Unit = Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
 _METRICS: tuple[tuple[str, _Unit, str], ...] = (
     ("data_files", "files", "total_data_files"),
@@ -188,18 +190,23 @@ def effects_of(runs: list[JobRun], at: int) -> list[RunEffect]:
             by_job[run.job, run.role].append(run)
     found = []
     for (job, role), known in sorted(by_job.items()):
-        before = [run.seconds for run in known if run.ended_at is not None and run.ended_at <= at][-RUNS_KEPT:]
-        after = [run.seconds for run in known if run.started_at >= at][:RUNS_KEPT]
-        if not before and not after:
+        early = [run.seconds for run in known if run.ended_at is not None and run.ended_at <= at][-RUNS_KEPT:]
+        late = [run.seconds for run in known if run.started_at >= at][:RUNS_KEPT]
+        if not early and not late:
             continue
+        before, after = [s for s in early if s is not None], [s for s in late if s is not None]
+        change = shift(before, after) or _UNKNOWN
         found.append(
             RunEffect(
                 job=job,
                 role="writes" if role == "writes" else "reads",
                 runs_before=len(before),
                 runs_after=len(after),
-                median_before_s=median([s for s in before if s is not None]),
-                median_after_s=median([s for s in after if s is not None]),
+                median_before_s=median(before),
+                median_after_s=median(after),
+                change_s=change.change,
+                change_low_s=change.low,
+                change_high_s=change.high,
             )
         )
     return found

@@ -1851,9 +1851,13 @@ export interface components {
         };
         /**
          * RunEffect
-         * @description Durations of a job's runs before and after the commit (medians of up to 30), seconds.
+         * @description Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: how much longer
+         *         they take, between `change_low_s` and `change_high_s` in 95 of 100 cases; those are null of too few runs.
          */
         RunEffect: {
+            change_high_s: number | null;
+            change_low_s: number | null;
+            change_s: number | null;
             job: string;
             median_after_s: number | null;
             median_before_s: number | null;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diffRow, metricName } from './diff.ts';
 import { commitDetail, commitRow } from './fixtures.ts';
-import { effectSentence, headline } from './headline.ts';
+import { changeText, effectSentence, headline } from './headline.ts';
 import { rollbackSql } from './rollback.ts';
 import { binLabel, binOf, edgeLabel, histogram, usedBins } from './histogram.ts';
 
@@ -42,7 +42,9 @@ describe('the headline', () => {
 
 describe('the effect on runs', () => {
   const say = (seconds: number) => `${Math.round(seconds)} s`;
-  const effect = { job: 'churn', role: 'reads', runs_before: 3, runs_after: 3 } as const;
+  const unknown = { change_s: null, change_low_s: null, change_high_s: null };
+  const runs = { runs_before: 3, runs_after: 3, median_before_s: 52, median_after_s: 160 };
+  const effect = { job: 'churn', role: 'reads', ...runs, ...unknown } as const;
 
   test('is told from before to after', () => {
     expect(effectSentence({ ...effect, median_before_s: 52, median_after_s: 160 }, say)).toBe(
@@ -54,6 +56,16 @@ describe('the effect on runs', () => {
     expect(effectSentence({ ...effect, median_before_s: 52.1, median_after_s: 51.9 }, say)).toBe(
       'churn stayed at 52 s',
     );
+  });
+
+  test('has its bounds, says where none is clear, and that few runs have none', () => {
+    const told = (change_s: number | null, change_low_s: number | null, change_high_s: number | null) =>
+      changeText({ ...effect, change_s, change_low_s, change_high_s }, say);
+    expect(told(108.1, 106.4, 109.8)).toBe('108 s longer (95 %: +106 s to +110 s)');
+    expect(told(-20, -25, -15)).toBe('20 s shorter (95 %: −25 s to −15 s)');
+    expect(told(3, -2, 8)).toBe('no clear change (95 %: −2 s to +8 s)');
+    expect(told(108, null, null)).toBe('108 s longer, of too few runs to say how sure that is');
+    expect(told(null, null, null)).toBeNull();
   });
 
   test('is not told from one side only', () => {

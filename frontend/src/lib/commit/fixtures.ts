@@ -75,6 +75,7 @@ export function commitDetail(change: Partial<Schemas['CommitDetail']> = {}): Sch
         runs_after: 12,
         median_before_s: 52.1,
         median_after_s: 160.4,
+        ...{ change_s: 108.1, change_low_s: 106.4, change_high_s: 109.8 },
       },
     ],
     previous_id: '378142004021992640',

@@ -1,7 +1,7 @@
 // A commit in one sentence, with the number that matters in it. Pure; says only what was read.
 import type { Schemas } from '#lib/api/client.ts';
 import { bytes } from '#lib/format/bytes.ts';
-import { count } from '#lib/format/count.ts';
+import { count, signed } from '#lib/format/count.ts';
 
 type Commit = Schemas['CommitRow'];
 
@@ -41,4 +41,17 @@ export function effectSentence(
   if (before === null || after === null) return null;
   if (say(before) === say(after)) return `${effect.job} stayed at ${say(after)}`;
   return `${effect.job} went from ${say(before)} to ${say(after)}`;
+}
+
+/** `108 s longer (95 %: +106 s to +110 s)`: how much, and how sure that is; null when it is not known. */
+export function changeText(
+  { change_s: change, change_low_s: low, change_high_s: high }: Schemas['RunEffect'],
+  say: (seconds: number) => string,
+): string | null {
+  if (change === null) return null;
+  const way = change < 0 ? 'shorter' : 'longer';
+  const size = `${say(Math.abs(change))} ${way}`;
+  if (low === null || high === null) return `${size}, of too few runs to say how sure that is`;
+  const bounds = `(95 %: ${signed(low, say)} to ${signed(high, say)})`;
+  return low <= 0 && high >= 0 ? `no clear change ${bounds}` : `${size} ${bounds}`;
 }
