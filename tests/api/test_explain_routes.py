@@ -16,9 +16,10 @@ from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.events import LabelFact, RunFact, RunTable
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.series import Matrix, RangeQuery, Series
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.explain import UNHEARD
+from limnograph.services.jobs import ConfiguredJob
 from limnograph.wiring.server import Parts
 from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
 
@@ -252,6 +253,46 @@ def test_words_that_cannot_be_read_are_missing_and_nothing_else_is() -> None:
     ends.set()
     assert found["explanation"]["blamed"] == [str(BIG)]
     assert UNHEARD in found["notes"]
+
+
+def measured(promql: str, level: float, slow: float) -> tuple[MemoryMetrics, int]:
+    """A source that answers a query of the settings: a value at the end of a run each five minutes."""
+    rng = np.random.default_rng(7)
+    times = [START + 2 * HOUR + n * 5 * MINUTE for n in range(28 * 12)]
+    values = [level * (slow if at >= SLOW else 1) * float(np.exp(0.03 * rng.standard_normal())) for at in times]
+    ends = [at // 1000 + (150_000 if at >= SLOW else 60_000) for at in times]
+    return MemoryMetrics("main", {promql: [Series({}, ends, values)]}), len(times)
+
+
+def test_a_job_that_had_more_to_do_is_explained_by_its_load() -> None:
+    source, _ = measured("rows_read", 1e6, 2.5)
+    configured = ConfiguredJob(name="churn", reads=("lake.sales.*",), load="rows_read")
+    made = parts(burst(guilty=False), source, configured=(configured,))
+    asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
+    found = get(made)
+    said = found["explanation"]
+    assert (said["hypotheses"][0]["kind"], said["blamed"]) == ("load", [])
+    load = next(each for each in found["around"][0]["competing"] if each["kind"] == "load")
+    assert 2 < load["ratio"] < 3
+
+
+def test_a_job_that_only_a_query_of_the_settings_measures_is_explained_too() -> None:
+    source, count = measured("seconds", 60, 2.5)
+    configured = ConfiguredJob(name="churn", reads=("lake.sales.*",), promql="seconds")
+    found = get(parts(burst(), source, configured=(configured,)))
+    assert found["explanation"]["blamed"] == [str(BIG)]
+    assert found["runs"] > count / 2
+
+
+def test_a_load_that_metrics_do_not_tell_is_missing_and_said_so() -> None:
+    source, _ = measured("rows_read", 1e6, 2.5)
+    source.failure = SourceUnavailable("main", "connection refused")
+    configured = ConfiguredJob(name="churn", reads=("lake.sales.*",), load="rows_read")
+    made = parts(burst(), source, configured=(configured,))
+    asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
+    found = get(made)
+    assert found["explanation"]["blamed"] == [str(BIG)]
+    assert any("how much the job had to do is not known" in note for note in found["notes"])
 
 
 def test_labels_of_the_meta_table_are_shown_once_with_those_of_the_inbox() -> None:

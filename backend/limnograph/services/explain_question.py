@@ -11,10 +11,12 @@ from limnograph.domain.events import LabelFact
 from limnograph.domain.explanations import Case, CaseCommit, Label, Selection
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services import explain_series
 from limnograph.services.explain_baseline import DAY_MS, Windows
 from limnograph.services.explain_case import commits_of, first_reads, series_of, writer_of
 from limnograph.services.explain_controls import Controls, controls, told_of
 from limnograph.services.explain_labels import Kind, Words, newest
+from limnograph.services.explain_series import Load
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.job_runs import JobRun
@@ -29,6 +31,7 @@ AT_ONCE = 4
 """Tables whose runs one explanation asks at once: cold reads are few, and others need them too."""
 NO_CONTROLS = "No other job's runs are known here: what other jobs felt too cannot be told apart from commits."
 NO_ANSWER = "Metrics did not answer ({}): what other jobs felt is not known."
+NO_LOAD = "Metrics did not answer ({}): how much the job had to do is not known."
 
 
 class Question(NamedTuple):
@@ -52,6 +55,13 @@ class Asked(NamedTuple):
     said: Sequence[LabelFact]
 
 
+class _Beside(NamedTuple):
+    """What is compared with the job."""
+
+    others: Controls
+    load: Load
+
+
 class Questions:
     """Asks the job's runs, other jobs and commits, each where it lies."""
 
@@ -64,13 +74,20 @@ class Questions:
         names = self._read_by(asked.name, job, since, end)
         told = told_of(self._jobs.runs.between(since * MICROS_PER_MS, end * MICROS_PER_MS), job, frozenset(names))
         told.touching.update(each.name for each in asked.linked)
-        runs, elsewhere, others = await asyncio.gather(
-            self._jobs.runs_between(asked.name, job, since, end),
+        runs, elsewhere, others, worked = await asyncio.gather(
+            self._own_runs(asked),
             self._runs_of(names[1:], since * MICROS_PER_MS, end * MICROS_PER_MS),
             controls(told, self._jobs.metrics, frozenset(names), since, end),
+            explain_series.load(self._jobs, job, since, end),
         )
         read = [_of_job(found, job) for found in (runs, *elsewhere)]
-        return await self._store.reads.ask(self._made, asked, names, read, others)
+        return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked))
+
+    async def _own_runs(self, asked: Asked) -> list[JobRun]:
+        """Runs that were told or seen, else those that the settings' own query shows. Raises SourceError."""
+        job, since, end = asked.job.name, asked.windows.since, asked.windows.end
+        found = await self._jobs.runs_between(asked.name, job, since, end)
+        return found or await explain_series.runs(self._jobs, job, since, end)
 
     async def _runs_of(self, names: Sequence[TableName], start: int, end: int) -> list[list[JobRun]]:
         """Runs on each of some tables, a few tables at a time. Instants epoch microseconds."""
@@ -95,7 +112,7 @@ class Questions:
                 )
         return [name, *sorted(each for each in read & listed if each != name)][:MOST_TABLES]
 
-    def _made(self, asked: Asked, names: list[TableName], read: list[list[JobRun]], others: Controls) -> Question:
+    def _made(self, asked: Asked, names: list[TableName], read: list[list[JobRun]], beside: _Beside) -> Question:
         """Blocks. Raises SourceError."""
         start, end = asked.windows.start, asked.windows.end
         since = min(asked.windows.since, start - HISTORY_MS) * MICROS_PER_MS
@@ -111,12 +128,13 @@ class Questions:
         case = Case(
             id=f"{names[0]}/{asked.job.name}",
             job=series_of(asked.job.name, read[0]),
-            controls=others.series,
+            controls=beside.others.series,
+            load=beside.load.series,
             commits=commits,
             selection=Selection(float(start), float(end)),
         )
         words = self._words(asked, histories, commits)
-        return Question(case, read[0], histories, frozenset(known), words, _notes(others))
+        return Question(case, read[0], histories, frozenset(known), words, _notes(beside))
 
     def _words(self, asked: Asked, histories: Sequence[History], commits: Sequence[CaseCommit]) -> Words:
         """What people said of the suspects of this range, and ever of commits whose kind is known. Blocks."""
@@ -141,7 +159,13 @@ def _of_job(runs: Sequence[JobRun], job: str) -> list[JobRun]:
     return [run for run in mine if run.role == "reads"] or mine
 
 
-def _notes(others: Controls) -> list[str]:
+def _notes(beside: _Beside) -> list[str]:
+    others, load = beside
+    notes = []
     if others.problem is not None:
-        return [NO_ANSWER.format(others.problem)]
-    return [] if others.series else [NO_CONTROLS]
+        notes.append(NO_ANSWER.format(others.problem))
+    elif not others.series:
+        notes.append(NO_CONTROLS)
+    if load.problem is not None:
+        notes.append(NO_LOAD.format(load.problem))
+    return notes

@@ -30,7 +30,7 @@ _ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
 
 class ConfiguredJob(msgspec.Struct, frozen=True):
     """A job of the settings. `reads`, `writes`: patterns of table names; `select`: label values; `promql`: instead;
-    `prometheus`: the server that has its series, empty = whichever has them.
+    `load`: PromQL of how much it had to do; `prometheus`: the server that has its series, empty = whichever has them.
     """
 
     name: str
@@ -38,6 +38,7 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
     writes: tuple[str, ...] = ()
     select: dict[str, str] = {}
     promql: str = ""
+    load: str = ""
     prometheus: str = ""
 
     def role_in(self, name: TableName) -> Role | None:
@@ -133,6 +134,11 @@ class Jobs:
         """PromQL that the settings give for a job instead of the template; empty when none."""
         configured = self._configured.get(job)
         return configured.promql if configured else ""
+
+    def load_promql(self, job: str) -> str:
+        """PromQL that the settings give for how much a job had to do; empty when none."""
+        configured = self._configured.get(job)
+        return configured.load if configured else ""
 
     def server(self, job: str) -> str | None:
         """Metrics source that the settings name for a job; None: whichever has its series."""

@@ -79,6 +79,7 @@ writes = ["lake.models.churn"]
 select = {cluster = "prod"}
 template = "spark_job_duration"
 promql = "max(churn_duration_seconds)"
+load = "max(churn_rows_read)"
 prometheus = "main"
 """,
     "[inbox]": """

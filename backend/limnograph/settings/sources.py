@@ -69,5 +69,7 @@ class JobSettings(Frozen, frozen=True, kw_only=True):
     """Named query for its duration. This version has no other one."""
     promql: str = ""
     """PromQL of its duration in seconds, instead of the template."""
+    load: str = ""
+    """PromQL of how much it had to do (rows or bytes read, any unit): by it Explain tells more work from slow work."""
     prometheus: str = ""
     """The server of `[prometheus.*]` that has its series, when several may."""

@@ -47,6 +47,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
                 writes=job.writes,
                 select=job.select,
                 promql=job.promql,
+                load=job.load,
                 prometheus=job.prometheus,
             )
             for job in settings.jobs
