@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
-from limnograph.analysis.explain.lag import horizon, onset_mass, soon_ms
+from limnograph.analysis.explain.lag import Onsets, expected_mass, horizon, soon_ms
 from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
-from limnograph.analysis.explain.recurrence import RECURRENT, multipliers
+from limnograph.analysis.explain.recurrence import LEAST_RATE, RECURRENT, most, multipliers
 from limnograph.analysis.explain.rivals import MISFIT, Shift
 
 BY_COMMIT = 1.0
@@ -24,11 +24,13 @@ BY_RIVAL = 1.0
 RIVAL_RUNS = 3.0
 LEAST_EFFECT = 0.05
 """Log size of a change below which it is rather nobody's."""
-NEAR, MOST_PLACES = 9.0, 96
-"""Onsets that are looked at: not less likely than this (log), and at most so many."""
+NEAR = 9.0
+"""Onsets that are looked at: not less likely than this (log)."""
 ROUNDS = 8
 EAGER = 0.5
 """Share of kinds that do it again and again, in the story that begins with them."""
+LEAST_MET, MOST_STORIES = 1.5, 4
+"""Changes that a kind's commits have to come just before, for a story that begins with it; and such stories at most."""
 RAISED = 2.0
 """Factor from which a kind counts as one that does it again and again."""
 SMALLER = 2.0
@@ -67,6 +69,7 @@ class Shares:
 class _Weights:
     candidates: Ints
     commit: Floats
+    timing: Floats
     lift: Floats
     no_change: float
     nobody: float
@@ -86,9 +89,23 @@ def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Sh
     chance = sum(each.onset.rises for each in asked) * 2 * soon_ms(job.gap) / span
     around = _Others(commits.kind, made, _foretold(asked), [each.onset.rises for each in asked], chance)
     real = np.array([1 - each.no_change / (each.no_change + each.nobody) for each in weighed])
-    # Commits of one kind did it, or the job wanders by itself: two stories that hold themselves up. The likelier one.
+    # Commits of one kind did it, or the job wanders by itself: stories that hold themselves up. The likeliest one.
     stories = [_settled(weighed, around, start) for start in (None, real)]
+    stories += [_settled(weighed, around, None, kind) for kind in _timely(weighed, around)]
     return max(stories, key=lambda story: story[0])[1]
+
+
+def _timely(weighed: list[_Weights], around: _Others) -> list[int]:
+    """Kinds whose commits come just before changes for a good part of both, by time alone."""
+    rises = [each for each, up in zip(weighed, around.rises, strict=True) if up]
+    met = np.zeros(around.made.size)
+    for each in rises:
+        nearest = np.zeros(around.made.size)
+        np.maximum.at(nearest, around.kind[each.candidates], each.timing)
+        met += nearest
+    rate = met / np.maximum(around.made, 1.0)
+    order = [int(kind) for kind in np.argsort(-rate * met)[:MOST_STORIES]]
+    return [kind for kind in order if met[kind] >= LEAST_MET and rate[kind] >= LEAST_RATE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +119,18 @@ class _Others:
     chance: float
 
 
-def _settled(weighed: list[_Weights], around: _Others, guess: Floats | None) -> tuple[float, list[Shares]]:
+def _settled(
+    weighed: list[_Weights], around: _Others, guess: Floats | None, kind: int | None = None
+) -> tuple[float, list[Shares]]:
     """Posteriors that agree with each other, and their evidence, from a first guess which changes are nobody's.
 
-    None: first let kinds of commits explain what they can.
+    None: first let kinds of commits explain what they can, `kind` before all others.
     """
     nobody = np.zeros(len(weighed)) if guess is None else guess
-    again, recurrent = [np.ones(around.made.size)] * len(weighed), 0.0
+    first = np.ones(around.made.size)
+    if kind is not None:
+        first[kind] = most(around.made)
+    again, recurrent = [first if up else np.ones_like(first) for up in around.rises], 0.0
     for turn in range(ROUNDS):
         own = BY_NOBODY + around.foretold @ nobody
         shares = [_share(each, again[k], own[k], around.kind) for k, each in enumerate(weighed)]
@@ -152,24 +174,27 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
     onset, suspicion = asked.onset, asked.suspicion
     top = onset.supported
     near = np.flatnonzero(onset.support > top - NEAR)
-    if near.size > MOST_PLACES:
-        near = np.sort(near[np.argpartition(-onset.support[near], MOST_PLACES)[:MOST_PLACES]])
     factor = np.exp(onset.support[near] - top)
     places = onset.first + near
     starts, gap = job.at[places], job.gap
     before = job.at[np.maximum(places - 1, 0)]
     low, high = np.searchsorted(commits.at, (starts[0] - horizon(gap), starts[-1] + 1))
     candidates = np.arange(low, high)
-    mass = onset_mass(commits.at[candidates], commits.first_read_at[candidates], starts, before, gap)
+    onsets = Onsets(starts, before, factor * _worth(onset.effect[near]), gap)
+    mass = expected_mass(commits.at[candidates], commits.first_read_at[candidates], onsets)
     # Not divided by their sum: where all commits are usual, all together are less likely than one odd one.
     share = suspicion / max(suspicion.size, 1)
+    until = np.searchsorted(starts, commits.at[candidates] + 2 * soon_ms(gap), side="right")
+    sums = np.concatenate([[0.0], np.cumsum(factor)])
+    soon = (sums[until] - sums[np.searchsorted(starts, commits.at[candidates])]) / sums[-1]
     rival = {"infrastructure": 0.0, "load": 0.0}
     for shift in shifts:
         reach = np.exp(-np.abs(places - shift.place) / RIVAL_RUNS) / (2 * RIVAL_RUNS)
         rival[shift.kind] += BY_RIVAL * float((factor * _remains(onset, near, shift)) @ reach)
     return _Weights(
         candidates,
-        BY_COMMIT * share[candidates] * (mass @ (factor * _worth(onset.effect[near]))),
+        BY_COMMIT * share[candidates] * mass,
+        soon,
         1 / np.minimum(suspicion[candidates], 1.0),
         float(np.exp(np.clip(-top, -700, 50))),
         (ENDS if asked.ends else 1.0) * float(factor.sum()) / len(job),

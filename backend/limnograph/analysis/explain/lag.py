@@ -5,18 +5,22 @@ The scales are the job's own: nothing shows before its next run, and a job of ev
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from limnograph.analysis.explain.case import Floats
+from limnograph.analysis.explain.case import Floats, Ints
 
 HOUR_MS = 3_600_000.0
-NEXT_RUN, SOON, LATE = 0.3, 0.4, 0.3
+NEXT_RUN, SOON, LATE = 0.4, 0.35, 0.25
 """Shares of: at the very next run; soon (exponential); late (exponential)."""
 SOON_MS, SOON_GAPS = 0.6 * HOUR_MS, 1.5
 LATE_MS, LATE_GAPS = 3 * HOUR_MS, 4.0
 """Mean lags, and what they are at least in gaps of the job."""
 LATEST = 4.0
 """Late means after which a commit explains nothing any more."""
+WIDEST = 500.0
+"""Mean lags over which sums are taken in one go: beyond it their exponentials leave the numbers of the machine."""
 READ_KNOWN = 0.97
 """That the first run known to have read a commit is the first to feel it."""
 
@@ -50,3 +54,49 @@ def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Fl
         here = starts[None, :] == first_read[known, None]
         mass[known] = np.where(here, READ_KNOWN, (1 - READ_KNOWN) * mass[known] * (starts > first_read[known, None]))
     return mass
+
+
+@dataclass(frozen=True, slots=True)
+class Onsets:
+    """Runs that may be the first slow one, rising, the run before each, its weight; and the job's median gap."""
+
+    starts: Floats
+    before: Floats
+    weights: Floats
+    gap: float
+
+
+def expected_mass(committed: Floats, first_read: Floats, onsets: Onsets) -> Floats:
+    """`onset_mass` of each commit times the runs' weights, by sums over runs instead of a value for each pair."""
+    starts, before, weights, gap = onsets.starts, onsets.before, onsets.weights, onsets.gap
+    first = np.searchsorted(starts, committed)
+    last = np.searchsorted(starts, committed + horizon(gap), side="right")
+    # Only of the first run after a commit the run before may be older than the commit.
+    inside = np.minimum(first, starts.size - 1)
+    opens = (first < last) & (before[inside] < committed)
+    wait = np.maximum(starts[inside] - committed, 0.0)
+    total = NEXT_RUN * opens * weights[inside]
+    for share, mean in ((SOON, soon_ms(gap)), (LATE, max(LATE_MS, LATE_GAPS * gap))):
+        total += share * opens * weights[inside] * (1 - np.exp(-wait / mean))
+        total += share * _decayed(committed, onsets, mean, (first + opens, last))
+    known = np.isfinite(first_read)
+    if known.any():
+        total[known] = onset_mass(committed[known], first_read[known], starts, before, gap) @ weights
+    return total
+
+
+def _decayed(committed: Floats, onsets: Onsets, mean: float, runs: tuple[Ints, Ints]) -> Floats:
+    """For each commit the sum over its runs of weight times the exponential law's mass since the run before."""
+    total = np.zeros(committed.size)
+    block = ((onsets.starts - onsets.starts[0]) / (WIDEST * mean)).astype(np.int64)
+    for edge in np.flatnonzero(np.diff(block, prepend=-1)):
+        stop = int(np.searchsorted(block, block[edge], side="right"))
+        low, high = (np.clip(each, edge, stop) - edge for each in runs)
+        mine = np.flatnonzero(low < high)
+        origin = onsets.starts[edge]
+        opened, closed = onsets.before[edge:stop] - origin, onsets.starts[edge:stop] - origin
+        terms = onsets.weights[edge:stop] * (np.exp(-opened / mean) - np.exp(-closed / mean))
+        # Summed from the end: the terms fall, and small ones must not drown in large ones before them.
+        sums = np.append(np.cumsum(terms[::-1])[::-1], 0.0)
+        total[mine] += np.exp((committed[mine] - origin) / mean) * (sums[low[mine]] - sums[high[mine]])
+    return total

@@ -14,7 +14,7 @@ from limnograph.analysis.explain.smoothing import binned, bins
 
 MOST_BINS = 128
 HOUR_MS = 3_600_000.0
-LENGTHS_HOURS = (2.0, 4.0, 6.0, 9.0, 12.0, 16.0, 20.0, 24.0, 36.0)
+LENGTHS_HOURS = (2.0, 3.0, 4.0, 5.0, 6.0, 7.5, 9.0, 10.5, 12.0, 14.0, 16.0, 18.0, 20.0, 22.0, 24.0, 30.0, 36.0)
 LEAST_RUNS = 6
 LONGEST_MS = 36 * HOUR_MS
 LOG_STEP, LOG_HINGE = float(np.log(0.8)), float(np.log(0.2))

@@ -15,10 +15,11 @@ RECURRENT = 0.003
 LEAST_RATE = 0.25
 """Share of the commits of such a kind that slow the job, at least."""
 MOST = 100.0
+"""Factor, at most; in a case of more commits than this, as many as these are."""
 
 
 def multipliers(hits: Floats, made: Floats, share: float = RECURRENT, chance: float = 0.0) -> Floats:
-    """For each kind the factor that its commits have earned by other changes of the same direction, 1 to MOST.
+    """For each kind the factor that its commits have earned by other changes of the same direction, from 1 to `most`.
 
     `hits`: summed posterior of the kind's commits over those changes; `made`: how many it made while the job ran;
     `share` of kinds that are recurrent, before anything was seen; `chance`: how often a change follows any commit.
@@ -32,4 +33,9 @@ def multipliers(hits: Floats, made: Floats, share: float = RECURRENT, chance: fl
     by_chance = np.clip(usual, min(chance, 0.9), 0.9)
     gain = hits * np.log(rate / by_chance) + missed * np.log((1 - rate) / np.maximum(1 - by_chance, 1e-9))
     odds = share / (1 - share) * np.exp(np.clip(gain, -50.0, 50.0))
-    return np.asarray(1 + odds / (1 + odds) * np.clip(rate / usual - 1, 0.0, MOST - 1))
+    return np.asarray(1 + odds / (1 + odds) * np.clip(rate / usual - 1, 0.0, most(made) - 1))
+
+
+def most(made: Floats) -> float:
+    """Largest factor: with it a commit is as likely to slow the job as all of the case's commits together are."""
+    return max(MOST, float(made.sum()))

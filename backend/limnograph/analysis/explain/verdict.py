@@ -28,7 +28,7 @@ from limnograph.domain.explanations import (
 TAU = 0.4
 """Posterior from which a commit is named; frozen on the calibration split (bench/blame)."""
 WORDS: tuple[tuple[float, Confidence], ...] = ((0.85, "strong"), (TAU, "possible"), (0.2, "weak"))
-SPEED_UP = 0.5
+SPEED_UP = 0.3
 """What it is worth to explain a speed-up, beside a slowdown of the same size: slow jobs are what people ask about."""
 FAINT = 0.02
 """Size (log) of a change that does not stand out."""
