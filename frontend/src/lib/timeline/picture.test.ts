@@ -42,6 +42,17 @@ test('a name that is markup, or holds what XML cannot, stays text', () => {
   expect(svg).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;\uFFFD\uFFFD\u202Egnp');
 });
 
+test('refs that moved are flagged with their names, and commits of another ref are hollow', () => {
+  const flags = [{ t: NOW - 3_600_000, ref: '<b>audit', type: 'branch' as const, snapshot_id: '1' }];
+  const told = (change: object) => ({
+    ...answer,
+    lanes: answer.lanes.map((lane) => (lane.kind === 'events' ? { ...lane, ...change } : lane)),
+  });
+  const { svg } = drawn(told({ flags }));
+  expect(svg).toContain('&lt;b&gt;audit');
+  expect(drawn(told({ off_ref: [BURST_ID] })).svg).not.toBe(drawn(told({ off_ref: [] })).svg);
+});
+
 test('its colours are those of the light theme', () => {
   const css = readFileSync(new URL('../../styles/tokens.css', import.meta.url), 'utf8');
   for (const [token, colour] of Object.entries(LIGHT))

@@ -5,9 +5,10 @@ import { clockSeconds, instant, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { alertRows, deltaPaths, runPaths, shapes } from './bars.ts';
 import { earlierOf } from './compare.ts';
+import { placedFlags } from './flags.ts';
 import { crisp, frameOf, type Frame } from './frame.ts';
 import { commitsOf, holds, isSeries, mainColumn } from './lane.ts';
-import type { Answer, BarsLane, CommitEvent, Lane, SeriesLane } from './lane.ts';
+import type { Answer, BarsLane, EventsLane, Lane, SeriesLane } from './lane.ts';
 import { chosenLog, lookOf, type Look } from './look.ts';
 import { changed, cluster, halfWidth, radius, type Mark } from './marks.ts';
 import { lineBand, linePath, stepBand, stepPath, weightOf } from './path.ts';
@@ -125,7 +126,7 @@ function laneRow(lane: Lane, look: Look, answer: Answer, frame: Frame, top: numb
         ? plotted.drawn
         : lane.kind === 'bars'
           ? bars(lane, frame, look.height)
-          : marks(lane.events, frame, look.height);
+          : marks(lane, frame, look.height);
   const clip = { x: HEAD, y: 0, width: width + 1, height: look.height, overflow: 'hidden' };
   return element(
     'g',
@@ -155,7 +156,7 @@ function series(lane: SeriesLane, look: Look, answer: Answer, frame: Frame): Plo
   const way = { xs: held ? frame.heldXs : frame.xs, y: values.y, clip: right + 1 };
   const draw = held ? stepPath : linePath;
   const [low, high] = lane.kind === 'band' ? [lane.lo, lane.hi] : [lane.min, lane.max];
-  const target = lane.kind === 'band' ? lane.target : null;
+  const target = lane.kind === 'step' ? null : (lane.target ?? null);
   const path = (d: string, attributes: Readonly<Record<string, string | number>>) =>
     d ? element('path', { d, fill: 'none', 'stroke-linejoin': 'round', ...attributes }) : '';
   const deltas = withDeltas ? deltaPaths(commits, frame.scale, look.height - 11) : null;
@@ -229,26 +230,30 @@ function bars(lane: BarsLane, frame: Frame, height: number): string {
     .join('');
 }
 
-function marks(commits: readonly CommitEvent[], frame: Frame, height: number): string {
+function marks({ events, flags, off_ref }: EventsLane, frame: Frame, height: number): string {
   const { from, to, px } = frame.scale;
-  const inView = commits.filter(({ t }) => t >= from && t <= to);
+  const off = off_ref ? new Set(off_ref) : null;
+  const inView = events.filter(({ t }) => t >= from && t <= to);
   const y = height / 2 - 6;
-  return cluster(inView, px)
-    .map((mark) => {
-      const label = mark.label
-        ? words(mark.px, height - 6, mark.label, {
-            'font-size': 11,
-            'text-anchor': 'middle',
-            fill: LIGHT.muted,
-          })
-        : '';
-      return markOf(mark, y) + label;
-    })
-    .join('');
+  const moved = placedFlags(flags ?? [], frame.scale).map(
+    ({ px: x, name }) =>
+      element('path', { d: `M${crisp(x)} ${y}V2l9 3.5-9 3.5`, stroke: LIGHT.accent, fill: LIGHT.accent }) +
+      words(x + 12, 10, short(name, 24), { 'font-size': 11, fill: LIGHT.muted }),
+  );
+  const drawn = cluster(inView, px).map((mark) => {
+    const label = mark.label
+      ? words(mark.px, height - 6, mark.label, {
+          'font-size': 11,
+          'text-anchor': 'middle',
+          fill: LIGHT.muted,
+        })
+      : '';
+    return markOf(mark, y, off ? off.has(mark.top.snapshot_id) : !mark.top.on_main) + label;
+  });
+  return [...moved, ...drawn].join('');
 }
 
-function markOf({ px, commits, top }: Mark, y: number): string {
-  const hollow = !top.on_main;
+function markOf({ px, commits, top }: Mark, y: number, hollow: boolean): string {
   if (commits.length === 1) return glyph(top.operation, px, y, radius(top) * 2 + 2, hollow);
   const half = halfWidth(commits.length);
   const pill = { x: px - half, y: y - 11, width: half * 2, height: 22, rx: 11 };
