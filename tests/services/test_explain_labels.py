@@ -61,6 +61,11 @@ def test_only_a_commit_that_was_confirmed_caused_the_change_and_who_said_so_is_t
     assert (found.blamed, found.confidence) == (["2"], "strong")
 
 
+def test_a_word_that_confirms_never_makes_a_commit_less_likely() -> None:
+    assert shares(weighed(answer(0.98, 0.01), own(label("confirmed", "1"))))["1"] == 0.98
+    assert shares(weighed(answer(0.5, 0.3), own(label("confirmed", "1"), label("rejected", "2"))))["1"] == CERTAIN
+
+
 @pytest.mark.parametrize(("confirmed", "rejected"), [(3, 0), (0, 3), (1, 1), (50, 0)])
 def test_words_on_earlier_commits_of_a_kind_move_its_suspects_by_the_odds_of_the_counts(
     confirmed: int, rejected: int

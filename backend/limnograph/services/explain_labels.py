@@ -16,7 +16,7 @@ from limnograph.analysis.explain.verdict import concluded, size_words
 from limnograph.domain.explanations import Evidence, Explanation, Hypothesis, Label, Similar
 
 CERTAIN = 0.95
-"""What a commit that a person confirmed has of its change: people err too."""
+"""What a commit that a person confirmed has of its change at least: people err too."""
 MOST_ODDS = 8.0
 Kind = tuple[str | None, ...]
 """Table, operation, writer."""
@@ -118,9 +118,11 @@ def _spoken_of(own: list[Hypothesis], said: Mapping[str, Label]) -> list[Hypothe
     out, confirmed = groups["rejected"], groups["confirmed"]
     if not out and not confirmed:
         return own
+    seemed, left = sum(each.posterior for each in confirmed), sum(each.posterior for each in groups["left"])
+    sure = max(CERTAIN, seemed / max(seemed + left, 1e-12)) if confirmed else 0.0
     return [
-        *_scaled(confirmed, CERTAIN),
-        *_scaled(groups["left"], 1 - CERTAIN if confirmed else 1.0),
+        *_scaled(confirmed, sure),
+        *_scaled(groups["left"], 1 - sure),
         *(msgspec.structs.replace(each, posterior=0.0) for each in out),
     ]
 

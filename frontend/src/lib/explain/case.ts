@@ -65,7 +65,7 @@ const NOTHING_AROUND: Around = {
   high_seconds: null,
   competing: [],
 };
-/** What a commit that a person confirmed has of its change, as the server weighs it: people err too. */
+/** What a commit that a person confirmed has of its change at least, as the server weighs it: people err too. */
 const CERTAIN = 0.95;
 
 const size = ({ change }: Case) => Math.abs(Math.log(change.effect_ratio)) * change.probability;
@@ -87,10 +87,11 @@ function caseOf(page: Page, { change, around, own }: Asked, labels: readonly Lab
   const sum = (group: typeof labelled) => group.reduce((whole, { share }) => whole + share, 0);
   const sure = sum(labelled.filter(({ label }) => isConfirmed(label)));
   const left = sum(labelled.filter(({ label }) => !isConfirmed(label) && !isOut(label)));
+  const certain = sure > 0 ? Math.max(CERTAIN, sure / (sure + left)) : 0;
   const posterior = ({ label, share }: (typeof labelled)[number]) => {
     if (isOut(label)) return 0;
-    if (isConfirmed(label)) return (CERTAIN * share) / sure;
-    return left > 0 ? ((sure > 0 ? 1 - CERTAIN : 1) * share) / left : 0;
+    if (isConfirmed(label)) return (certain * share) / sure;
+    return left > 0 ? ((1 - certain) * share) / left : 0;
   };
   const hypotheses = labelled
     .map(({ share, ...each }) => ({ ...each, posterior: posterior({ share, ...each }) }))

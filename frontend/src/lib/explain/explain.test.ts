@@ -103,7 +103,7 @@ test('what the server weighed by words that were said is weighed once, and words
     ['commit', 0],
   ]);
   expect(shares([])[0]).toEqual(['commit', 96]);
-  expect(shares([label()])[0]).toEqual(['commit', 95]);
+  expect(shares([label()])[0]).toEqual(['commit', 96]);
 });
 
 test('earlier commits like it are told with what people said of them', () => {
