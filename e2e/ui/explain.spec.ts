@@ -3,9 +3,10 @@ import type { Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
 import { accessible } from '../axe.ts';
 import { changed, expect, expectOnly, test } from './fixtures.ts';
-import { at, BURST_ID, NIGHT, TABLE } from './moment.ts';
+import { at, BURST_ID, NIGHT, NOW, TABLE } from './moment.ts';
 import type { Explained, Hypothesis, Timeline } from './wire.ts';
 
+const FINGERPRINT = '5f0c3c9e1a2b3c4d';
 const ASKED = /\/explain\?/;
 const panel = (page: Page) => page.getByRole('region', { name: 'Explain' });
 const sentence = (page: Page) => panel(page).locator('.verdict');
@@ -151,7 +152,11 @@ test('the page of an alert explains without a click; what a person confirms is a
     words.push(kind);
     await route.fulfill({ status: 202, json: said(kind) });
   });
-  await night(page, '&alert=5f0c3c9e1a2b3c4d');
+  const alert = { fingerprint: FINGERPRINT, alert_name: 'SmallFileProliferation', starts_at: at('03:05') };
+  await page.route(`**/api/v1/alerts/${FINGERPRINT}`, (route) =>
+    route.fulfill({ json: { alert, window: { from: at('02:00'), to: NOW } } }),
+  );
+  await night(page, `&alert=${FINGERPRINT}`);
   await expect(sentence(page)).toHaveText(/^Most likely: .*at 03:04:12\.$/);
   await expect(panel(page)).not.toContainText(/caused/i);
   await panel(page).getByRole('button', { name: 'Confirm' }).first().press('Enter');
