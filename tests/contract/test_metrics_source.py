@@ -23,6 +23,7 @@ from limnograph.domain.promql import Call, Selector
 from limnograph.domain.series import RangeQuery, Series
 from limnograph.domain.time import TimeRange
 from limnograph.services import job_lanes, templates
+from limnograph.services.explain_controls import controls, told_of
 from limnograph.services.jobs import ConfiguredJob, Jobs
 from limnograph.services.metrics import Metrics
 from limnograph.services.paces import slowest
@@ -340,3 +341,25 @@ def test_a_query_of_the_settings_that_is_wrong_blanks_no_other_lane(prometheus) 
     assert (duration.status, duration.problem.type) == ("error", "source-rejected")
     assert runs.status == "ok"
     assert runs.bars
+
+
+@pytest.mark.prometheus
+def test_another_job_s_runs_are_a_control_of_tables_that_it_does_not_touch(prometheus) -> None:
+    carts = TableName("lake", "sales", "carts")
+
+    async def run() -> list:
+        client = PrometheusClient("main", prometheus)
+        metrics = Metrics(client, SystemClock())
+        found = []
+        for read in (frozenset({carts}), frozenset({NAME})):
+            told = told_of([], "rollup", read)
+            found.append(await controls(told, metrics, read, START * 1000, END * 1000))
+        hostile = templates.runs_of_jobs(["churn", ODD, "a.b c|(d"], 60)
+        await client.range(RangeQuery(hostile, START * 1000, END * 1000, 60))
+        await client.aclose()
+        return found
+
+    beside, touching = asyncio.run(run())
+    assert [each.id for each in beside.series] == ["churn"]
+    assert {52.0, 160.0} == set(beside.series[0].duration_seconds)
+    assert touching == ([], None)
