@@ -9,7 +9,7 @@ from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Series
+from limnograph.domain.series import Matrix, RangeQuery, Series
 from limnograph.services import page_metrics, templates
 from limnograph.services.explain_controls import MOST_CONTROLS, Controls, controls, told_of
 from limnograph.services.metrics import Metrics
@@ -57,12 +57,38 @@ def pushed(job: str, count: int, table: TableName = CARTS, seconds: int = 30) ->
     ]
 
 
-def test_jobs_that_metrics_saw_are_controls_unless_they_touch_a_table_or_are_rare() -> None:
-    uses = [use("other"), use("rare", runs=3.0), use("reader", ORDERS), use("reader", CARTS), use("churn")]
+def test_jobs_that_metrics_saw_are_controls_unless_they_touch_a_table_or_did_not_run() -> None:
+    uses = [use("other"), use("idle", runs=0.0), use("reader", ORDERS), use("reader", CARTS), use("churn")]
     found = asked(uses, ["other"])
     assert [each.id for each in found.series] == ["other"]
     assert found.series[0].duration_seconds[0] == 60
     assert found.problem is None
+
+
+def test_a_job_with_few_runs_in_the_range_tells_too_little() -> None:
+    answers = {
+        templates.uses((END - START) // 1000): [use("often", runs=9.0), use("rare", runs=2.0)],
+        templates.runs_of_jobs(["often", "rare"], STEP): [*measured("often"), *measured("rare", count=8)],
+    }
+    source = Metrics(MemoryMetrics("main", answers), FixedClock())
+    found = asyncio.run(controls(told_of([], "churn", READ), source, READ, START, END))
+    assert [each.id for each in found.series] == ["often"]
+
+
+def test_of_a_long_range_the_last_day_says_who_ran() -> None:
+    start = END - 30 * 24 * HOUR // 1000
+    answers = {templates.uses(86_400): [use("other")]}
+    source = MemoryMetrics("main", answers)
+    names: list[str] = []
+    answer = source.range
+
+    async def noted(query: RangeQuery) -> Matrix:
+        names.append(query.promql)
+        return await answer(query)
+
+    source.range = noted  # type: ignore[method-assign]
+    asyncio.run(controls(told_of([], "churn", READ), Metrics(source, FixedClock()), READ, start, END))
+    assert names == [templates.uses(86_400), templates.runs_of_jobs(["other"], page_metrics.runs_step(start, END))]
 
 
 def test_what_was_told_of_a_job_comes_before_what_was_seen_of_it_and_tells_who_touches_the_tables() -> None:

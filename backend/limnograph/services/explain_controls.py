@@ -23,6 +23,8 @@ from limnograph.services.metrics import Metrics
 
 MOST_CONTROLS = 20
 LEAST_CONTROL_RUNS = 24
+CHOSEN_BY_S = 86_400
+"""Who ran in the last so many seconds is looked at: counters of all jobs over weeks would be too many samples."""
 
 
 class Controls(NamedTuple):
@@ -69,7 +71,7 @@ async def _seen(
     metrics: Metrics, others: set[str], read: frozenset[TableName], start: int, end: int
 ) -> list[RunSeries]:
     """Jobs beside `others` that metrics saw. Raises SourceError."""
-    uses = await metrics.instant(templates.uses((end - start) // 1000), end)
+    uses = await metrics.instant(templates.uses(min((end - start) // 1000, CHOSEN_BY_S)), end)
     names = _busiest(uses, others, read)
     if not names:
         return []
@@ -83,7 +85,7 @@ async def _seen(
 
 
 def _busiest(uses: Matrix, others: set[str], read: frozenset[TableName]) -> list[str]:
-    """At most MOST_CONTROLS jobs with enough runs; none where the answer was cut: who touches what is not known."""
+    """At most MOST_CONTROLS jobs, most runs first; none where the answer was cut: who touches what is not known."""
     if uses.truncated:
         return []
     counts: dict[str, float] = {}
@@ -95,8 +97,8 @@ def _busiest(uses: Matrix, others: set[str], read: frozenset[TableName]) -> list
         if on in read:
             touching.add(job)
         counts[job] = max(counts.get(job, 0.0), series.values[-1])
-    enough = [job for job, runs in counts.items() if job and job not in touching and runs >= LEAST_CONTROL_RUNS]
-    return sorted(enough, key=lambda job: (-counts[job], job))[:MOST_CONTROLS]
+    ran = [job for job, runs in counts.items() if job and job not in touching and runs > 0]
+    return sorted(ran, key=lambda job: (-counts[job], job))[:MOST_CONTROLS]
 
 
 def _most(found: Sequence[RunSeries]) -> list[RunSeries]:
