@@ -2,7 +2,7 @@
 // any other run takes them too, so that what they need never breaks, and leaves them with the test's results.
 import { join } from 'node:path';
 import { root } from '../browser.ts';
-import { test } from './fixtures.ts';
+import { expect, test } from './fixtures.ts';
 import { VIEWS } from './pages.ts';
 
 const SHOWN = ['fleet', 'table', 'commit', 'partitions', 'schema', 'incident', 'alerts'];
@@ -20,6 +20,9 @@ for (const view of VIEWS.filter(({ name }) => SHOWN.includes(name)))
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await view.drawn(page);
+        // it comes after everything else, on pages that have one
+        if (view.name === 'table')
+          await expect(page.getByRole('slider', { name: 'Start of the range' })).toBeVisible();
         const name = `${view.name}-${colorScheme}-${size.width}.png`;
         const path = kept ? join(root, 'docs/screenshots', name) : info.outputPath(name);
         await page.screenshot({ path, animations: 'disabled', caret: 'hide' });

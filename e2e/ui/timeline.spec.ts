@@ -232,7 +232,7 @@ test('Zone', async ({ page, stub }) => {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'CSV' }).click();
   expect(readFileSync(await (await download).path(), 'utf8')).toContain('\n2026-11-21T02:24:00Z,');
-  await page.getByRole('button', { name: 'Copy Link' }).click();
+  await page.getByRole('button', { name: 'Copy Link', exact: true }).click();
   const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
   expect(link.searchParams.get('tz')).toBe('America/New_York');
   await page.keyboard.press('Escape');
