@@ -8,6 +8,7 @@ import numpy as np
 
 from limnograph.analysis.explain.attribution import Asked, attribute
 from limnograph.analysis.explain.case import Commits, Floats, Series, commits, series
+from limnograph.analysis.explain.epochs import with_recurring
 from limnograph.analysis.explain.given import given_moves
 from limnograph.analysis.explain.normalise import Normalised, normalise
 from limnograph.analysis.explain.onset import step_onset
@@ -46,6 +47,8 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
     if len(job) < LEAST_RUNS:
         return too_little(case.id, len(job), LEAST_RUNS)
     normal = normalise(job, controls, load, KEPT)
+    if onsets is None:
+        normal = with_recurring(job, known, normal, KEPT)
     found = _moves(job, normal) if onsets is None else given_moves(job, normal, onsets)
     unusual = structure(known)
     mending = _mending(known)

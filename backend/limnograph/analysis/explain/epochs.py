@@ -1,0 +1,99 @@
+"""Rises too small to be seen one by one, but clear in the mean over all commits of one kind (superposed epochs).
+
+Which of a kind's commits slow the job is not known: where their mean stands out, the best rise after each is proposed
+as two changes of level, and each has to stand as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
+from limnograph.analysis.explain.changes import find_levels
+from limnograph.analysis.explain.lag import HOUR_MS, soon_ms
+from limnograph.analysis.explain.noise import Noise
+from limnograph.analysis.explain.normalise import Normalised
+
+SPANS = (1.0, 2.0, 3.0)
+"""Hours after a commit (or gaps of the job, where these are longer) over which the mean is taken."""
+LEAST_COMMITS, MOST_COMMITS = 4, 64
+CLEAR = 4.5
+"""Standard errors of a mean rise that stands out of those of all kinds and spans."""
+SHOWN = 6.0
+"""Squared standard errors of the best rise after one commit that is proposed."""
+LEAST_WIDTH, MOST_WIDTH, LONGEST_MS = 3, 96, 6 * HOUR_MS
+"""Runs of a rise that is proposed."""
+EXPECTED = 0.7
+"""Share of the evidence that is asked of a change elsewhere: here one is expected."""
+
+
+def with_recurring(job: Series, commits: Commits, normal: Normalised, kept: float) -> Normalised:
+    """The same series with those of the proposed rises among its levels that stand there."""
+    found = _proposed(job, commits, normal)
+    if not found:
+        return normal
+    places = sorted({*normal.levels.places, *found})
+    return replace(normal, levels=find_levels(normal.values, EXPECTED * kept, places))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rises:
+    """Rises of given first run, and first run after it, in what the levels leave (whitened)."""
+
+    white: Floats
+    sums: Floats
+    noise: Noise
+
+    def measured(self, starts: Ints, stops: Ints) -> tuple[Floats, Floats]:
+        """Score and information of each; their ratio is its height."""
+        noise, first = self.noise, 1 / self.noise.innovation
+        unit = (1 - noise.phi) * first
+        # Once whitened: `first` at its first run, `unit` within, and what is left of it just after its end.
+        after = np.append(self.white, 0.0)[stops]
+        score = first * (self.white[starts] - noise.phi * after) + unit * (self.sums[stops] - self.sums[starts + 1])
+        return np.asarray(score), np.asarray(first**2 * (1 + noise.phi**2) + unit**2 * (stops - starts - 1))
+
+
+def _proposed(job: Series, commits: Commits, normal: Normalised) -> set[int]:
+    observed = np.flatnonzero((commits.at >= job.at[0]) & (commits.at < job.at[-1]))
+    kind, size = commits.kind[observed], int(commits.kind.max(initial=-1)) + 1
+    made = np.bincount(kind, minlength=size)
+    asked = (made >= LEAST_COMMITS) & (made <= MOST_COMMITS)
+    observed, kind = observed[asked[kind]], kind[asked[kind]]
+    noise = normal.levels.noise
+    white = noise.whiten(normal.values - normal.levels.level)
+    rises = _Rises(white, np.concatenate([[0.0], np.cumsum(white)]), noise)
+    starts = np.searchsorted(job.at, commits.at[observed])
+    clear = np.zeros(size, bool)
+    for span in SPANS:
+        stops = np.searchsorted(job.at, job.at[starts] + span * max(HOUR_MS, job.gap))
+        fits = stops > starts + 1
+        score, information = rises.measured(starts[fits], stops[fits])
+        total = np.bincount(kind[fits], information, size)
+        clear |= np.bincount(kind[fits], score, size) >= CLEAR * np.sqrt(np.maximum(total, 1e-12))
+    found: set[int] = set()
+    for start in starts[clear[kind]]:
+        found |= _best(job, rises, int(start), normal.levels.places)
+    return found
+
+
+def _best(job: Series, rises: _Rises, start: int, changes: Sequence[int]) -> set[int]:
+    """First run, and first run after it, of the clearest rise that begins soon after a commit; empty without one."""
+    last = int(np.searchsorted(job.at, job.at[start] + 2 * soon_ms(job.gap)))
+    first = np.arange(max(start, 2), max(last, start + 3))
+    longest = int(np.clip(LONGEST_MS / max(job.gap, 1.0), 2 * LEAST_WIDTH, MOST_WIDTH))
+    width = np.arange(LEAST_WIDTH, longest + 1)
+    starts, stops = (each.ravel() for each in np.broadcast_arrays(first[:, None], first[:, None] + width))
+    fits = stops < len(job) - 2
+    if not fits.any():
+        return set()
+    starts, stops = starts[fits], stops[fits]
+    score, information = rises.measured(starts, stops)
+    squared = np.maximum(score, 0.0) ** 2 / information
+    best = int(squared.argmax())
+    low, high = int(starts[best]), int(stops[best])
+    taken = any(low - LEAST_WIDTH <= change <= high + LEAST_WIDTH for change in changes)
+    return {low, high} if squared[best] >= SHOWN and not taken else set()
