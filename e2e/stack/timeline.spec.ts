@@ -93,7 +93,7 @@ test('a copied link has its range frozen, and the CSV keeps every digit of an id
   await page.goto(`${tablePath(story)}?from=now-${since}h`);
   await new TimelinePage(page).drawn();
   await page.getByRole('button', { name: 'Share' }).click();
-  await page.getByRole('button', { name: 'Copy Link' }).click();
+  await page.getByRole('button', { name: 'Copy Link', exact: true }).click();
   const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
   expect(link.pathname).toBe(tablePath(story));
   expect(Number(link.searchParams.get('from'))).toBeLessThan(story.burst.at);

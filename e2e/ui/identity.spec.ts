@@ -53,7 +53,7 @@ test('Copy', async ({ page }) => {
   await page.goto(`${TABLE}?from=now-6h`);
   await new TimelinePage(page).drawn();
   await page.getByRole('button', { name: 'Share' }).click();
-  await page.getByRole('button', { name: 'Copy Link' }).click();
+  await page.getByRole('button', { name: 'Copy Link', exact: true }).click();
   const link = new URL(await copied());
   expect(link.pathname).toBe(TABLE);
   expect([link.searchParams.get('from'), link.searchParams.get('to')]).toEqual([
