@@ -85,7 +85,7 @@ test('what is not in the first glance is unfolded; what can be copied', async ()
   const { screen } = await shown(explainPage(), { brief: true });
   expect(document.querySelectorAll('.rows .row').length).toBe(1);
   await expect.element(screen.getByText('Files added a commit')).not.toBeInTheDocument();
-  await screen.getByRole('button', { name: /^Evidence, other/ }).click();
+  await screen.getByRole('button', { name: /^Evidence, others/ }).click();
   await expect.element(screen.getByText('Files added a commit')).toBeVisible();
   await expect.element(screen.getByText(/16 other jobs were compared/)).toBeVisible();
   const copies = screen.getByRole('group', { name: 'Copy' }).getByRole('button');
@@ -146,8 +146,11 @@ test('names that are markup stay text, and 320 px need no sideways scroll', asyn
   await page.viewport(320, 800);
   const answer = explainPage({ job: '<img src=x onerror=alert(1)>'.repeat(3) });
   answer.suspects[0]!.app_name = '<img src=x>';
-  await shown(answer);
+  const { screen } = await shown(answer);
   expect(document.querySelector('.explain img')).toBeNull();
+  expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(320);
+  await screen.unmount();
+  await shown(answer, { brief: true });
   expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(320);
   await page.viewport(1280, 800);
 });
