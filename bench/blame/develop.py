@@ -237,14 +237,16 @@ def cases(seed: int, each: int, scenarios: tuple[str, ...] = tuple(SCENARIOS)) -
 
 def main() -> None:
     """Print ours and the oracle's scores, per scenario and pooled."""
+    from blame import wide
     from blame.methods import oracle, ours, run
     from blame.score import per_scenario
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cases", type=int, default=4, help="cases a scenario")
+    parser.add_argument("--wide", action="store_true", help="laws drawn anew for each case")
     asked = parser.parse_args()
-    drawn = cases(asked.seed, asked.cases)
+    drawn = (wide.cases if asked.wide else cases)(asked.seed, asked.cases)
     told = per_scenario(run(oracle, drawn).judged)
     for name, row in per_scenario(run(ours, drawn).judged).items():
         shown = (told[name].top1, row.top1, row.top3, row.precision, row.recall, row.false_blame, row.ece)
