@@ -2,6 +2,7 @@
 import { goto } from '$app/navigation';
 import { page } from '$app/state';
 import type { CommitsQuestion, Schemas } from '#lib/api/client.ts';
+import { follow } from '#lib/live/follow.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
@@ -44,15 +45,7 @@ export class CommitsView {
     }, refreshMs);
     $effect(() => {
       if (!this.range.relative || this.cursor) return;
-      const heard = [live.on('table', (told) => void (concerns(told) && again())), live.onBehind(again)];
-      const tick = setInterval(() => {
-        if (document.visibilityState === 'visible') again();
-      }, live.pollMs);
-      return () => {
-        clearInterval(tick);
-        for (const end of heard) end();
-        again.cancel();
-      };
+      return follow(again, [live.on('table', (told) => void (concerns(told) && again()))]);
     });
   }
 
