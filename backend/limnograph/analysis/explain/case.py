@@ -51,7 +51,7 @@ class Series:
 class Commits:
     """Columns of the commits that have a time, in order of time. Codes count from 0; an unknown name has its own.
 
-    `kind`: table, operation and writer together.
+    `kind`: table, operation and writer together. `count`: how many commits a row stands for (`floods`).
     """
 
     ids: tuple[str, ...]
@@ -65,6 +65,7 @@ class Commits:
     schema_changed: Flags
     spec_changed: Flags
     first_read_at: Floats
+    count: Ints
 
     def __len__(self) -> int:
         return self.at.size
@@ -123,6 +124,7 @@ def commits(case: Case) -> Commits:
         schema_changed=np.array([each is True for each in column("schema_changed")], bool),
         spec_changed=np.array([each is True for each in column("spec_changed")], bool),
         first_read_at=numbers(column("first_read_at")),
+        count=np.ones(len(rows), np.int64),
     )
 
 

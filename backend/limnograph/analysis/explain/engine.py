@@ -9,6 +9,7 @@ import numpy as np
 from limnograph.analysis.explain.attribution import Asked, attribute
 from limnograph.analysis.explain.case import Commits, Floats, Series, commits, series
 from limnograph.analysis.explain.epochs import with_recurring
+from limnograph.analysis.explain.floods import gathered
 from limnograph.analysis.explain.given import given_moves
 from limnograph.analysis.explain.normalise import Normalised, normalise
 from limnograph.analysis.explain.onset import step_onset
@@ -43,7 +44,7 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
         for k, each in enumerate(case.controls or ())
     ]
     load = series(case.load.times, case.load.values, "load.values") if case.load else None
-    known = commits(case)
+    known = gathered(commits(case))
     if len(job) < LEAST_RUNS:
         return too_little(case.id, len(job), LEAST_RUNS)
     normal = normalise(job, controls, load, KEPT)

@@ -24,6 +24,10 @@ def supporting(
     found = [Evidence("timing", "for", f"The change starts {_duration(lag)} after this commit.", lag)]
     if np.isfinite(commits.first_read_at[commit]):
         found.append(Evidence("timing", "for", "It is known which run was the first to read this commit."))
+    if commits.count[commit] > 1:
+        many = int(commits.count[commit])
+        text = f"It is the first of {many} commits of its kind in a row; their numbers are told together."
+        found.append(Evidence("mechanism", "for", text, float(many), 1.0))
     for name, deviation, typical in top_features(structure, commit):
         if deviation >= KNOTS[0]:
             value = float(commits.features[commit, FEATURES.index(name)])

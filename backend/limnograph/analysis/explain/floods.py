@@ -1,0 +1,93 @@
+"""A flood of commits is one suspect: each is small, together they are what planning has to read.
+
+A flood is many commits of one kind close together, many more than its commits come together otherwise, and all alike: a
+stream that always commits every few seconds has none, and a large commit among small ones stays a suspect of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from limnograph.analysis.explain.case import FEATURES, Commits, Flags, Floats, Ints
+
+CLOSE_MS = 10_000.0
+"""Between neighbours of a flood."""
+LONGEST_MS = 900_000.0
+LEAST, TIMES = 10, 8.0
+"""Commits of a flood, and how many times as many as the kind's commits usually come together."""
+MOST_SHARE = 0.5
+"""Of one commit in what a flood adds up to."""
+_STATES = [FEATURES.index(name) for name in ("manifests", "changed_partitions")]
+"""Numbers of the table or of its width after a commit, which do not add up."""
+
+
+def gathered(commits: Commits) -> Commits:
+    """Every flood as its first commit with the numbers of all, other commits as they are. O(n log n)."""
+    if len(commits) < LEAST:
+        return commits
+    order = np.lexsort((commits.at, commits.kind))
+    floods = _floods(commits.at[order], commits.kind[order])
+    if not floods:
+        return commits
+    features, count, kept = commits.features.copy(), commits.count.copy(), np.ones(len(commits), bool)
+    schema, spec = commits.schema_changed.copy(), commits.spec_changed.copy()
+    for start, stop in floods:
+        members = _alike(order[start:stop], commits.features)
+        if members.size < LEAST:
+            continue
+        first, own = members[0], commits.features[members]
+        known = np.isfinite(own)
+        together = np.where(known, own, 0.0).sum(axis=0)
+        together[_STATES] = np.where(known, own, 0.0).max(axis=0)[_STATES]
+        features[first] = np.where(known.any(axis=0), together, np.nan)
+        count[first] = members.size
+        schema[first], spec[first] = commits.schema_changed[members].any(), commits.spec_changed[members].any()
+        kept[members[1:]] = False
+    whole = replace(commits, features=features, count=count, schema_changed=schema, spec_changed=spec)
+    return _chosen(whole, kept)
+
+
+def _alike(members: Ints, features: Floats) -> Ints:
+    """Without those that bring most of what all bring together."""
+    while members.size >= LEAST:
+        own = np.nan_to_num(features[members])
+        large = (np.delete(own, _STATES, axis=1) > MOST_SHARE * np.delete(own.sum(axis=0), _STATES)).any(axis=1)
+        if not large.any():
+            break
+        members = members[~large]
+    return members
+
+
+def _floods(at: Floats, kind: Ints) -> list[tuple[int, int]]:
+    """Stretches of commits in the order of their kind and time."""
+    parted = (np.diff(kind) != 0) | (np.diff(at) > CLOSE_MS)
+    edges = np.concatenate([[0], np.flatnonzero(parted) + 1, [at.size]])
+    starts, stops = edges[:-1], edges[1:]
+    sizes = stops - starts
+    many = np.flatnonzero((sizes >= LEAST) & (at[stops - 1] - at[starts] <= LONGEST_MS))
+    of = kind[starts]
+    return [
+        (int(starts[each]), int(stops[each]))
+        for each in many
+        if sizes[each] >= TIMES * float(np.median(sizes[of == of[each]]))
+    ]
+
+
+def _chosen(commits: Commits, kept: Flags) -> Commits:
+    names = np.flatnonzero(kept).tolist()
+    return replace(
+        commits,
+        ids=tuple(commits.ids[place] for place in names),
+        tables=tuple(commits.tables[place] for place in names),
+        at=commits.at[kept],
+        table=commits.table[kept],
+        operation=commits.operation[kept],
+        kind=commits.kind[kept],
+        features=commits.features[kept],
+        schema_changed=commits.schema_changed[kept],
+        spec_changed=commits.spec_changed[kept],
+        first_read_at=commits.first_read_at[kept],
+        count=commits.count[kept],
+    )
