@@ -5,11 +5,21 @@ import { expect, type Page } from '@playwright/test';
 export async function accessible(page: Page): Promise<void> {
   // a colour that is half way to another is nobody's fault
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
-  const found = await new AxeBuilder({ page })
+  let found = await looked(page);
+  // a page that is drawn anew under its eyes leaves axe undecided: it looks once more
+  if (undecided(found).length) found = await looked(page);
+  expect(told(found.violations)).toEqual([]);
+  expect(told(undecided(found))).toEqual([]);
+}
+
+type Found = Awaited<ReturnType<AxeBuilder['analyze']>>;
+
+const looked = (page: Page): Promise<Found> =>
+  new AxeBuilder({ page })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
     .analyze();
-  const told = (results: typeof found.violations): string[] =>
-    results.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
-  expect(told(found.violations)).toEqual([]);
-  expect(told(found.incomplete.filter(({ id }) => id !== 'color-contrast'))).toEqual([]);
-}
+
+const undecided = (found: Found) => found.incomplete.filter(({ id }) => id !== 'color-contrast');
+
+const told = (results: Found['violations']): string[] =>
+  results.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);

@@ -1,10 +1,17 @@
 // What a table page shows, as far as its URL keeps it: range, cursor, selection, open commit, lanes, job.
 // Turns a URL into state and back; the page decides when history moves.
+import type { TableRef } from '#lib/api/names.ts';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { periodFor } from '#lib/time/period.ts';
 import { absolute, resolveRange, type RangeText } from '#lib/time/range.ts';
 import { namesRange, readUrl, type Baseline, type TimelineUrl } from '#lib/time/url.ts';
+
+/** A table and how it is looked at; the same table is the same object, or all would be asked again. */
+export interface Looked {
+  readonly ref: TableRef;
+  readonly view: TimelineView;
+}
 
 /** A range of the trail, and how wide it is. */
 export interface Zoom {

@@ -1,0 +1,130 @@
+// What a table page asks the server, and its newest answers: each question goes out when what it asks about changes.
+// For the set-up of a component.
+import { untrack } from 'svelte';
+import { getCommit, getTable, getTimeline, type Schemas } from '#lib/api/client.ts';
+import type { TableRef } from '#lib/api/names.ts';
+import { Resource } from '#lib/state/Resource.svelte.ts';
+import type { Answer } from '#lib/timeline/lane.ts';
+import type { Overview } from '#lib/timeline/minimap.ts';
+import type { AlertFound } from './alert.ts';
+import { askedLanes, inOrder } from './lanes.ts';
+import type { Looked } from './TimelineView.svelte.ts';
+
+const CURSOR_MS = 150;
+const LATE_MS = 1_000;
+const UNHURRIED_MS = 1_000;
+const NOT_FOUND = 404;
+
+export class TableAnswers {
+  readonly table = new Resource<Schemas['TableDetail']>();
+  readonly timeline = new Resource<Answer>();
+  readonly commit = new Resource<Schemas['CommitDetail']>();
+  readonly overview = new Resource<Overview>();
+  /** The bar of the alert that the address names. */
+  alert = $state.raw<AlertFound['bar'] | null>(null);
+
+  readonly #of: Looked;
+  /** The table whose lanes were asked together with itself. */
+  #known: TableRef | undefined;
+
+  readonly #lanes = $derived.by(() => askedLanes(this.#of.view.lanes));
+  /** The lanes in the order that the reader chose. */
+  readonly answer = $derived.by(() => this.timeline.data && inOrder(this.timeline.data, this.#of.view.lanes));
+  readonly drawn = $derived(this.answer !== undefined);
+
+  constructor(of: Looked) {
+    this.#of = of;
+    const { view } = of;
+    $effect(() => {
+      void of.ref;
+      return () => {
+        for (const each of [this.table, this.timeline, this.commit, this.overview]) each.clear();
+        view.forget();
+      };
+    });
+    $effect(() => {
+      void [of.ref, view.range.span, this.#lanes, view.job, view.cmp, view.ref];
+      if (view.awaits) return;
+      if (this.#known !== of.ref) return untrack(() => this.askBoth());
+      if (!untrack(() => view.gliding)) return this.askTimeline();
+      const timer = setTimeout(() => untrack(this.askTimeline), CURSOR_MS);
+      return () => clearTimeout(timer);
+    });
+    $effect(this.askCommit);
+    $effect(() => this.#findAlert(view.alert));
+    // nobody waits for the overview: it comes when the lanes have long been drawn
+    $effect(() => {
+      const name = of.ref;
+      if (!this.drawn) return;
+      const ask = async (signal: AbortSignal) =>
+        (await import('./overview.ts')).getOverview(name, Date.now(), signal);
+      const timer = setTimeout(() => untrack(() => void this.overview.ask(ask)), UNHURRIED_MS);
+      return () => clearTimeout(timer);
+    });
+  }
+
+  readonly askTable = (): void => {
+    const name = this.#of.ref;
+    void this.table.ask((signal) => getTable(name, signal));
+  };
+
+  readonly askTimeline = (): void => void this.#askLanes(false);
+
+  /** The lanes and the table itself, by one request. */
+  readonly askBoth = (): void => void this.#askBoth();
+
+  readonly askCommit = (): void => {
+    const [name, id] = [this.#of.ref, this.#of.view.commit];
+    if (id) void this.commit.ask((signal) => getCommit(name, id, signal));
+  };
+
+  /** The next question about the lanes asks about the table, too. */
+  forgetTable(): void {
+    this.#known = undefined;
+  }
+
+  /** With `detail` the answer tells the table itself too. */
+  async #askLanes(detail: boolean): Promise<void> {
+    const { ref: name, view } = this.#of;
+    const [{ from, to, step }, lanes, { job, cmp, ref }] = [view.range.span, this.#lanes, view];
+    const query = {
+      ...{ from, to, step },
+      ...(lanes && { lanes }),
+      ...(job && { job }),
+      ...(cmp && { cmp }),
+      ...(ref && { ref }),
+      ...(detail && { detail }),
+    };
+    await this.timeline.ask((signal) => getTimeline(name, query, signal));
+  }
+
+  async #askBoth(): Promise<void> {
+    const name = this.#of.ref;
+    this.#known = name;
+    // lanes wait for a source that is slow; what is known of the table does not
+    const late = setTimeout(() => this.table.data || this.askTable(), LATE_MS);
+    await this.#askLanes(true);
+    clearTimeout(late);
+    if (name !== this.#of.ref || this.table.pending) return;
+    const told = this.timeline.problem ? null : this.timeline.data?.detail;
+    if (told) this.table.take(told);
+    else if (this.timeline.problem?.status !== NOT_FOUND) this.askTable();
+  }
+
+  #findAlert(fingerprint: string | null): (() => void) | undefined {
+    this.alert = null;
+    if (!fingerprint) return undefined;
+    const gone = new AbortController();
+    const { view } = this.#of;
+    import('./alert.ts')
+      .then(({ findAlert }) => findAlert(fingerprint, gone.signal))
+      .then(
+        (found) => {
+          this.alert = found.bar;
+          view.place(found.window);
+        },
+        () => gone.signal.aborted || view.place(null),
+      );
+    return () => gone.abort();
+  }
+}
