@@ -98,6 +98,8 @@ test('Live', async ({ page, stub, complaints }) => {
   await page.goto(TABLE);
   await timeline.drawn();
   await expect.poll(() => stub.streams).toBe(1);
+  // it asks by itself, a while after the lanes
+  await expect(timeline.panel.getByRole('img', { name: /^Overview/ })).toBeVisible();
   let next = 0;
   const commit = () => {
     next += 1;
