@@ -102,7 +102,7 @@ def slow_source(now_s: float, before_s: float = 52.0) -> MemoryMetrics:
 
 def test_a_job_is_slower_only_when_it_was_measured_and_says_the_numbers() -> None:
     found = only(parts(lake([row(1, NOW - HOUR)]), slow_source(160.0)))
-    assert found.reason.sentence == "churn takes 160 s, 3.1 times the 52 s at the start of the range"
+    assert found.reason.sentence == "job churn takes 160 s, 3.1 times the 52 s at the start of the range"
     assert found.reason.code == "job_slower"
     assert found.values.job_duration_seconds == 160
     assert only(parts(lake([row(1, NOW - HOUR)]), slow_source(60.0))).reason.code == "none"

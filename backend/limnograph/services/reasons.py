@@ -133,7 +133,7 @@ def _job_slower(seen: View) -> Reason | None:
     if pace is None or pace.ratio < seen.limits.slower_ratio:
         return None
     sentence = (
-        f"{pace.job} takes {words.seconds(pace.now_s)}, {pace.ratio:.1f} times the "
+        f"job {pace.job} takes {words.seconds(pace.now_s)}, {pace.ratio:.1f} times the "
         f"{words.seconds(pace.before_s)} at the start of the range"
     )
     severity: Severity = "critical" if pace.ratio >= seen.limits.slower_critical_ratio else "warning"

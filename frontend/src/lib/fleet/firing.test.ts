@@ -23,5 +23,6 @@ test('a table has the first of its alerts that fire; what is over or names no ta
 test('rules are counted, those that fire most first, one without a name by its fingerprint', () => {
   const all = [alert('Stale', 'a'), alert('Burst', 'a'), alert('Burst', 'b'), alert(null, 'c')];
   expect(rulesOf([...all, alert('Old', 'd', 'resolved')], 3)).toBe('2\u00A0Burst, 1\u00A0Stale, 1\u00A0f00d');
+  expect(rulesOf(all)).toBe('2\u00A0Burst, 1\u00A0Stale, 1\u00A0of others');
   expect(rulesOf([])).toBe('');
 });

@@ -14,15 +14,14 @@ export function firingByTable(alerts: readonly Alert[]): Firing {
   return found;
 }
 
-/** `2 SmallFileProliferation, 1 LakehouseTableStale`: the rules that fire most; a count stays with its name. */
+/** `2 SmallFileProliferation, 1 LakehouseTableStale, 1 of others`: the rules that fire most; a count stays with its name. */
 export function rulesOf(alerts: readonly Alert[], most = 2): string {
   const names = Map.groupBy(
     alerts.filter(({ state }) => state === 'firing'),
     ({ alert_name: name, fingerprint }) => name ?? fingerprint,
   );
-  return [...names]
-    .sort(([, a], [, b]) => b.length - a.length)
-    .slice(0, most)
-    .map(([name, each]) => `${each.length}\u00A0${name}`)
-    .join(', ');
+  const sorted = [...names].sort(([, a], [, b]) => b.length - a.length);
+  const named = sorted.slice(0, most).map(([name, each]) => `${each.length}\u00A0${name}`);
+  const others = sorted.slice(most).reduce((sum, [, each]) => sum + each.length, 0);
+  return [...named, ...(others ? [`${others}\u00A0of others`] : [])].join(', ');
 }
