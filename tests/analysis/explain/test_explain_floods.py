@@ -22,6 +22,11 @@ def test_a_flood_is_named_by_its_first_commit_and_told_as_one() -> None:
     assert any("first of 60 commits" in text for text in said)
 
 
+def test_a_flood_of_a_writer_that_was_never_seen_is_one_too() -> None:
+    commits = [*ordinary(), *flood(60, FIRST * 5 - 4, app_id="backfill")]
+    assert answered(case(slowed(runs(), FIRST, 1.5), commits)).blamed == ["flood-0"]
+
+
 def test_a_large_commit_among_many_small_ones_is_named_itself() -> None:
     commits = flood(60, FIRST * 5 - 4)
     commits[30] = {**commits[30], "id": "large", "added_data_files": 5_000, "added_bytes": 10**9}

@@ -17,6 +17,8 @@ CLOSE_MS = 10_000.0
 LONGEST_MS = 900_000.0
 LEAST, TIMES = 10, 8.0
 """Commits of a flood, and how many times as many as the kind's commits usually come together."""
+HABIT = 3
+"""Other rows of commits of a kind that tell how many usually come together."""
 MOST_SHARE = 0.5
 """Of one commit in what a flood adds up to."""
 _STATES = [FEATURES.index(name) for name in ("manifests", "changed_partitions")]
@@ -68,11 +70,14 @@ def _floods(at: Floats, kind: Ints) -> list[tuple[int, int]]:
     sizes = stops - starts
     many = np.flatnonzero((sizes >= LEAST) & (at[stops - 1] - at[starts] <= LONGEST_MS))
     of = kind[starts]
-    return [
-        (int(starts[each]), int(stops[each]))
-        for each in many
-        if sizes[each] >= TIMES * float(np.median(sizes[of == of[each]]))
-    ]
+    found = []
+    for each in many.tolist():
+        others = np.delete(sizes, each)[np.delete(of, each) == of[each]]
+        # A writer that was not seen before has no habit.
+        usual = float(np.median(others)) if others.size >= HABIT else 1.0
+        if sizes[each] >= TIMES * usual:
+            found.append((int(starts[each]), int(stops[each])))
+    return found
 
 
 def _chosen(commits: Commits, kept: Flags) -> Commits:
