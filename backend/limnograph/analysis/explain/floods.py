@@ -18,7 +18,7 @@ LONGEST_MS = 900_000.0
 LEAST, TIMES = 10, 8.0
 """Commits of a flood, and how many times as many as the kind's commits usually come together."""
 HABIT = 3
-"""Other rows of commits of a kind that tell how many usually come together."""
+"""Rows of commits of a kind beyond which they tell how many usually come together."""
 MOST_SHARE = 0.5
 """Of one commit in what a flood adds up to."""
 _STATES = [FEATURES.index(name) for name in ("manifests", "changed_partitions")]
@@ -70,14 +70,15 @@ def _floods(at: Floats, kind: Ints) -> list[tuple[int, int]]:
     sizes = stops - starts
     many = np.flatnonzero((sizes >= LEAST) & (at[stops - 1] - at[starts] <= LONGEST_MS))
     of = kind[starts]
-    found = []
-    for each in many.tolist():
-        others = np.delete(sizes, each)[np.delete(of, each) == of[each]]
-        # A writer that was not seen before has no habit.
-        usual = float(np.median(others)) if others.size >= HABIT else 1.0
-        if sizes[each] >= TIMES * usual:
-            found.append((int(starts[each]), int(stops[each])))
-    return found
+    usual = {each: _usual(sizes[of == each]) for each in np.unique(of[many]).tolist()}
+    return [
+        (int(starts[each]), int(stops[each])) for each in many.tolist() if sizes[each] >= TIMES * usual[int(of[each])]
+    ]
+
+
+def _usual(sizes: Ints) -> float:
+    """How many commits of a kind come together; a writer that was hardly seen before has no habit."""
+    return float(np.median(sizes)) if sizes.size > HABIT else 1.0
 
 
 def _chosen(commits: Commits, kept: Flags) -> Commits:
