@@ -62,16 +62,17 @@ class ExplainPages:
     async def page(self, name: TableName, asked: Windows, job: str | None) -> ExplainPage:
         """Raises NotFound, SourceError. What metrics do not tell within the page's time is missing, and said so."""
         uuid = self._tables.now(name).uuid
-        with self._store.reads.page(), page_budget(METRICS_S):
+        with self._store.reads.page():
             said = await self._said(uuid)
             labels = counting(said or [], asked.start, asked.end)
-            linked = await self._jobs.of_table(name, min(asked.end, self._clock.now() // MICROS_PER_MS))
-            chosen = _chosen(linked, job)
-            if chosen is None:
-                self._raise_if_unknowable()
-                return self._unknown_job(name, job, asked, labels)
-            matchers = self._jobs.matchers(name, chosen.name, chosen.role) if self._jobs.metrics else None
-            known = await self._questions.question(Asked(name, chosen, linked, asked, said or []))
+            with page_budget(METRICS_S):
+                linked = await self._jobs.of_table(name, min(asked.end, self._clock.now() // MICROS_PER_MS))
+                chosen = _chosen(linked, job)
+                if chosen is None:
+                    self._raise_if_unknowable()
+                    return self._unknown_job(name, job, asked, labels)
+                matchers = self._jobs.matchers(name, chosen.name, chosen.role) if self._jobs.metrics else None
+                known = await self._questions.question(Asked(name, chosen, linked, asked, said or []))
         answer, beside, different = await asyncio.to_thread(_worked_out, known, asked)
         here, there = levels(asked, known.runs)
         return ExplainPage(
