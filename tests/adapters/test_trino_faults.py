@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from fault_proxy import FAULTS, FaultProxy
 from limnograph.adapters.trino.asking import Coordinator
 from limnograph.adapters.trino.engine import TrinoEngine
-from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout
+from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.ports.query_engine import MetaHead, MetaQuery
 from limnograph.ports.stopping import STOP, Stop
 
@@ -28,6 +28,14 @@ QUERY = MetaQuery(table="snapshots", columns=("snapshot_id",))
 DEADLINE_S = 1.0
 GRACE_S = 5.0
 """Faults last a minute or for ever; a busy machine may take some seconds more than the deadline."""
+
+
+NO_NODES = {
+    "errorCode": 65541,
+    "errorName": "NO_NODES_AVAILABLE",
+    "errorType": "INTERNAL_ERROR",
+    "message": "No nodes available to run query",
+}
 
 
 class Pinned:
@@ -50,6 +58,7 @@ class Coordinating(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     stuck = False
     elsewhere = False
+    starting = 0
     scheme = "http"
     deleted = threading.Event()
     polled = threading.Event()
@@ -62,7 +71,10 @@ class Coordinating(BaseHTTPRequestHandler):
 
     def do_GET(self):
         type(self).polled.set()
-        if type(self).stuck:
+        if type(self).starting:
+            type(self).starting -= 1
+            self._answer({"error": NO_NODES})
+        elif type(self).stuck:
             time.sleep(0.05)
             self._answer({"nextUri": self._next(self.path.rsplit("/", 1)[-1])})
         elif self.path.endswith("columns"):
@@ -133,6 +145,23 @@ def test_an_answer_that_leads_elsewhere_is_refused(coordinator) -> None:
     handler.elsewhere = True
     with pytest.raises(SourceRejected, match="another address"):
         engine(f"http://127.0.0.1:{port}").select(QUERY)
+
+
+def test_a_coordinator_whose_workers_are_still_to_come_is_asked_again(coordinator) -> None:
+    handler, port = coordinator
+    handler.starting = 2
+    reads = TrinoEngine(Coordinator(f"http://127.0.0.1:{port}", "lake", "limnograph", timeout_s=30), Pinned())
+    assert reads.select(QUERY).height == 1
+    assert handler.starting == 0
+
+
+def test_a_coordinator_without_workers_is_said_at_the_deadline(coordinator) -> None:
+    handler, port = coordinator
+    handler.starting = 1_000_000
+    started = time.monotonic()
+    with pytest.raises(SourceUnavailable, match="No nodes available"):
+        engine(f"http://127.0.0.1:{port}").select(QUERY)
+    assert time.monotonic() - started < DEADLINE_S + GRACE_S
 
 
 def test_at_the_deadline_the_query_is_cancelled_upstream(coordinator) -> None:

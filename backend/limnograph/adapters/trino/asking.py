@@ -6,6 +6,7 @@ import contextlib
 import logging
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -21,6 +22,9 @@ from limnograph.ports.stopping import STOP
 MAX_BYTES = 256 * 1024 * 1024
 CANCEL_S = 2.0
 _GONE = {"TABLE_NOT_FOUND", "SCHEMA_NOT_FOUND"}
+_STARTING = {"NO_NODES_AVAILABLE", "SERVER_STARTING_UP"}
+"""Trino answers some seconds before its workers have told it of themselves, and while the last one is replaced."""
+AGAIN_S = 0.5
 _TIMES = {"EXCEEDED_TIME_LIMIT", "EXCEEDED_CPU_LIMIT"}
 _log = logging.getLogger("limnograph.trino")
 
@@ -60,13 +64,27 @@ class Asking:
         if not self._free.acquire(timeout=max(0.0, deadline - self._now())):
             raise SourceTimeout(self._name, f"{self._at.concurrent} other queries took the whole deadline")
         try:
-            return self._asked(question, deadline)
+            while (found := self._unless_starting(question, deadline)) is None:
+                time.sleep(AGAIN_S)
         except exceptions.TrinoQueryError as error:
             if error.error_name in _GONE:
                 return None
             raise self._failed(error) from error
+        else:
+            return found
         finally:
             self._free.release()
+
+    def _unless_starting(self, question: Statement, deadline: float) -> Answer | None:
+        """None while nothing works there yet, somebody waits and there is time to ask again."""
+        try:
+            return self._asked(question, deadline)
+        except exceptions.TrinoQueryError as error:
+            stop = STOP.get()
+            late = self._now() + AGAIN_S >= deadline
+            if error.error_name not in _STARTING or late or (stop and stop.is_set):
+                raise
+            return None
 
     def _asked(self, question: Statement, deadline: float) -> Answer:
         link = self._links.pop() if self._links else self._new_link()
