@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import argparse
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,21 @@ def read(folder: Path) -> list[Labelled]:
         Labelled(msgspec.json.decode(case), msgspec.json.decode(line, type=Truth))
         for case, line in zip(cases, truth, strict=True)
     ]
+
+
+def command(
+    about: str | None,
+    made: Callable[[int, int, tuple[str, ...]], list[Labelled]],
+    scenarios: tuple[str, ...],
+    *,
+    seed: int,
+    each: int,
+) -> None:
+    """A generator as a program: write the cases of a seed, `each` of a scenario, and print where they are."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--cases", type=int, default=each, help="cases a scenario")
+    parser.add_argument("--scenario", action="append", choices=scenarios, help="these alone")
+    parser.add_argument("--out", type=Path, required=True, help="folder of cases.jsonl and truth.jsonl")
+    asked = parser.parse_args()
+    print(*write(made(asked.seed, asked.cases, tuple(asked.scenario or scenarios)), asked.out), sep="\n")

@@ -51,7 +51,7 @@ def goals(results: Row) -> list[Goal]:
     """All goals of the parts that were measured."""
     return [
         *(_public(results["public"]) if "public" in results else ()),
-        *(_second(results["heldout"]) if "heldout" in results else ()),
+        *(_held_out(results.get("third")) if "third" in results or "heldout" in results else ()),
         *_lab(results.get("lab", {})),
         *_size(results.get("performance")),
     ]
@@ -70,15 +70,18 @@ def _public(part: Row) -> Iterator[Goal]:
     yield Goal("public", "onset error, median, in runs", ours["onset_median"], 2, most=True)
 
 
-def _second(part: Row) -> Iterator[Goal]:
-    ours, told = (part["methods"][name]["pooled"] for name in (OURS, ORACLE))
-    yield Goal("second", "top-1 to the oracle's", ours["top1"] / told["top1"] if told["top1"] else None, 0.95)
-    yield Goal("second", "top-3", ours["top3"], 0.90)
-    yield Goal("second", "precision", ours["precision"], 0.85)
-    yield Goal("second", "recall", ours["recall"], 0.60)
-    yield Goal("second", "false blame", ours["false_blame"], 0.05, most=True)
-    name, blame = worst_blame(part)
-    yield Goal("second", f"worst innocent scenario ({name}): false blame", blame, 0.10, most=True)
+def _held_out(part: Row | None) -> Iterator[Goal]:
+    """Judged on the third generator, whose cases nobody who works on explain has looked at."""
+    ours, told = (part["methods"][name]["pooled"] if part else {} for name in (OURS, ORACLE))
+    ratio = ours["top1"] / told["top1"] if part and told["top1"] else None
+    name, blame = worst_blame(part) if part else (None, None)
+    yield Goal("third", "top-1 to the oracle's", ratio, 0.95)
+    yield Goal("third", "top-3", ours.get("top3"), 0.90)
+    yield Goal("third", "precision", ours.get("precision"), 0.85)
+    yield Goal("third", "recall", ours.get("recall"), 0.60)
+    yield Goal("third", "false blame", ours.get("false_blame"), 0.05, most=True)
+    scenario = f" ({name})" if name else ""
+    yield Goal("third", f"worst innocent scenario{scenario}: false blame", blame, 0.10, most=True)
 
 
 def _lab(lab: Row) -> Iterator[Goal]:

@@ -6,16 +6,14 @@ such commits are in the truth's effects, with a ratio below one, and are not gui
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from blame import heldout_commits as commits
 from blame import heldout_series as laws
-from blame.cases import EPOCH, MINUTE, Effect, Labelled, Truth, series, write
+from blame.cases import EPOCH, MINUTE, Effect, Labelled, Truth, command, series
 from blame.heldout_series import DAY_MINUTES, HOURLY, IRREGULAR, QUARTER_HOURLY, TEN_MINUTES, Schedule
 
 SEED, EACH = 101, 20
@@ -292,16 +290,5 @@ def cases(seed: int, each: int, scenarios: tuple[str, ...] = tuple(SCENARIOS)) -
     return [case(scenario, seed, index) for scenario in scenarios for index in range(each)]
 
 
-def main() -> None:
-    """Write cases of a seed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--cases", type=int, default=EACH, help="cases a scenario")
-    parser.add_argument("--scenario", action="append", choices=SCENARIOS, help="these alone")
-    parser.add_argument("--out", type=Path, required=True, help="folder of cases.jsonl and truth.jsonl")
-    asked = parser.parse_args()
-    print(*write(cases(asked.seed, asked.cases, tuple(asked.scenario or SCENARIOS)), asked.out), sep="\n")
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, cases, tuple(SCENARIOS), seed=SEED, each=EACH)

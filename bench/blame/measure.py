@@ -1,4 +1,4 @@
-"""`make bench-blame`: run all methods over both generators and the lab, print the table, write results and the report.
+"""`make bench-blame`: run all methods over the generators and the lab, print the table, write results and the report.
 
 Results go to bench/blame/results.json; docs/explain-benchmark.md is made of them alone (`python -m blame.report`).
 """
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from blame import heldout, synthetic, tcpd
+from blame import heldout, synthetic, tcpd, third
 from blame.baselines import baselines
 from blame.cases import Labelled, read
 from blame.goals import ORACLE, OURS
@@ -27,7 +27,7 @@ from blame.report import PAGE, RESULTS, ROOT, document, line
 from blame.score import per_scenario
 
 PUBLIC_SEED, HELDOUT_SEED = 4099, 101
-"""Seeds of the report; development looks at those of `synthetic.SPLITS` only."""
+"""Seeds of the report, beside `third.SEED`; development looks at those of `synthetic.SPLITS` only."""
 
 
 def main() -> None:
@@ -35,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=40, help="cases a scenario of the public generator")
     parser.add_argument("--heldout-cases", type=int, default=20, help="cases a scenario of the second generator")
+    parser.add_argument("--third-cases", type=int, default=third.EACH, help="cases a scenario of the third generator")
     parser.add_argument("--lab-seconds", type=float, default=1200, help="how long the lab may take; 0 leaves it out")
     parser.add_argument("--lab-each", type=int, default=4, help="experiments of a kind, time permitting")
     parser.add_argument("--lab-cases", type=Path, help="score what `python -m blame.lab --out` wrote, run nothing")
@@ -66,6 +67,10 @@ def _public(asked: argparse.Namespace) -> dict[str, Any]:
 def _heldout(asked: argparse.Namespace) -> dict[str, Any]:
     cases = heldout.cases(HELDOUT_SEED, asked.heldout_cases)
     return _compared("second", cases, asked.heldout_cases, HELDOUT_SEED)
+
+
+def _third(asked: argparse.Namespace) -> dict[str, Any]:
+    return _compared("third", third.cases(third.SEED, asked.third_cases), asked.third_cases, third.SEED)
 
 
 def _stress(asked: argparse.Namespace) -> dict[str, Any]:
@@ -164,6 +169,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any] | None]] = {
     "public": _public,
     "stress": _stress,
     "heldout": _heldout,
+    "third": _third,
     "lab": _lab,
     "tcpd": _tcpd,
     "performance": _performance,

@@ -9,11 +9,17 @@ import json
 from pathlib import Path
 
 from blame.goals import ORACLE, OURS, Row, goals
-from blame.report_text import ENDING, LAB, OPENING, SECOND
+from blame.misses import REASONS
+from blame.report_text import ENDING, LAB, LIMITS, OPENING, SECOND, THIRD
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = ROOT / "docs" / "explain-benchmark.md"
+GENERATORS = (
+    ("public", "The public generator", ""),
+    ("third", "The third generator, held out", THIRD),
+    ("heldout", "The second generator", SECOND),
+)
 POOLED = ("top1", "top3", "tolerant_top1", "precision", "recall", "f1", "false_blame")
 HEADS = ("top-1", "top-3", "tolerant top-1", "precision", "recall", "F1", "false blame")
 
@@ -103,13 +109,16 @@ def _misses(part: Row) -> str:
 
 
 def _drop(results: Row) -> str:
-    """The same scores on both generators."""
+    """The same scores on all generators that were measured; the difference is the last one's to the first one's."""
+    parts = [part for part in ("public", "heldout", "third") if part in results]
     rows = []
     for name in (OURS, ORACLE):
-        one, other = (results[part]["methods"][name]["pooled"] for part in ("public", "heldout"))
+        pooled = [results[part]["methods"][name]["pooled"] for part in parts]
         for key, head in zip(POOLED, HEADS, strict=True):
-            rows.append([name, head, _share(one[key]), _share(other[key]), f"{other[key] - one[key]:+.2f}"])
-    return _table(["method", "metric", "public", "second", "difference"], rows)
+            scores = [each[key] for each in pooled]
+            rows.append([name, head, *map(_share, scores), f"{scores[-1] - scores[0]:+.2f}"])
+    names = {"heldout": "second"}
+    return _table(["method", "metric", *(names.get(part, part) for part in parts), "difference"], rows)
 
 
 def _stress(found: Row) -> str:
@@ -163,6 +172,15 @@ def _performance(found: Row) -> str:
     return _table(head, rows) + f"\n\nOver {found['explanations']} explanations of five cases, one after the other."
 
 
+def _why(part: str, misses: Row) -> str:
+    """Where the misses of top-1 come from, over all scenarios."""
+    unseen, common, own = (sum(row[reason] for row in misses.values()) for reason in REASONS)
+    return (
+        f"Of the {unseen + common + own} cases whose first suspect is wrong ({part}), the oracle is wrong as well in"
+        f" {common}; in {unseen} no change was found near the true one, in {own} its onset was too vague."
+    )
+
+
 def document(results: Row) -> str:
     """The page. Parts that were not measured are left out."""
     engines = sorted(set(results.get("engine", {}).values()))
@@ -171,8 +189,11 @@ def document(results: Row) -> str:
         *([f"Measured with the engine as of commit {', '.join(engines)}.\n"] if engines else []),
         "## Goals\n",
         _table(["where", "what", "goal", "measured", "verdict"], [each.row() for each in goals(results)]),
+        "",
+        *(_why(part, results[part]["misses"]) for part in ("public", "third") if part in results),
+        LIMITS,
     ]
-    for part, title, text in (("public", "The public generator", ""), ("heldout", "The second generator", SECOND)):
+    for part, title, text in GENERATORS:
         if part not in results:
             continue
         found = results[part]
@@ -191,7 +212,7 @@ def document(results: Row) -> str:
     if "stress" in results:
         size = f"The public laws made harder, {results['stress']['cases_each']} cases a scenario."
         parts += ["## Stress\n", size + "\n", _stress(results["stress"])]
-    if "public" in results and "heldout" in results:
+    if "public" in results and ("heldout" in results or "third" in results):
         parts += ["## From one generator to the other\n", _drop(results)]
     if "lab" in results:
         parts += ["## Lab\n", LAB, _lab(results["lab"])]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from limnograph.analysis.explain import explain
+from limnograph.analysis.explain.verdict import WORDS
 from limnograph.domain.answers import LinkedJob
 from limnograph.domain.commits import CommitRow
 from limnograph.domain.errors import SourceError
@@ -32,6 +33,7 @@ from limnograph.services.explain_differences import differences
 from limnograph.services.explain_labels import weighed
 from limnograph.services.explain_queries import queries
 from limnograph.services.explain_question import Asked, Question, Questions
+from limnograph.services.explain_signals import told_against
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.jobs import Jobs
@@ -41,6 +43,7 @@ from limnograph.services.table_histories import TableHistories
 
 METRICS_S = PAGE_S
 """All that metrics are asked for one explanation."""
+SURE_FROM: dict[str, float] = {word: least for least, word in WORDS}
 LABELS_S = 2.0
 """What people said is waited for so long: an explanation without it is better than none."""
 UNHEARD = "What people said of commits could not be read in time: it is missing here."
@@ -93,6 +96,7 @@ class ExplainPages:
             notes=[*known.notes, *self._missing(), *([UNHEARD] if said is None else [])],
             watermark=self._known_until(name),
             queries=queries(matchers, known.histories, asked, self._meta),
+            sure_from=SURE_FROM,
         )
 
     async def _said(self, uuid: str) -> list[LabelFact] | None:
@@ -140,6 +144,7 @@ class ExplainPages:
             notes=[],
             watermark=self._known_until(name),
             queries=LaneQuery(),
+            sure_from=SURE_FROM,
         )
 
 
@@ -153,8 +158,9 @@ def _chosen(linked: Sequence[LinkedJob], job: str | None) -> LinkedJob | None:
 def _worked_out(known: Question, asked: Windows) -> tuple[Explanation, list[Around], list[Difference]]:
     case = known.case
     answer = weighed(explain(case), known.words)
-    beside = around(answer.changes, case.job, case.controls or (), case.load)
-    return answer, beside, differences(asked, known.histories)
+    beside = around(answer.changes, case.job, case.controls or (), case.load, known.used)
+    committed = {each.id: int(each.committed_at) for each in case.commits or () if each.committed_at is not None}
+    return told_against(answer, beside, committed), beside, differences(asked, known.histories)
 
 
 def _graded(answer: Explanation, asked: Question, linked: LinkedJob) -> Explanation:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from limnograph.domain.explanations import Around, Competing, LevelChange, LoadSeries, RunSeries
+from limnograph.services import explain_signals
+from limnograph.services.explain_series import Told
+from limnograph.services.job_signals import Signal
 
 Floats = npt.NDArray[np.float64]
 LEAST_RUNS = 8
 """On each side, to say how well a size is known."""
 MOST_RUNS = 100
+NEAR_RUNS = 20
+"""On each side, of what the job used: what moved hours before is not what happened then."""
 LEAST_OTHERS = 3
 """Values of another series on each side, to say whether it moved."""
 MOVED = 0.1
@@ -34,7 +40,11 @@ class _Sides(NamedTuple):
 
 
 def around(
-    changes: Sequence[LevelChange], job: RunSeries, controls: Sequence[RunSeries], load: LoadSeries | None
+    changes: Sequence[LevelChange],
+    job: RunSeries,
+    controls: Sequence[RunSeries],
+    load: LoadSeries | None,
+    used: Mapping[Signal, Told] = MappingProxyType({}),
 ) -> list[Around]:
     """One for each change. A side reaches to the next change, and over MOST_RUNS of the job at most."""
     onsets = sorted({change.onset for change in changes})
@@ -48,7 +58,9 @@ def around(
         low, high = _bounds(change, sides)
         others = [_sides(_logs(each.times, each.duration_seconds), first, change.onset, last) for each in controls]
         moved = [_sides(_logs(load.times, load.values), first, change.onset, last)] if load else []
-        competing = [_competing("jobs", others, change), _competing("load", moved, change)]
+        near = _reach(series[0], change.onset, earlier, later, NEAR_RUNS)
+        signals = [explain_signals.around(kind, told, change.onset, near) for kind, told in used.items()]
+        competing = [_competing("jobs", others, change), _competing("load", moved, change), *signals]
         found.append(
             Around(
                 runs_before=sides.before.size,
@@ -72,9 +84,11 @@ def _logs(times: Sequence[float | None], values: Sequence[float | None]) -> tupl
     return columns[:, 0], columns[:, 1]
 
 
-def _reach(at: Floats, onset: int, earlier: int | None, later: int | None) -> tuple[float, float]:
+def _reach(
+    at: Floats, onset: int, earlier: int | None, later: int | None, most: int = MOST_RUNS
+) -> tuple[float, float]:
     place = int(np.searchsorted(at, onset))
-    near = at[max(0, place - MOST_RUNS) : place + MOST_RUNS]
+    near = at[max(0, place - most) : place + most]
     first, last = (float(near[0]), float(near[-1]) + 1) if near.size else (onset, onset)
     return max(first, earlier or first), min(last, later or last)
 

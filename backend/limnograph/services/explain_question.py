@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from limnograph.domain.answers import LinkedJob
@@ -16,10 +16,11 @@ from limnograph.services.explain_baseline import DAY_MS, Windows
 from limnograph.services.explain_case import commits_of, first_reads, series_of, writer_of
 from limnograph.services.explain_controls import Controls, controls, told_of
 from limnograph.services.explain_labels import Kind, Words, newest
-from limnograph.services.explain_series import Load
+from limnograph.services.explain_series import Told as ToldSeries
 from limnograph.services.history import History
 from limnograph.services.hot import HotStore
 from limnograph.services.job_runs import JobRun
+from limnograph.services.job_signals import Signal
 from limnograph.services.jobs import Jobs
 from limnograph.services.labels import Labels, counting
 from limnograph.services.table_histories import TableHistories
@@ -35,13 +36,16 @@ NO_LOAD = "Metrics did not answer ({}): how much the job had to do is not known.
 
 
 class Question(NamedTuple):
-    """`reads_known`: tables of which it is known which run read what. `notes`: what is missing."""
+    """`reads_known`: tables of which it is known which run read what. `used`: what the job used, beside the case: it is
+    told, and weighs nothing. `notes`: what is missing.
+    """
 
     case: Case
     runs: list[JobRun]
     histories: list[History]
     reads_known: frozenset[str]
     words: Words
+    used: Mapping[Signal, ToldSeries]
     notes: list[str]
 
 
@@ -59,7 +63,8 @@ class _Beside(NamedTuple):
     """What is compared with the job."""
 
     others: Controls
-    load: Load
+    load: ToldSeries
+    used: Mapping[Signal, ToldSeries]
 
 
 class Questions:
@@ -74,14 +79,15 @@ class Questions:
         names = self._read_by(asked.name, job, since, end)
         told = told_of(self._jobs.runs.between(since * MICROS_PER_MS, end * MICROS_PER_MS), job, frozenset(names))
         told.touching.update(each.name for each in asked.linked)
-        runs, elsewhere, others, worked = await asyncio.gather(
+        runs, elsewhere, others, worked, used = await asyncio.gather(
             self._own_runs(asked),
             self._runs_of(names[1:], since * MICROS_PER_MS, end * MICROS_PER_MS),
             controls(told, self._jobs.metrics, frozenset(names), since, end),
             explain_series.load(self._jobs, job, since, end),
+            explain_series.signals(self._jobs, job, since, end),
         )
         read = [_of_job(found, job) for found in (runs, *elsewhere)]
-        return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked))
+        return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked, used))
 
     async def _own_runs(self, asked: Asked) -> list[JobRun]:
         """Runs that were told or seen, else those that the settings' own query shows. Raises SourceError."""
@@ -134,7 +140,7 @@ class Questions:
             selection=Selection(float(start), float(end)),
         )
         words = self._words(asked, histories, commits)
-        return Question(case, read[0], histories, frozenset(known), words, _notes(beside))
+        return Question(case, read[0], histories, frozenset(known), words, beside.used, _notes(beside))
 
     def _words(self, asked: Asked, histories: Sequence[History], commits: Sequence[CaseCommit]) -> Words:
         """What people said of the suspects of this range, and ever of commits whose kind is known. Blocks."""
@@ -160,7 +166,7 @@ def _of_job(runs: Sequence[JobRun], job: str) -> list[JobRun]:
 
 
 def _notes(beside: _Beside) -> list[str]:
-    others, load = beside
+    others, load, _ = beside
     notes = []
     if others.problem is not None:
         notes.append(NO_ANSWER.format(others.problem))

@@ -1,8 +1,9 @@
-"""What queries of the settings tell Explain: durations of a job that has no runs, and how much it had to do."""
+"""What queries of the settings tell Explain: durations of a job without runs, how much it had to do, what it used."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import asyncio
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from limnograph.analysis.alignment import finite
@@ -10,34 +11,44 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.explanations import LoadSeries
 from limnograph.domain.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
-from limnograph.services import page_metrics
+from limnograph.services import job_signals, page_metrics
 from limnograph.services.job_runs import JobRun
+from limnograph.services.job_signals import Signal
 from limnograph.services.jobs import Jobs
 
 
-class Load(NamedTuple):
-    """None: the settings name no query for it, or it has no values. `problem`: why it was not told."""
+class Told(NamedTuple):
+    """None: no query tells it, or it has no values. `problem`: why it was not told."""
 
     series: LoadSeries | None
     problem: str | None = None
 
 
-async def load(jobs: Jobs, job: str, start: int, end: int) -> Load:
-    """How much a job had to do between two instants (epoch ms); several series add up."""
+async def load(jobs: Jobs, job: str, start: int, end: int) -> Told:
+    """How much a job had to do between two instants (epoch ms)."""
+    return await _told(jobs, job, jobs.own(job, "load"), start, end)
+
+
+async def signals(jobs: Jobs, job: str, start: int, end: int) -> Mapping[Signal, Told]:
+    """What a job used between two instants (epoch ms), each asked for itself."""
+    step = page_metrics.runs_step(start, end)
+    kinds = list(job_signals.UNITS)
+    asked = (job_signals.promql(jobs, job, signal, step) for signal in kinds)
+    found = await asyncio.gather(*(_told(jobs, job, promql, start, end) for promql in asked))
+    return dict(zip(kinds, found, strict=True))
+
+
+async def _told(jobs: Jobs, job: str, promql: str, start: int, end: int) -> Told:
     try:
-        matrix = await _asked(jobs, job, jobs.load_promql(job), start, end)
+        values = job_signals.total(await _asked(jobs, job, promql, start, end))
     except SourceError as error:
-        return Load(None, error.detail)
-    values: dict[int, float] = defaultdict(float)
-    for series in matrix.series:
-        for at, sample in zip(series.times, series.values, strict=True):
-            values[at] += finite(sample) or 0.0
-    return Load(LoadSeries(list(map(float, values)), list(values.values())) if values else None)
+        return Told(None, error.detail)
+    return Told(LoadSeries(list(map(float, values)), list(values.values())) if values else None)
 
 
 async def runs(jobs: Jobs, job: str, start: int, end: int) -> list[JobRun]:
     """Runs that the settings' own query for the duration shows: each new value is one. Raises SourceError."""
-    matrix = await _asked(jobs, job, jobs.own_promql(job), start, end)
+    matrix = await _asked(jobs, job, jobs.own(job, "promql"), start, end)
     found = []
     for series in matrix.series:
         before: float | None = None

@@ -56,6 +56,24 @@ def test_parts_that_were_not_measured_are_not_in_the_page() -> None:
     assert "0.30 (biggest commit)" in page
 
 
+def test_held_out_goals_are_judged_on_the_third_generator_and_the_second_keeps_its_table() -> None:
+    found = results()
+    found["heldout"] = found["public"]
+    before = document(found)
+    assert "## The second generator" in before
+    assert "| second | top-3" not in before
+    assert "third generator" not in before.split("## Not measured")[0].lower()
+    assert "| third | top-3 | >= 0.9 | - | not measured |" in before
+    found["third"] = results()["public"]
+    found["third"]["methods"][OURS]["pooled"]["recall"] = 0.5
+    after = document(found)
+    assert "## The third generator" in after
+    assert "| third | top-1 to the oracle's | >= 0.95 | 0.89 | missed by 0.06 |" in after
+    assert "| third | recall | >= 0.6 | 0.50 | missed by 0.10 |" in after
+    assert "| third | worst innocent scenario (quiet): false blame | <= 0.1 | 0.10 | met |" in after
+    assert "| Limnograph | recall | 0.70 | 0.70 | 0.50 | -0.20 |" in after
+
+
 def test_a_case_without_a_change_near_a_true_one_was_not_found_and_others_were_ranked_wrongly() -> None:
     def judged(case: Labelled, error: float, *, top1: bool = False) -> Judged:
         return Judged(case.truth, top1, top1, top1, 0, 0, False, [error], [], [])

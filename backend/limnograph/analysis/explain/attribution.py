@@ -17,7 +17,7 @@ from limnograph.analysis.explain.rivals import MISFIT, Shift
 
 BY_COMMIT = 1.0
 """Expected changes of a case that a commit causes, before anything was seen."""
-BY_NOBODY = 0.45
+BY_NOBODY = 0.35
 """... that nothing in the case explains (a release of the job, a neighbour that no control saw)."""
 BY_RIVAL = 1.0
 """... for each shift of a rival: what was not taken out of the series, because the response was not quite that."""
@@ -35,17 +35,32 @@ RAISED = 2.0
 """Factor from which a kind counts as one that does it again and again."""
 SMALLER = 2.0
 """Power of the ratio of sizes with which a smaller change of its own foretells a larger one."""
+TWICE = 0.02
+"""How often a commit that caused one change causes another as well."""
 ENDS = 30.0
 """How much likelier a fall without a cause is when it ends a rise: pulses go away by themselves."""
 
 
+BRIEF = 20.0
+"""How much likelier a rise of a few runs is without a cause than a lasting one: runs are retried, hosts get busy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A change to explain: its onset, every commit's likelihood ratio of causing one like it, is it a rise's end."""
+    """A change to explain: its onset, every commit's likelihood ratio of causing one like it.
+
+    `ends`: whether it takes back the rise before it; `brief`: whether it is a rise that is taken back after a few runs.
+    """
 
     onset: Onset
     suspicion: Floats
     ends: bool
+    brief: bool = False
+
+    @property
+    def unasked(self) -> float:
+        """How much likelier it comes without a cause than a change that lasts."""
+        return ENDS if self.ends else BRIEF if self.brief else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +98,7 @@ def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Sh
     kinds, size = int(commits.kind.max(initial=-1)) + 1, len(commits)
     observed = ((commits.at >= job.at[0]) & (commits.at <= job.at[-1])).astype(np.float64)
     if len(asked) < 2 or not size:
-        return [_share(each, np.ones(kinds), BY_NOBODY, commits.kind) for each in weighed]
+        return [_share(each, np.ones(kinds), BY_NOBODY, commits.kind, np.zeros(size)) for each in weighed]
     made = np.bincount(commits.kind, observed, kinds).astype(np.float64)
     span = max(float(job.at[-1] - job.at[0]), 1.0)
     chance = sum(each.onset.rises for each in asked) * 2 * soon_ms(job.gap) / span
@@ -131,9 +146,11 @@ def _settled(
     if kind is not None:
         first[kind] = most(around.made)
     again, recurrent = [first if up else np.ones_like(first) for up in around.rises], 0.0
+    spent = [np.zeros(around.kind.size) for _ in weighed]
     for turn in range(ROUNDS):
         own = BY_NOBODY + around.foretold @ nobody
-        shares = [_share(each, again[k], own[k], around.kind) for k, each in enumerate(weighed)]
+        shares = [_share(each, again[k], own[k], around.kind, spent[k]) for k, each in enumerate(weighed)]
+        spent = _spent(shares)
         eager = guess is None and turn < ROUNDS // 2
         if not eager:
             nobody = np.array([each.nobody for each in shares])
@@ -141,6 +158,12 @@ def _settled(
     evidence = sum(float(np.log(each.evidence)) for each in shares)
     expected = float(nobody.sum()) + sum(float(each.commit.sum()) for each in shares)
     return evidence - expected + recurrent, shares
+
+
+def _spent(shares: list[Shares]) -> list[Floats]:
+    """For each change how probably each commit caused another of them: what it did there it did not do here."""
+    total = np.sum([each.commit for each in shares], axis=0)
+    return [np.clip(total - each.commit, 0.0, 1 - TWICE) for each in shares]
 
 
 def _again(around: _Others, shares: list[Shares], share: float) -> tuple[list[Floats], float]:
@@ -159,12 +182,13 @@ def _foretold(asked: list[Asked]) -> Floats:
     """How far another change (column), were it nobody's, lets one expect this (row).
 
     A job that wanders by 5 % does so again; that says little about a rise of 50 %. The end of a pulse is no change of
-    its own.
+    its own, and a few slow runs foretell no lasting change.
     """
     size = np.array([abs(each.onset.effect[each.onset.index]) for each in asked])
     ratio = np.minimum(1.0, size[None, :] / np.maximum(size[:, None], 1e-9)) ** SMALLER
-    ends = [each.ends for each in asked]
+    ends, brief = (np.array([getattr(each, name) for each in asked]) for name in ("ends", "brief"))
     ratio[:, ends] = ratio[ends] = 0.0
+    ratio[np.ix_(~brief, brief)] = 0.0
     np.fill_diagonal(ratio, 0.0)
     return np.asarray(ratio)
 
@@ -197,7 +221,7 @@ def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> 
         soon,
         1 / np.minimum(suspicion[candidates], 1.0),
         float(np.exp(np.clip(-top, -700, 50))),
-        (ENDS if asked.ends else 1.0) * float(factor.sum()) / len(job),
+        asked.unasked * float(factor.sum()) / len(job),
         rival["infrastructure"],
         rival["load"],
     )
@@ -215,11 +239,12 @@ def _remains(onset: Onset, near: Ints, shift: Shift) -> Floats:
     return np.asarray(np.exp(0.5 * ((effect / own) ** 2 - (effect / left) ** 2)) * own / left)
 
 
-def _share(weights: _Weights, multiplier: Floats, own: float, kind: Ints) -> Shares:
+def _share(weights: _Weights, multiplier: Floats, own: float, kind: Ints, spent: Floats) -> Shares:
     commit = np.zeros(kind.size)
     again = multiplier[kind[weights.candidates]]
     # A kind that does it again and again does so by what it is: that its commits are usual for it clears none.
-    commit[weights.candidates] = weights.commit * again * np.where(again > RAISED, weights.lift, 1.0)
+    lift = np.where(again > RAISED, weights.lift, 1.0)
+    commit[weights.candidates] = weights.commit * again * lift * (1 - spent[weights.candidates])
     nobody = own * weights.nobody
     rest = weights.no_change + nobody + weights.infrastructure + weights.load
     total = float(commit.sum()) + rest

@@ -26,6 +26,8 @@ RETURNED = 0.5
 """Share of a rise that a fall takes back to count as its end."""
 PULSE_MS, PULSE_GAPS = 12 * 3_600_000.0, 6.0
 """A rise that ends within this time, or so many gaps of the job, is a pulse."""
+BRIEF_RUNS = 4
+"""Runs of a rise that is over before it says anything about a table."""
 MAINTENANCE = ("replace", "optimize", "rewrite", "compact", "cluster")
 MENDS = 0.75
 """How often a faster job is the doing of maintenance, when a commit's it is."""
@@ -53,13 +55,17 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
     found = _moves(job, normal) if onsets is None else given_moves(job, normal, onsets)
     unusual = structure(known)
     mending = _mending(known)
-    asked: list[Asked] = []
-    for k, each in enumerate(found):
-        rises = each.onset.rises
-        ends = k > 0 and not rises and found[k - 1].onset.rises and _ends(job, found[k - 1], each)
-        asked.append(Asked(each.onset, unusual.ratio if rises else unusual.ratio * mending, ends))
+    ends_of = [_ends(job, found[k - 1], each) if k else False for k, each in enumerate(found)]
+    asked = [
+        Asked(
+            each.onset,
+            unusual.ratio if each.onset.rises else unusual.ratio * mending,
+            ends_of[k],
+            brief=k + 1 < len(found) and ends_of[k + 1] and found[k + 1].onset.best - each.onset.best <= BRIEF_RUNS,
+        )
+        for k, each in enumerate(found)
+    ]
     shares = attribute(job, known, asked, normal.shifts)
-    ends_of = [each.ends for each in asked]
     return tell(case.id, Told(job, known, normal, unusual, found, ends_of, shares), case.selection)
 
 
@@ -75,7 +81,9 @@ def _faintest(normal: Normalised) -> list[Move]:
 
 
 def _ends(job: Series, rise: Move, fall: Move) -> bool:
-    """Whether the fall only takes back what the rise brought, soon after it."""
+    """Whether the second is a fall that only takes back what the first brought, soon after it."""
+    if fall.onset.rises or not rise.onset.rises:
+        return False
     soon = job.at[fall.onset.best] - job.at[rise.onset.best] <= max(PULSE_MS, PULSE_GAPS * job.gap)
     return bool(soon and -fall.effect >= RETURNED * rise.effect)
 

@@ -13,6 +13,7 @@ from limnograph.analysis.explain.attribution import Shares
 from limnograph.analysis.explain.case import Commits, Series
 from limnograph.analysis.explain.evidence import against, supporting
 from limnograph.analysis.explain.normalise import Normalised
+from limnograph.analysis.explain.onset import Onset
 from limnograph.analysis.explain.ramp import Move
 from limnograph.analysis.explain.rivals import Shift
 from limnograph.analysis.explain.structure import Structure
@@ -25,8 +26,8 @@ from limnograph.domain.explanations import (
     Selection,
 )
 
-TAU = 0.4
-"""Posterior from which a commit is named; frozen on the calibration split (bench/blame)."""
+TAU = 0.5
+"""Posterior from which a commit is named: more likely it than not."""
 WORDS: tuple[tuple[float, Confidence], ...] = ((0.85, "strong"), (TAU, "possible"), (0.2, "weak"))
 SPEED_UP = 0.3
 """What it is worth to explain a speed-up, beside a slowdown of the same size: slow jobs are what people ask about."""
@@ -65,7 +66,7 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
     hypotheses: list[Hypothesis] = []
     for k, move in enumerate(told.moves):
         shares = told.shares[k]
-        if not _asked(told.job, move.onset.best, selection):
+        if not _asked(told.job, _extent(told.job, move), selection):
             continue
         if _only_ends(told, k):
             continue  # the end of a pulse is no change of its own
@@ -75,7 +76,7 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
             changes.append(_change(told, k))
         hypotheses += _hypotheses(told, k, index)
     for shift in told.normal.shifts:
-        if _shows(told, shift) and _asked(told.job, shift.place, selection):
+        if _shows(told, shift) and _asked(told.job, (shift.place, shift.place), selection):
             changes.append(_absorbed(told, shift))
             rest = Hypothesis("none", 1 - ABSORBED_POSTERIOR, len(changes) - 1)
             hypotheses += [Hypothesis(shift.kind, ABSORBED_POSTERIOR, len(changes) - 1), rest]
@@ -112,28 +113,38 @@ def _is_blamed(changes: list[LevelChange], suspect: Hypothesis) -> bool:
     return changes[suspect.change].effect_ratio > 1
 
 
-def _asked(job: Series, place: int, selection: Selection | None) -> bool:
-    """Whether a change sets in within the selection, give or take two runs."""
+def _asked(job: Series, extent: tuple[int, int], selection: Selection | None) -> bool:
+    """Whether a change that sets in and rises between these runs meets the selection, give or take two runs."""
     if selection is None:
         return True
-    at, slack = float(job.at[place]), 2 * job.gap
-    early = selection.start is not None and at < selection.start - slack
-    return not (early or (selection.end is not None and at > selection.end + slack))
+    slack = 2 * job.gap
+    over = selection.start is not None and job.at[extent[1]] < selection.start - slack
+    return not (over or (selection.end is not None and job.at[extent[0]] > selection.end + slack))
+
+
+def _around(job: Series, onset: Onset) -> tuple[int, int]:
+    """First and last run of the nine tenths of an onset's probability that lie in the middle."""
+    weight = np.cumsum(onset.weight())
+    low, high = (onset.first + int(np.searchsorted(weight, edge)) for edge in (0.05, 0.95))
+    return low, min(high, len(job) - 1)
+
+
+def _extent(job: Series, move: Move) -> tuple[int, int]:
+    """Runs from where a change may set in to where it has its full height."""
+    low, high = _around(job, move.onset)
+    return low, min(max(high, move.onset.best + move.rise), len(job) - 1)
 
 
 def _change(told: Told, k: int) -> LevelChange:
     move, job = told.moves[k], told.job
-    place, weight = move.onset.best, np.cumsum(move.onset.weight())
-    low, high = (move.onset.first + int(np.searchsorted(weight, edge)) for edge in (0.05, 0.95))
+    place = move.onset.best
     kind: ChangeKind = "step" if move.effect > 0 else "drop"
     if move.effect > 0 and k + 1 < len(told.moves) and _only_ends(told, k + 1):
         kind = "pulse"
     elif move.effect > 0 and move.rise:
         kind = "ramp"
-    last = len(job) - 1
-    return _told_change(
-        told, place, effect=move.effect, kind=kind, around=(low, min(high, last)), probability=told.shares[k].real
-    )
+    around = _around(job, move.onset)
+    return _told_change(told, place, effect=move.effect, kind=kind, around=around, probability=told.shares[k].real)
 
 
 def _told_change(

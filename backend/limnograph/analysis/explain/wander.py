@@ -58,10 +58,13 @@ def wander(values: Floats) -> Wander:
 
 
 def sobered(onset: Onset, around: Wander, start: int, stop: int) -> Onset:
-    """The same change, believed no more than the series' own wandering between such stretches lets one."""
+    """The same change, believed no more than the series' own wandering between such stretches lets one.
+
+    Where it sets in is known as before: slow wandering makes levels doubtful, not the run at which they part.
+    """
     error = float(onset.error[onset.index])
     own = around.deviation(onset.best - start, stop - onset.best)
     if own <= error:
         return onset
-    share = (error / own) ** 2
-    return replace(onset, support=onset.support * share, error=onset.error * (own / error))
+    lost = (1 - (error / own) ** 2) * max(onset.supported, 0.0)
+    return replace(onset, support=onset.support - lost, error=onset.error * (own / error))

@@ -1,0 +1,112 @@
+"""What a job used around its change: whether CPU, spill or executors moved, when, and what that says against a commit.
+
+Said in words and not weighed: a job that reads 50,000 files more uses more CPU, so a signal that moves with the job is
+an effect as often as a cause. One that moved before the first slow run is no effect of it. Pure; instants epoch ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.domain.explanations import Around, Competing, Evidence, Explanation, Hypothesis, LevelChange
+from limnograph.services import words
+from limnograph.services.explain_series import Told
+from limnograph.services.job_signals import UNITS, Signal
+
+Floats = npt.NDArray[np.float64]
+LEAST_VALUES = 3
+"""On each side, to say whether it moved."""
+MOVED = 0.1
+"""By which part of its level, and by more than it is spread on either side."""
+_NAMES: Mapping[str, str] = {"cpu": "CPU", "spill": "Spill to disk", "executors": "The number of executors"}
+_SLOWS: Mapping[str, int] = {"cpu": 0, "spill": 1, "executors": -1}
+"""Which way it moves when it makes a job slower; 0: either way."""
+
+
+def around(kind: Signal, told: Told, onset: int, near: tuple[float, float]) -> Competing:
+    """One signal between the bounds of `near`; with 0 series where too little is known of it there."""
+    at, values = _within(told, near)
+    place = int(np.searchsorted(at, onset))
+    before, after = values[:place], values[place:]
+    if min(before.size, after.size) < LEAST_VALUES:
+        return Competing(kind=kind, series=0, moved=0, ratio=None, unit=UNITS[kind], problem=told.problem)
+    place = _split(values)
+    moved = _differ(values[:place], values[place:]) and _differ(before, after)
+    levels = (values[:place], values[place:]) if moved else (before, after)
+    low, high = (float(np.median(side)) for side in levels)
+    return Competing(
+        kind=kind,
+        series=1,
+        moved=int(moved),
+        ratio=high / low if low else None,
+        before=low,
+        after=high,
+        unit=UNITS[kind],
+        at=int(at[place]) if moved else None,
+    )
+
+
+def _within(told: Told, near: tuple[float, float]) -> tuple[Floats, Floats]:
+    if told.series is None:
+        return np.empty(0), np.empty(0)
+    at, values = np.array(told.series.times, np.float64), np.array(told.series.values, np.float64)
+    inside = (at >= near[0]) & (at <= near[1])
+    order = np.argsort(at[inside])
+    return at[inside][order], values[inside][order]
+
+
+def _split(values: Floats) -> int:
+    """Place of the first value after the one step that fits them best (least squares), LEAST_VALUES on each side."""
+    low, high = np.quantile(values, (0.1, 0.9))
+    sums = np.cumsum(np.clip(values, low, high))
+    places = np.arange(LEAST_VALUES, values.size - LEAST_VALUES + 1)
+    left, right = sums[places - 1] / places, (sums[-1] - sums[places - 1]) / (values.size - places)
+    return int(places[np.argmax(places * (values.size - places) * (right - left) ** 2)])
+
+
+def _differ(before: Floats, after: Floats) -> bool:
+    low, high = float(np.median(before)), float(np.median(after))
+    spread = max(1.4826 * float(np.median(np.abs(side - np.median(side)))) for side in (before, after))
+    return abs(high - low) > max(MOVED * max(abs(low), abs(high)), spread)
+
+
+def told_against(answer: Explanation, beside: Sequence[Around], committed: Mapping[str, int]) -> Explanation:
+    """The answer, with what moved before the job did as evidence against its commits. `committed`: instants by id."""
+    found = [_with_signals(each, answer.changes, beside, committed) for each in answer.hypotheses]
+    return msgspec.structs.replace(answer, hypotheses=found)
+
+
+def _with_signals(
+    told: Hypothesis, changes: Sequence[LevelChange], beside: Sequence[Around], committed: Mapping[str, int]
+) -> Hypothesis:
+    if told.kind != "commit" or told.change is None or told.commit_id is None:
+        return told
+    change = changes[told.change]
+    more = [_evidence(each, change, committed.get(told.commit_id)) for each in beside[told.change].competing]
+    known = [each for each in more if each is not None]
+    return msgspec.structs.replace(told, evidence=[*(told.evidence or []), *known]) if known else told
+
+
+def _evidence(signal: Competing, change: LevelChange, committed: int | None) -> Evidence | None:
+    """None where it moved with the job or after it, or in a way that does not do that."""
+    if signal.at is None or signal.before is None or signal.after is None or signal.at >= change.onset_from:
+        return None
+    way = 1 if (signal.after > signal.before) == (change.effect_ratio >= 1) else -1
+    if _SLOWS[signal.kind] not in {0, way}:
+        return None
+    lead = words.seconds((change.onset - signal.at) / 1000)
+    text = f"{_NAMES[signal.kind]} went from {_level(signal, signal.before)} to {_level(signal, signal.after)} {lead}"
+    text += " before the job changed"
+    if committed is not None and signal.at < committed:
+        text += f", {words.seconds((committed - signal.at) / 1000)} before this commit"
+    return Evidence("signal", "against", text, signal.after, signal.before)
+
+
+def _level(signal: Competing, value: float) -> str:
+    if signal.unit == "bytes":
+        return words.size(value)
+    return words.count(value) if signal.unit == "executors" else f"{value:.2f} {signal.unit}"
