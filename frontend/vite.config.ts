@@ -15,7 +15,7 @@ const SHARED =
   /src\/lib\/(api\/(client|names|problem|login)|format|live|state|shell\/(sources|StatusFeed|theme|tools)|structure\/link|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
 /** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
 const TIMELINE =
-  /src\/lib\/timeline\/(BarsPlot|CommitMarks|LaneRow|SeriesPlot|TimeAxis|Timeline|TimelineFooter|bars|bisect|brush|compare|frame|keys|lane|look|marks|navigation|path|reading|scale|ticks|values)\./;
+  /src\/lib\/timeline\/(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TableView|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|lane|look|marks|navigation|path|pointer|reading|scale|spoken|ticks|values)\./;
 /**
  * Kit reads answers of a rendering server and the state of shallow routes with `devalue`: 4 KB gzip of every first load
  * for what a dashboard of files has neither of. The server side of the build keeps the package.

@@ -55,6 +55,48 @@ test('values that nobody knows are named once, and what is usual is shown', asyn
   expect(complaints.splice(0).join()).toContain('404');
 });
 
+/** On every page with choices of its own: what its address says wrongly, and what is named of that. */
+const WRONG: Record<string, string> = {
+  '/?sort=banana&cols=x&heat=y&dir=up&cmp=z&from=zz&tz=Mars&kept=1': 'from, cmp, tz, sort, dir, cols, heat',
+  '/commits?operation=banana&min=3&from=zz&kept=1': 'from, operation, min',
+  [`${TABLE}/commits?operation=banana&to=zz&kept=1`]: 'to, operation',
+  [`${TABLE}/commits/${BURST_ID}?tz=Mars&kept=1`]: 'tz',
+  '/t/lake/marketing/campaigns/schema?tz=Mars&kept=1': 'tz',
+  [`${TABLE}/refs?from=zz&kept=1`]: 'from',
+  '/alerts?state=banana&kept=1': 'state',
+  '/status?tz=Mars&kept=1': 'tz',
+};
+for (const [path, names] of Object.entries(WRONG))
+  test(`what an address says in a way that cannot be read is named, the usual is shown: ${path}`, async ({
+    page,
+  }) => {
+    await page.goto(path);
+    const notice = page.getByRole('group', { name: 'Address' });
+    await expect(notice).toContainText(`The address says ${names} in a way`);
+    await expect(page.getByRole('main').locator('table, dl').first()).toBeVisible();
+    await notice.getByRole('button', { name: 'Dismiss' }).click();
+    await expect(notice).toHaveCount(0);
+    await expect(page).toHaveURL(/kept=1/);
+  });
+
+test('a text that is no snapshot id names no commit, and says so', async ({ page, complaints }) => {
+  await page.route(/\/commits\/burst$/, (route) =>
+    route.request().isNavigationRequest()
+      ? route.fallback()
+      : route.fulfill({ status: 400, json: { type: 'bad-request', title: 'No', status: 400, detail: 'no' } }),
+  );
+  await page.goto(`${TABLE}/commits/burst`);
+  await expect(page.getByRole('heading', { level: 1, name: 'No commit burst' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Retry' })).toHaveCount(0);
+  expect(complaints.splice(0).join()).toContain('400');
+});
+
+test('on a phone the range of the fleet stands beside the pages, whole', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/');
+  await expect(page.getByRole('button', { name: /Change the time range/ })).toBeInViewport({ ratio: 1 });
+});
+
 test('a chosen ref says which commits it does not lead to, stands in the address and survives a reload', async ({
   page,
 }) => {

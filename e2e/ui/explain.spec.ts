@@ -4,6 +4,7 @@ import { TimelinePage } from '../timeline.ts';
 import { accessible } from '../axe.ts';
 import { changed, expect, expectOnly, test } from './fixtures.ts';
 import { at, BURST_ID, NIGHT, NOW, TABLE } from './moment.ts';
+import { withoutBurst } from './without.ts';
 import type { Explained, Hypothesis, Timeline } from './wire.ts';
 
 const FINGERPRINT = '5f0c3c9e1a2b3c4d';
@@ -61,10 +62,35 @@ test('Explain selection', async ({ page }) => {
 });
 
 test('No cause', async ({ page }) => {
+  await withoutBurst(page);
+  const timeline = await night(page);
+  await expect(sentence(page)).toHaveText(
+    /^No commit explains the slowdown from 52 s to 1\d\d s: CPU went from 0\.31 cores to 0\.44 cores \(1\.4×\) at 03:0[5-9]:\d\d\.$/,
+  );
+  await expect(panel(page).getByText('none', { exact: true })).toBeVisible();
+  const first = panel(page).locator('.rows .row').first();
+  await expect(first).toContainText('Nothing known here');
+  await expect(first).toContainText('84 %');
+  await expect(panel(page)).not.toContainText(/caused/i);
+  // what was asked and did not move, and what nobody tells, stand beside it
+  await expect(panel(page)).toContainText('16 other jobs were compared: none moved the same way');
+  await expect(panel(page)).toContainText('Executors flat at 1.');
+  await expect(panel(page)).toContainText('Not known: how much the job had to do, spill to disk.');
+  await accessible(page);
+  // CPU is offered: one key shows its lane under the job's own axis
+  await expect(timeline.drawing('CPU')).toHaveCount(0);
+  await panel(page).getByRole('button', { name: 'Show CPU' }).press('Enter');
+  await expect(timeline.drawing('CPU')).toBeVisible();
+  await expect(page).toHaveURL(/lanes=[^&]*cpu/);
+  await expect(panel(page).getByRole('button', { name: 'Show CPU' })).toHaveCount(0);
+});
+
+test('what other jobs felt too is no doing of a commit', async ({ page }) => {
   await changed<Explained>(page, ASKED, (body) => {
     weighed(body, { infrastructure: 0.82, none: 0.15, commit: 0.03 });
     body.controls = 4;
-    for (const each of body.around) each.competing = [{ kind: 'jobs', series: 4, moved: 4, ratio: 2.41 }];
+    for (const each of body.around)
+      each.competing = each.competing.map((other) => ({ ...other, series: 4, moved: 4, ratio: 2.41 }));
   });
   await night(page);
   await expect(sentence(page)).toHaveText(

@@ -87,9 +87,8 @@ for (const view of ASKING)
     expect(await page.getByRole('main').innerText()).not.toMatch(/NaN|undefined|Infinity|\[object/);
   });
 
-const SLOW_MS = 8_000;
 for (const view of ASKING)
-  test(`${view.name}: an answer that takes 8 s leaves the page's shape, then the page`, async ({
+  test(`${view.name}: an answer that takes long leaves the page's shape, is told and can be cancelled`, async ({
     page,
     stub,
   }) => {
@@ -97,10 +96,15 @@ for (const view of ASKING)
     await page.goto(view.path);
     const shape = page.locator('[aria-busy=true]').first();
     await expect(shape).toBeVisible();
-    await page.clock.fastForward(SLOW_MS);
+    const waiting = page.getByRole('main').getByRole('group', { name: 'Waiting' });
+    await expect(waiting).toContainText(/No answer for 8 s.*Waiting for/, { timeout: 15_000 });
     await expect(shape).toBeVisible();
+    await waiting.getByRole('button', { name: 'Cancel' }).click();
+    await expect(waiting).toContainText('taken back after');
     release();
+    await waiting.getByRole('button', { name: 'Ask again' }).click();
     await view.drawn(page);
+    await expect(waiting).toHaveCount(0);
   });
 
 const refuse = (page: Page) =>

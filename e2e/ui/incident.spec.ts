@@ -235,6 +235,16 @@ test('alerts: those that fire first, narrowed by state and rule, and an empty li
   await expect(page.getByText('One append at 03:04:12')).toBeVisible();
 });
 
+test('alerts that Alertmanager keeps to itself say so: silenced, inhibited', async ({ page }) => {
+  await changed<{ rows: { muted: string | null }[] }>(page, /\/alerts\?/, (body) => {
+    [body.rows[0]!.muted, body.rows[1]!.muted] = ['silenced', 'inhibited'];
+  });
+  await page.goto('/alerts');
+  for (const [i, word] of ['silenced', 'inhibited'].entries())
+    await expect(page.getByRole('row').nth(i + 1)).toContainText(new RegExp(`firing for .* ${word}`));
+  await expect(page.getByRole('row').nth(3)).not.toContainText(/silenced|inhibited/);
+});
+
 test('an alert that comes stands in the list at once', async ({ page, stub }) => {
   let comes = false;
   await changed<{ rows: { alert_name: string; starts_at: number }[]; firing: number }>(

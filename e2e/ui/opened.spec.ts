@@ -67,4 +67,11 @@ test('finder: its list is named, its choice is told, nothing to find', async ({ 
   const active = await input.getAttribute('aria-activedescendant');
   expect(await page.evaluate((id) => document.getElementById(id ?? '')?.role, active)).toBe('option');
   await accessible(page);
+  await page.keyboard.press('Escape');
+  await expect(option).toBeHidden();
+  await expect(input).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(input, 'the second Escape leaves').not.toBeFocused();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog')).toBeVisible();
 });

@@ -131,9 +131,18 @@ test('Screen reader text', async ({ page }) => {
     'aria-valuetext',
     /^21 Nov 00:00:00 UTC, job duration \d+ s, data files 1,167, delete files 0$/,
   );
+  await page.keyboard.press('End');
+  await expect(timeline.slider).toHaveAttribute(
+    'aria-valuetext',
+    /job duration \d+ s, median \d+ s, data files/,
+  );
+  await expect(timeline.drawing('Job duration')).toHaveAccessibleName(
+    /Median of the newest runs: least 5\d s/,
+  );
   for (const lane of ['Job duration', 'Data files', 'File size', 'Delete files', 'Freshness'])
     await expect(timeline.drawing(lane)).toHaveAccessibleName(/least .+ at \d\d:\d\d, most .+ at \d\d:\d\d/);
   await expect(timeline.drawing('Data files')).toHaveAccessibleName(/most 51,2\d\d at 0\d:\d\d/);
+  await page.keyboard.press('Home');
   await page.getByRole('button', { name: 'View as table' }).click();
   await expect(page.getByRole('row', { name: /^21 Nov 00:00:00/ })).toContainText('1,167');
 });

@@ -66,7 +66,14 @@ export interface Explained {
     blamed: string[];
     verdict: string;
   };
-  around: { competing: { kind: 'jobs' | 'load'; series: number; moved: number; ratio: number }[] }[];
+  around: {
+    competing: {
+      kind: 'jobs' | 'load' | 'cpu' | 'spill' | 'executors';
+      series: number;
+      moved: number;
+      ratio: number | null;
+    }[];
+  }[];
   suspects: Commit[];
   labels: { kind: string; snapshot_id: string; t: number; author: string }[];
 }

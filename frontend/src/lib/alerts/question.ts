@@ -1,5 +1,6 @@
 // What the list of alerts is narrowed to, and how the URL says it. Pure.
 import type { AlertsQuestion } from '#lib/api/client.ts';
+import { notOffered } from '#lib/state/unread.ts';
 
 export const STATES = [
   { value: 'any', label: 'any' },
@@ -27,6 +28,10 @@ export const choiceOf = (params: URLSearchParams): AlertsChoice => ({
   ns: params.get('ns') ?? '',
   cursor: params.get('cursor'),
 });
+
+/** Names of parameters that say what is not offered. */
+export const unreadOf = (params: URLSearchParams): string[] =>
+  notOffered(params, { state: STATES.map(({ value }) => value) });
 
 export const narrowed = ({ state, q, ns }: AlertsChoice): boolean => state !== 'any' || q !== '' || ns !== '';
 

@@ -846,7 +846,8 @@ export interface components {
          * BandLane
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
-         *         `target` is a rule line (target file size); null when there is none.
+         *         `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
+         *         settings' query or by the newest runs that are known; null when none is.
          */
         BandLane: {
             /** @default null */
@@ -858,6 +859,8 @@ export interface components {
             /** @default null */
             label: string | null;
             lo: (number | null)[];
+            /** @default null */
+            median: (number | null)[] | null;
             mid: (number | null)[];
             /** @default null */
             problem: components["schemas"]["LaneProblem"] | null;
@@ -967,12 +970,14 @@ export interface components {
         };
         /**
          * CommitDetail
-         * @description One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it.
+         * @description One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it. `expired`:
+         *         the table's own expiry took it out of its metadata, so that nobody can travel to it; null where that is not known.
          */
         CommitDetail: {
             commit: components["schemas"]["CommitRow"];
             diff: components["schemas"]["Diff"][];
             effects: components["schemas"]["RunEffect"][];
+            expired: boolean | null;
             manifest_list: string | null;
             metadata_location: string | null;
             next_id: string | null;
@@ -998,7 +1003,7 @@ export interface components {
          * @description One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
          *
          *         `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
-         *         where none is known).
+         *         where none is known). `expired`: the table's own expiry took it out of its metadata; null where that is not known.
          */
         CommitEvent: {
             added_bytes: number | null;
@@ -1008,6 +1013,8 @@ export interface components {
             /** @default 1 */
             commits: number;
             engine: string | null;
+            /** @default null */
+            expired: boolean | null;
             on_main: boolean;
             operation: string | null;
             /** @default false */
@@ -1079,16 +1086,28 @@ export interface components {
         };
         /**
          * Competing
-         * @description What else moved around a change: other jobs, or how much the job had to do.
+         * @description What else moved around a change: other jobs, how much the job had to do, or what it used (`cpu` ...).
          *
          *         `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
+         *         Of what the job used, `before` and `after` are levels in `unit`, and `at` is when it moved, either way; None: it did
+         *         not. With 0 `series` nothing is known of it: `problem` says why, None: nothing tells it.
          */
         Competing: {
+            /** @default null */
+            after: number | null;
+            /** @default null */
+            at: number | null;
+            /** @default null */
+            before: number | null;
             /** @enum {unknown} */
-            kind: "jobs" | "load";
+            kind: "cpu" | "executors" | "jobs" | "load" | "spill";
             moved: number;
-            ratio: number;
+            /** @default null */
+            problem: string | null;
+            ratio: number | null;
             series: number;
+            /** @default null */
+            unit: string | null;
         };
         /**
          * Dataset
@@ -1190,7 +1209,8 @@ export interface components {
          *         `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
          *         `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
          *         `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
-         *         up to there. `queries`: what was asked for runs and commits, as text to copy.
+         *         up to there. `queries`: what was asked for runs and commits, as text to copy. `sure_from`: from which posterior of a
+         *         commit on each word of confidence is said; it is named from `possible` on.
          */
         ExplainPage: {
             around: components["schemas"]["Around"][];
@@ -1206,6 +1226,9 @@ export interface components {
             runs: number;
             selected: components["schemas"]["Level"];
             since: number;
+            sure_from: {
+                [key: string]: number;
+            };
             suspects: components["schemas"]["CommitRow"][];
             tables: string[];
             to: number;
@@ -1296,7 +1319,9 @@ export interface components {
         /**
          * FleetHeatRow
          * @description One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
-         *         `alerts`: how many fired in it, null while none was ever told. In lists null = not known.
+         *         `alerts`: how many fired in it, null while none was ever told. `risk`: the reason with which the table would
+         *         stand in the list over that part alone; `job_slower` is never told: jobs are not asked by parts. In lists null = not
+         *         known.
          */
         FleetHeatRow: {
             alerts: number[] | null;
@@ -1304,6 +1329,7 @@ export interface components {
             commits: (number | null)[];
             data_files: (number | null)[];
             namespace: string;
+            risk: (("delete_growth" | "file_burst" | "job_slower" | "no_compaction" | "none" | "schema_change" | "skew" | "snapshots_many" | "stale" | "unreadable") | null)[];
             table: string;
         };
         /**
@@ -1530,7 +1556,8 @@ export interface components {
         };
         /**
          * LineLane
-         * @description A sampled value: null breaks the line. `target` is a rule line (from which age on a table counts as stale).
+         * @description A sampled value: null breaks the line. `target` is a rule line: the age that the settings promise of the table
+         *         (`objective`), else the one from which on it counts as stale.
          */
         LineLane: {
             /** @default null */
@@ -1544,6 +1571,8 @@ export interface components {
             max: (number | null)[] | null;
             /** @default null */
             min: (number | null)[] | null;
+            /** @default false */
+            objective: boolean;
             /** @default null */
             problem: components["schemas"]["LaneProblem"] | null;
             /** @default null */
@@ -2040,7 +2069,7 @@ export interface components {
             detail: string | null;
             id: string;
             /** @enum {unknown} */
-            kind: "catalog" | "inbox" | "meta" | "pipeline" | "prometheus" | "trino" | "watcher";
+            kind: "alertmanager" | "catalog" | "inbox" | "meta" | "pipeline" | "prometheus" | "trino" | "watcher";
             /** @enum {unknown} */
             status: "absent" | "error" | "ok" | "stale";
         };
@@ -2072,11 +2101,12 @@ export interface components {
         };
         /**
          * Status
-         * @description State of the whole: sources, newest pass, watermark, what is missing.
+         * @description State of the whole: sources, newest pass, watermark, what is missing; `hourly_days`: how long hours are kept.
          */
         Status: {
             hints: components["schemas"]["Hint"][];
             hot: components["schemas"]["HotIndex"];
+            hourly_days: number;
             lag_s: number | null;
             now: number;
             run_id: string | null;
@@ -2147,6 +2177,7 @@ export interface components {
             data_files: number | null;
             delete_files: number | null;
             job_duration_ratio: number | null;
+            job_p95_ratio: number | null;
             records: number | null;
         };
         /**
@@ -2210,7 +2241,8 @@ export interface components {
         };
         /**
          * TableValues
-         * @description Numbers of a table at the end of the range; null = not known.
+         * @description Numbers of a table at the end of the range; null = not known. Of the reader that slowed most: the median run, and
+         *         what 95 of 100 runs stay below, both over the last sixth of the range, 5 minutes to an hour.
          */
         TableValues: {
             bytes: number | null;
@@ -2219,6 +2251,7 @@ export interface components {
             delete_files: number | null;
             file_size_p50: number | null;
             job_duration_seconds: number | null;
+            job_p95_seconds: number | null;
             last_committed_at: number | null;
             live_snapshots: number | null;
             manifests: number | null;
@@ -3667,7 +3700,7 @@ export interface operations {
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
                 /** @description `attention`: rank of reason, then magnitude. */
-                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes";
+                sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes";
                 /** @description Unknown values are last either way. */
                 dir?: "asc" | "desc";
                 /** @description Start, epoch ms, inclusive. */
@@ -4724,7 +4757,7 @@ export interface operations {
                 to?: number;
                 /** @description Whole seconds; default: about 720 points. An answer has at most 2000. */
                 step?: number;
-                /** @description Comma-separated, of alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt. Default: the first nine. */
+                /** @description Comma-separated, of alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, cpu, spill, executors. Default: the first nine. */
                 lanes?: string;
                 /** @description Job name; default the reader with most runs. */
                 job?: string;

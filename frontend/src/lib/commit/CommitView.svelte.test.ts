@@ -43,6 +43,13 @@ test('what was not read is said, never drawn as zero', async () => {
   await expect.element(screen.getByText('No job is linked to the table.')).toBeVisible();
 });
 
+test('refs that point at the commit are named, and that none does is said', async () => {
+  const screen = await render(CommitView, { detail: commitDetail({ refs: ['main', 'audit'] }), hrefOf });
+  await expect.element(screen.getByText(/Refs:\s+main, audit/)).toBeVisible();
+  await screen.rerender({ detail: commitDetail({ refs: [] }), hrefOf });
+  await expect.element(screen.getByText(/Refs:\s+none points here/)).toBeVisible();
+});
+
 test('damage and disagreement are named', async () => {
   const detail = commitDetail({ problems: ['manifest_missing'], summary_mismatch: ['total-records'] });
   const screen = await render(CommitView, { detail, hrefOf });

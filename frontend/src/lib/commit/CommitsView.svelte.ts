@@ -8,7 +8,7 @@ import { throttle } from '#lib/live/throttle.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { resolveRange, type RangeText } from '#lib/time/range.ts';
 import { readUrl, writeUrl } from '#lib/time/url.ts';
-import { choiceOf, commitsQuestion, paramsAt, paramsOf, type CommitsChoice } from './question.ts';
+import { choiceOf, commitsQuestion, paramsAt, paramsOf, unreadOf, type CommitsChoice } from './question.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -18,12 +18,15 @@ export class CommitsView {
   readonly list = new Resource<Schemas['CommitsPage']>();
   #now = $state(Date.now());
   readonly #params = $derived(new URLSearchParams(page.url.search));
-  readonly #url = $derived(readUrl(this.#params, this.#now).state);
+  readonly #read = $derived(readUrl(this.#params, this.#now));
+  readonly #url = $derived(this.#read.state);
   readonly range = $derived(
     resolveRange(this.#url.range, this.#now) ?? { from: this.#now - DAY_MS, to: this.#now, relative: true },
   );
   readonly rangeText = $derived(this.#url.range);
   readonly choice = $derived(choiceOf(this.#params));
+  /** Names of parameters that are not known. */
+  readonly unread = $derived([...this.#read.unread, ...unreadOf(this.#params)]);
   readonly cursor = $derived(this.#params.get('cursor'));
   readonly #question: (question: CommitsQuestion, signal: AbortSignal) => Promise<Schemas['CommitsPage']>;
 

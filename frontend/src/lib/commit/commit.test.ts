@@ -142,4 +142,5 @@ test('back to the parent is a statement for plain names on main only', () => {
   for (const change of [{ parent_id: null }, { on_main: false }, { table: "x'); DROP TABLE y" }])
     expect(rollbackSql(commitDetail({ ...iceberg, commit: commitRow(change) }))).toBeNull();
   expect(rollbackSql(commitDetail({ manifest_list: null }))).toBeNull();
+  expect(rollbackSql(commitDetail({ ...iceberg, expired: true }))).toBeNull();
 });

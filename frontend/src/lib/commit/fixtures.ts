@@ -80,6 +80,7 @@ export function commitDetail(change: Partial<Schemas['CommitDetail']> = {}): Sch
     ],
     previous_id: '378142004021992640',
     next_id: null,
+    expired: null,
     ...change,
   };
 }

@@ -1,5 +1,6 @@
 // What lists of commits can be narrowed to, and how the URL says it.
 import type { CommitsQuestion } from '#lib/api/client.ts';
+import { notOffered } from '#lib/state/unread.ts';
 
 export const OPERATIONS = [
   { value: 'any', label: 'any' },
@@ -33,6 +34,13 @@ export const choiceOf = (params: URLSearchParams): CommitsChoice => ({
   operation: operationOf(params.get('operation')),
   min: FILE_LIMITS.find(({ value }) => value === params.get('min'))?.value ?? '0',
 });
+
+/** Names of parameters that say what is not offered. */
+export const unreadOf = (params: URLSearchParams): string[] =>
+  notOffered(params, {
+    operation: OPERATIONS.map(({ value }) => value),
+    min: FILE_LIMITS.map(({ value }) => value),
+  });
 
 /** Rows a page. */
 const LIMIT = 100;

@@ -33,12 +33,7 @@ export interface Case {
   readonly ruledOut: number;
 }
 
-/** From which posterior on a commit is named, and with which word: those of the engine. */
-const WORDS: readonly (readonly [least: number, word: Confidence])[] = [
-  [0.85, 'strong'],
-  [0.4, 'possible'],
-  [0.2, 'weak'],
-];
+const SURE = ['strong', 'possible', 'weak'] as const;
 const LEAST_RUNS = 16;
 
 export function outcomeOf(page: Page): Outcome {
@@ -99,7 +94,7 @@ function caseOf(page: Page, { change, around, own }: Asked, labels: readonly Lab
   const [best] = hypotheses;
   if (!best) return null;
   const commit = best.told.kind === 'commit' ? best.posterior : 0;
-  const confidence = WORDS.find(([least]) => commit >= least)?.[1] ?? 'none';
+  const confidence = SURE.find((word) => commit >= (page.sure_from[word] ?? 1)) ?? 'none';
   return {
     change,
     around,
@@ -116,9 +111,9 @@ export const isConfirmed = (label: Label | null): boolean =>
 const isOut = (label: Label | null) => label?.kind === 'rejected';
 const confirmed = ({ label }: { label: Label | null }) => (isConfirmed(label) ? 1 : 0);
 
+const NAMED: readonly Confidence[] = ['strong', 'possible'];
+
 /** The commit that the verdict names: confirmed, or likely enough. */
-export function namedIn(each: Case): Hypothesis | null {
-  const { best } = each;
-  if (best.told.kind !== 'commit') return null;
-  return isConfirmed(best.label) || best.posterior >= WORDS[1]![0] ? best : null;
+export function namedIn({ best, confidence }: Case): Hypothesis | null {
+  return best.told.kind === 'commit' && NAMED.includes(confidence) ? best : null;
 }

@@ -6,7 +6,7 @@ import { axeFindings, doubleIds } from '../../test/axe.ts';
 import type { Label, Page } from './case.ts';
 import ExplainPanel from './ExplainPanel.svelte';
 import { ExplainView } from './ExplainView.svelte.ts';
-import { AT, BURST, explainPage, label, quiet } from './fixtures.ts';
+import { AT, BURST, competing, explainPage, label, quiet } from './fixtures.ts';
 
 /** The sentence that stands first. */
 const said = (text: RegExp) =>
@@ -15,7 +15,12 @@ const WINDOW = { from: AT - 3_600_000, to: AT + 3_600_000 };
 
 async function shown(
   answer: Page,
-  given: { shown?: typeof WINDOW; onexplain?: () => void; brief?: boolean } = {},
+  given: {
+    shown?: typeof WINDOW;
+    onexplain?: () => void;
+    onlane?: (lane: string) => void;
+    brief?: boolean;
+  } = {},
 ) {
   const words: Label['kind'][] = [];
   const view = new ExplainView({
@@ -96,6 +101,21 @@ test('what is not in the first glance is unfolded; what can be copied', async ()
     'Copy Answer as JSON',
     'Copy Link to this explanation',
   ]);
+});
+
+test('what the job used and moved is offered as a lane, unless it stands there', async () => {
+  const page = explainPage();
+  const used = { moved: 1, ratio: 3, before: 0.3, after: 0.9, unit: 'cores', at: AT - 3 * 60_000 };
+  page.around[0]!.competing.push(competing('cpu', used));
+  const chosen: string[] = [];
+  const { screen } = await shown(page, { onlane: (lane: string) => chosen.push(lane) });
+  await expect.element(screen.getByText(/CPU went from 0.30 cores to 0.90 cores/)).toBeVisible();
+  await screen.getByRole('button', { name: 'Show CPU' }).click();
+  expect(chosen).toEqual(['cpu']);
+  expect(await axeFindings()).toEqual([]);
+  await screen.rerender({ lanes: ['cpu'] });
+  await expect.element(screen.getByRole('button', { name: 'Show CPU' })).not.toBeInTheDocument();
+  await expect.element(screen.getByText(/CPU went from/)).toBeVisible();
 });
 
 test('confirm by keyboard, then undo: what was said before counts again', async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { casesOf, namedIn, outcomeOf, type Page } from './case.ts';
+import { casesOf, namedIn, outcomeOf, type Around, type Page } from './case.ts';
 import { barsOf } from './differences.ts';
-import { BURST, explainPage, label, quiet } from './fixtures.ts';
+import { BURST, competing, explainPage, label, quiet } from './fixtures.ts';
 import { isSame, questionOf } from './question.ts';
 import { explanationSummary } from './summary.ts';
-import { boundsWords, competingWords, effectWords, linkWords, pastWords, verdict } from './words.ts';
+import { competingLines, signalsMoved } from './competing.ts';
+import { boundsWords, effectWords, linkWords, pastWords, verdict } from './words.ts';
 
 const first = (page: Page, labels = page.labels) => casesOf(page, labels)[0]!;
 const sentence = (page: Page, labels = page.labels) => verdict(page, first(page, labels));
@@ -82,10 +83,65 @@ test('between which bounds a change lies, of few runs that they are few, and wha
   expect(boundsWords(faster!.change, faster!.around)).toBe(
     '−107 s, of 6 runs after it: too few to say how exactly',
   );
-  expect(competingWords(slower!.around)).toEqual([
+  expect(competingLines(slower!.around).map(({ words }) => words)).toEqual([
     '16 other jobs were compared: one moved the same way by a tenth or more, the median is 1.00×.',
+    'Not known: how much the job had to do, CPU, spill to disk, executors.',
   ]);
   expect(explanationSummary(explainPage(), [], 'x')).toContain('16 other jobs were compared');
+});
+
+const AT = Date.parse('2026-11-21T03:01:00Z');
+const AROUND: Around = {
+  ...{ runs_before: 9, runs_after: 9, low_seconds: null, high_seconds: null },
+  competing: [
+    competing('load', { ratio: 1.02 }),
+    competing('cpu', { before: 0.31, after: 0.312, ratio: 1.006, unit: 'cores' }),
+    competing('spill', { moved: 1, before: 0, after: 5e9, ratio: null, unit: 'bytes', at: AT }),
+    competing('executors', { moved: 1, before: 8, after: 4, ratio: 0.5, unit: 'executors', at: AT }),
+  ],
+};
+
+test('what the job used: what moved with its instant and lane, what is flat, what is not known and why', () => {
+  expect(competingLines(AROUND)).toEqual([
+    { words: 'Load, how much the job had to do: 1.02×.' },
+    { words: 'Spill to disk went from 0 B to 5.0 GB at 03:01:00.', lane: 'spill' },
+    { words: 'Executors went from 8 to 4 (0.5×) at 03:01:00.', lane: 'executors' },
+    { words: 'CPU flat at 0.31 cores.' },
+    { words: 'Not known: other jobs.' },
+  ]);
+  const failed = competing('cpu', { series: 0, ratio: null, problem: 'no full answer within 5 s' });
+  expect(competingLines({ ...AROUND, competing: [failed] })).toEqual([
+    { words: 'CPU not known: no full answer within 5 s.' },
+    { words: 'Not known: other jobs, how much the job had to do, spill to disk, executors.' },
+  ]);
+  expect(signalsMoved({ ...AROUND, competing: [failed] })).toEqual([]);
+});
+
+test('where no commit is named the verdict offers what moved', () => {
+  const page = explainPage();
+  page.around[0] = AROUND;
+  expect(sentence(page)).toMatch(/^Most likely: 50,000 files/);
+  expect(sentence(page, [label({ kind: 'rejected' })])).toBe(
+    'No commit explains the slowdown from 52 s to 159 s: spill to disk went from 0 B to 5.0 GB at 03:01:00; executors went from 8 to 4 (0.5×) at 03:01:00.',
+  );
+});
+
+test('from which share on a commit is named, and how sure that is, is what the server says', () => {
+  const at = (posterior: number, sure_from: Page['sure_from']) => {
+    const page = explainPage({ sure_from });
+    page.explanation.hypotheses = page.explanation.hypotheses.map((each) =>
+      each.change === 0
+        ? { ...each, posterior: each.commit_id === BURST ? posterior : (1 - posterior) / 2 }
+        : each,
+    );
+    const found = first(page);
+    return [found.confidence, namedIn(found) !== null];
+  };
+  const usual = { strong: 0.85, possible: 0.5, weak: 0.2 };
+  expect(at(0.9, usual)).toEqual(['strong', true]);
+  expect(at(0.45, usual)).toEqual(['weak', false]);
+  expect(at(0.45, { ...usual, possible: 0.4 })).toEqual(['possible', true]);
+  expect(at(0.1, usual)).toEqual(['none', false]);
 });
 
 test('what the server weighed by words that were said is weighed once, and words said since count', () => {

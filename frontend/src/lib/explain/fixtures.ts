@@ -57,6 +57,12 @@ const hypothesis = (change: Partial<Page['explanation']['hypotheses'][number]>) 
   ...change,
 });
 
+type Competing = Page['around'][number]['competing'][number];
+export const competing = (kind: Competing['kind'], change: Partial<Competing> = {}): Competing => ({
+  ...{ kind, series: 1, moved: 0, ratio: 1, before: null, after: null, unit: null, at: null, problem: null },
+  ...change,
+});
+
 export const explainPage = (change: Partial<Page> = {}): Page => ({
   job: 'rollup_customer_events',
   from: FROM,
@@ -148,7 +154,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
   around: [
     {
       ...{ runs_before: 100, runs_after: 49, low_seconds: 105.4, high_seconds: 108.7 },
-      competing: [{ kind: 'jobs', series: 16, moved: 1, ratio: 0.997 }],
+      competing: [competing('jobs', { series: 16, moved: 1, ratio: 0.997 })],
     },
     { runs_before: 49, runs_after: 6, low_seconds: null, high_seconds: null, competing: [] },
   ],
@@ -171,6 +177,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
     ...{ promql: 'spark_job_duration_seconds', sql: 'SELECT committed_at FROM limnograph.snapshots' },
     prometheus: null,
   },
+  sure_from: { strong: 0.85, possible: 0.5, weak: 0.2 },
   ...change,
 });
 

@@ -2,10 +2,10 @@
 import { percent } from '#lib/format/count.ts';
 import { iso, span } from '#lib/format/instant.ts';
 import { casesOf, namedIn, type Hypothesis, type Label, type Page } from './case.ts';
+import { competingLines } from './competing.ts';
 import {
   boundsWords,
   commitWords,
-  competingWords,
   effectWords,
   gradeWords,
   labelWords,
@@ -32,7 +32,7 @@ export function explanationSummary(page: Page, labels: readonly Label[], link: s
     lines.push('', '| explanation | probability | commit |', '| --- | ---: | --- |');
     for (const each of first.hypotheses) lines.push(row(each));
   }
-  if (first) for (const words of competingWords(first.around)) lines.push('', words);
+  if (first) for (const { words } of competingLines(first.around)) lines.push('', plain(words));
   for (const note of page.notes) lines.push('', plain(note));
   return [...lines, '', link, ''].join('\n');
 }

@@ -13,6 +13,7 @@ import {
   type Hypothesis,
   type Page,
 } from './case.ts';
+import { signalsMoved } from './competing.ts';
 
 /** The sentence that stands first. */
 export function verdict(page: Page, first: Case | undefined): string {
@@ -24,12 +25,13 @@ export function verdict(page: Page, first: Case | undefined): string {
   return `${first.confidence === 'strong' ? 'Most likely' : 'Possibly'}: ${what}.`;
 }
 
-function nothingNamed({ change, best }: Case): string {
+function nothingNamed({ change, best, around }: Case): string {
   if (best.told.kind === 'infrastructure')
     return `No commit explains ${sizeOf(change)}: other jobs moved at the same time, so infrastructure most likely does.`;
   if (best.told.kind === 'load')
     return `No commit explains ${sizeOf(change)}: the job's load moved at the same time and most likely does.`;
-  return `No commit explains ${sizeOf(change)}.`;
+  const moved = signalsMoved(around).map(({ words }) => words);
+  return `No commit explains ${sizeOf(change)}${moved.length ? `: ${moved.join('; ')}` : ''}.`;
 }
 
 /** `one append of 50,000 files of 0.9 MB`, as far as it is known. */
@@ -76,17 +78,6 @@ export function boundsWords(
     return `${size} (95 %: ${signed(low_seconds, count)} to ${signed(high_seconds, seconds)})`;
   const [runs, side] = runs_after < runs_before ? [runs_after, 'after'] : [runs_before, 'before'];
   return `${size}, of ${runs === 1 ? 'one run' : `${runs} runs`} ${side} it: too few to say how exactly`;
-}
-
-/** What else moved then, a sentence each. */
-export function competingWords({ competing }: Around): string[] {
-  return competing.map(({ kind, series, moved, ratio: by }) => {
-    const times = `${by.toFixed(2)}×`;
-    if (kind === 'load') return `Load, how much the job had to do: ${times}.`;
-    const jobs = series === 1 ? 'One other job was compared' : `${series} other jobs were compared`;
-    const how = moved === 0 ? 'none moved' : moved === 1 ? 'one moved' : `${moved} moved`;
-    return `${jobs}: ${how} the same way by a tenth or more, the median is ${times}.`;
-  });
 }
 
 /** `coincides with` until a person confirmed it. */

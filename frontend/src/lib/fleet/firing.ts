@@ -1,6 +1,6 @@
 // Alerts that fire, by the table they are about: the fleet shows which of its tables somebody is paged for. Pure.
-import { tablePath } from '#lib/api/names.ts';
-import { refOf, type Alert } from '#lib/alerts/words.ts';
+import { tablePath, type TableRef } from '#lib/api/names.ts';
+import { lookOf, refOf, type Alert } from '#lib/alerts/words.ts';
 
 /** By the path of the table: its alert that fires, of several the first of the list. Alerts without a table stay out. */
 export type Firing = ReadonlyMap<string, Alert>;
@@ -14,13 +14,22 @@ export function firingByTable(alerts: readonly Alert[]): Firing {
   return found;
 }
 
-/** `2 SmallFileProliferation, 1 LakehouseTableStale, 1 of others`: the rules that fire most; a count stays with its name. */
-export function rulesOf(alerts: readonly Alert[], most = 2): string {
+/** Those whose table the list of tables does not flag: nothing but the alert tells of them. */
+export const unflagged = (firing: Firing, flagged: readonly TableRef[]): [path: string, alert: Alert][] => {
+  const paths = new Set(flagged.map(tablePath));
+  return [...firing].filter(([path]) => !paths.has(path));
+};
+
+/** `2 SmallFileProliferation, 1 LakehouseTableStale, 3 of others`: critical rules first, then those that fire most; a
+ * count stays with its name, and nothing is hidden behind "others" that would fit. */
+export function rulesOf(alerts: readonly Alert[], most = 3): string {
   const names = Map.groupBy(
     alerts.filter(({ state }) => state === 'firing'),
     ({ alert_name: name, fingerprint }) => name ?? fingerprint,
   );
-  const sorted = [...names].sort(([, a], [, b]) => b.length - a.length);
+  const critical = (each: readonly Alert[]) =>
+    Number(each.some(({ severity, state }) => lookOf(severity, state).tone === 'crit'));
+  const sorted = [...names].sort(([, a], [, b]) => critical(b) - critical(a) || b.length - a.length);
   const named = sorted.slice(0, most).map(([name, each]) => `${each.length}\u00A0${name}`);
   const others = sorted.slice(most).reduce((sum, [, each]) => sum + each.length, 0);
   return [...named, ...(others ? [`${others}\u00A0of others`] : [])].join(', ');

@@ -13,7 +13,7 @@ export const fleetHeat = (...rows: Partial<Schemas['FleetHeatRow']>[]): Schemas[
   ...{ from: AT - 3 * HOUR_MS, to: AT, total: rows.length, watermark: AT },
   rows: rows.map((own, i) => ({
     ...{ catalog: 'lake', namespace: 'sales', table: i === 0 ? 'customer_events' : `t${i}` },
-    ...{ commits: [0, 0, 0], data_files: [0, 0, 0], alerts: [0, 0, 0] },
+    ...{ commits: [0, 0, 0], data_files: [0, 0, 0], alerts: [0, 0, 0], risk: ['none', 'none', 'none'] },
     ...own,
   })),
 });
@@ -48,6 +48,7 @@ export function fleetRow({ values, deltas, reason, ...own }: Change = {}): Row {
       commits: 24,
       last_committed_at: AT,
       job_duration_seconds: 160,
+      job_p95_seconds: 171,
       ...values,
     },
     deltas: {
@@ -56,6 +57,7 @@ export function fleetRow({ values, deltas, reason, ...own }: Change = {}): Row {
       records: 600_000,
       bytes: 45_000_000_000,
       job_duration_ratio: 3.08,
+      job_p95_ratio: 3.2,
       ...deltas,
     },
     reason: {

@@ -1,20 +1,18 @@
 import '../../app.css';
 import { expect, test } from 'vitest';
-import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
 import type { Alert } from '#lib/alerts/words.ts';
+import type { Schemas } from '#lib/api/client.ts';
 import AttentionList from './AttentionList.svelte';
 import { firingByTable } from './firing.ts';
 import FilterChips from './FilterChips.svelte';
 import FleetTable from './FleetTable.svelte';
-import { AT, fleetHeat, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
+import { AT, fleetRow, HOUR_MS, SNAPSHOT } from './fixtures.ts';
 import { fleetHref, readFleetView } from './question.ts';
 import { queryOf, readViews } from './views.svelte.ts';
 import ColumnMenu from './ColumnMenu.svelte';
 import { USUAL } from './columns.ts';
-import type { Measure } from './heat.ts';
-import HeatMap from './HeatMap.svelte';
 import SavedViews from './SavedViews.svelte';
 import StatusStrip from './StatusStrip.svelte';
 
@@ -122,6 +120,24 @@ test('the strip knows no lag before the first pass, and makes no zero of it', as
   await expect.element(strip).toMatchTextContent(/firing\s*alerts were not read/);
 });
 
+test('the strip counts the tables that the list of attention names, those of alerts too', async () => {
+  const alert = {
+    ...{ alert_name: 'Burst', fingerprint: 'f00d', starts_at: 1, ends_at: null, state: 'firing' as const },
+    table: { catalog: 'lake', table_namespace: 'sales', table: 'carts' },
+  };
+  const screen = await render(StatusStrip, {
+    total: 3,
+    worst: [fleetRow(), CALM],
+    status: undefined,
+    watermark: null,
+    alerts: { rows: [alert], firing: 1 } as unknown as Schemas['AlertsPage'],
+    silent: false,
+  });
+  const strip = screen.getByRole('region', { name: 'Fleet status' });
+  await expect.element(strip).toMatchTextContent(/2\s*of 3 tables need attention/);
+  await expect.element(strip).toMatchTextContent(/1 by an alert alone/);
+});
+
 test('a table that fell silent is counted as stale and its row is faded', async () => {
   const silent = fleetRow({
     table: 'quiet',
@@ -196,48 +212,6 @@ test('stored views that lead elsewhere are left out', () =>
   expect(
     readViews('[{"name":"x","query":"//evil"},{"name":5,"query":""},null,{"name":"ok","query":""}]'),
   ).toEqual([{ name: 'ok', query: '' }]));
-
-const HEAT = fleetHeat(
-  { data_files: [2, 50_000, -3], commits: [1, 2, 0], alerts: [0, 1, 1] },
-  { alerts: null },
-);
-const heatMap = (measure: Measure = 'files', onmeasure: (measure: Measure) => void = () => {}) =>
-  render(HeatMap, { heat: HEAT, measure, onmeasure });
-
-test('the grid of the fleet has a cell a part of the range, and arrows move in it', async () => {
-  const screen = await heatMap();
-  const burst = screen.getByRole('gridcell', { name: /^sales\.customer_events, .*: \+50,000 files$/ });
-  await expect.element(burst).toBeVisible();
-  const grid = screen.getByRole('grid').element() as HTMLElement;
-  grid.focus();
-  await userEvent.keyboard('{ArrowDown}{End}{ArrowRight}');
-  const active = document.getElementById(grid.getAttribute('aria-activedescendant') ?? '');
-  expect(active?.title).toMatch(/^sales\.t1, 02:04/);
-  expect(active?.matches('.on')).toBe(true);
-  expect(await axeFindings()).toEqual([]);
-});
-
-test('the grid shows its numbers when they are asked for', async () => {
-  const screen = await heatMap();
-  await screen.getByRole('button', { name: 'View as table' }).click();
-  await expect.element(screen.getByText('+50k')).toBeVisible();
-  expect(await axeFindings()).toEqual([]);
-});
-
-test('the grid counts what is chosen; alerts of which none was told are not read', async () => {
-  const chosen: string[] = [];
-  const screen = await heatMap('alerts', (measure) => chosen.push(measure));
-  await expect
-    .element(screen.getByRole('button', { name: 'Alerts' }))
-    .toHaveAttribute('aria-pressed', 'true');
-  expect(
-    screen.getByRole('gridcell', { name: /^sales\.customer_events, .*: 1 alert$/ }).elements(),
-  ).toHaveLength(2);
-  expect(screen.getByRole('gridcell', { name: /^sales\.t1, .*: not read$/ }).elements()).toHaveLength(3);
-  await screen.getByRole('button', { name: 'Commits' }).click();
-  expect(chosen).toEqual(['commits']);
-  expect(await axeFindings()).toEqual([]);
-});
 
 test('the columns that were chosen are shown, sorted by the server, and a number that is not known is a dash', async () => {
   const screen = await table('cols=files,delta_share_files,skew&cmp=1d');

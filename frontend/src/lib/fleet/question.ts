@@ -1,7 +1,8 @@
 // The fleet page's address: search parameters to a question and back. Defaults stay out of the address.
 import type { FleetQuestion, FleetSort } from '#lib/api/client.ts';
+import { notOffered } from '#lib/state/unread.ts';
 import { readPeriod, writePeriod } from '#lib/time/period.ts';
-import { readColumns, writeColumns } from './columns.ts';
+import { COLUMNS, readColumns, writeColumns } from './columns.ts';
 import { MEASURES, type Measure } from './heat.ts';
 
 export const PAGE_ROWS = 50;
@@ -40,11 +41,13 @@ const SORTS = new Set<string>([
   'commits',
   'last_commit',
   'job_duration',
+  'job_p95',
   'delta_data_files',
   'delta_delete_files',
   'delta_records',
   'delta_bytes',
   'delta_job_duration',
+  'delta_job_p95',
   'delta_share_data_files',
   'delta_share_delete_files',
   'delta_share_records',
@@ -73,6 +76,16 @@ export function readFleetView(params: URLSearchParams): FleetView {
     heat: MEASURES.find((each) => each === params.get('heat')) ?? MEASURES[0],
   };
 }
+
+/** Names of parameters that say what the page does not know; range and `cmp` are read elsewhere. */
+export const unreadOf = (params: URLSearchParams): string[] =>
+  notOffered(params, {
+    sort: isSort,
+    dir: ['asc', 'desc'],
+    skip: (text) => /^\d+$/.test(text),
+    cols: (text) => text.split(',').every((id) => COLUMNS.some((column) => column.id === id)),
+    heat: MEASURES,
+  });
 
 /** What is looked at differently, not another list. */
 const LOOKS = new Set<string>(['cols', 'heat'] satisfies (keyof FleetView)[]);

@@ -56,8 +56,10 @@ test('cells say the number with its unit, and nothing where it is not known', ()
     deltas: { data_files: null },
   });
   const said = Object.fromEntries(COLUMNS.map((column) => [column.heading, column.cell(row, NOW)]));
-  expect(said['Job']?.text).toBe('160 s');
-  expect(said['Δ job']?.text).toBe('+208 %');
+  expect(said['Job p95']?.text).toBe('171 s');
+  expect(said['Δ p95']?.text).toBe('+220 %');
+  expect(said['Job median']?.text).toBe('160 s');
+  expect(said['Δ median']?.text).toBe('+208 %');
   expect(said['Fresh']?.text).toBe('12 h');
   for (const heading of ['Files', 'Δ files', 'Small', 'Deletes'])
     expect(said[heading]).toMatchObject({ text: null });

@@ -6,7 +6,7 @@ import type { IconName } from '#lib/ui/icons.ts';
 type Row = Schemas['TableRow'];
 type Reason = Schemas['Reason'];
 
-const SHORT: Record<Reason['code'], string> = {
+export const SHORT: Record<Reason['code'], string> = {
   unreadable: 'unreadable',
   job_slower: 'job slower',
   file_burst: 'file burst',

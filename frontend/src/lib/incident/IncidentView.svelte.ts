@@ -45,7 +45,9 @@ export class IncidentView {
   readonly onset = $derived(this.incident ? onsetOf(this.incident) : 0);
   readonly #told = $derived.by(() => {
     const rows = this.incident?.commits ?? [];
-    return rows.length && rows.length < MOST_TOLD ? rows.map((row) => ({ ...row, commits: 1 })) : undefined;
+    return rows.length && rows.length < MOST_TOLD
+      ? rows.map((row) => ({ ...row, commits: 1, expired: null }))
+      : undefined;
   });
   /** Undefined until the commits of the window are known. */
   readonly suspects = $derived.by(() => {

@@ -41,7 +41,15 @@ function commit(minutesBefore: number, added: number, more: Partial<CommitEvent>
       removed_data_files: 0,
     },
     ...{ added_delete_files: 0, added_bytes: added * 900_000, snapshot_id: `${minutesBefore}${added}` },
-    ...{ on_main: true, commits: 1, app_id: null, engine: null, provisional: false, status: 'ok' },
+    ...{
+      on_main: true,
+      commits: 1,
+      expired: null,
+      app_id: null,
+      engine: null,
+      provisional: false,
+      status: 'ok',
+    },
     ...more,
   };
 }
@@ -191,6 +199,15 @@ test('steps of a runbook: words and what changes something first, for the table'
   expect(steps[2]?.code).toBe('SELECT 1 FROM prod.eu.web.clicks.snapshots;');
   expect(ignorableWhen(BOOK)).toBe('A planned backfill.');
 });
+test('a step of a shipped runbook says what its statement does, not only where it is typed', () => {
+  const folder = new URL('../../../../docs/runbooks/', import.meta.url);
+  const texts = readdirSync(folder).flatMap((name) =>
+    stepsOf(readFileSync(new URL(name, folder), 'utf8'), null).map(({ text }) => text),
+  );
+  expect(texts.length).toBeGreaterThan(30);
+  expect(texts.filter((text) => /^(Spark|Trino|PyIceberg|Shell|Run)([,;].*)?$/.test(text))).toEqual([]);
+});
+
 test('a name that is not plain never enters a statement', () => {
   const [, step] = stepsOf(BOOK, { catalog: 'lake', namespace: 'sales', table: "x'); DROP TABLE y; --" });
   expect(step?.code).toContain("'sales.customer_events'");

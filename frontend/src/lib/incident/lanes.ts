@@ -15,6 +15,9 @@ const ABOUT: readonly (readonly [RegExp, string])[] = [
   [/debt|compaction|backlog/i, 'debt'],
   [/schema/i, 'schema'],
   [/record|rows/i, 'records'],
+  [/cpu|load/i, 'cpu'],
+  [/spill/i, 'spill'],
+  [/executor/i, 'executors'],
 ];
 
 export function lanesFor({ alert, expression }: Pick<Incident, 'alert' | 'expression'>): string[] {

@@ -1,5 +1,6 @@
 // What the partitions page keeps in its URL: range, two instants, filter, order. Becomes the server's question.
 import type { PartitionsQuestion, Schemas } from '#lib/api/client.ts';
+import { notOffered } from '#lib/state/unread.ts';
 import { resolveRange, type Range, type RangeText } from '#lib/time/range.ts';
 import { readUrl, writeUrl } from '#lib/time/url.ts';
 
@@ -26,7 +27,8 @@ const LONGEST_S = 731 * 86_400;
 export class PartitionsView {
   #query = $state.raw(new URLSearchParams());
   #now = $state(Date.now());
-  readonly #url = $derived(readUrl(this.#query, this.#now).state);
+  readonly #read = $derived(readUrl(this.#query, this.#now));
+  readonly #url = $derived(this.#read.state);
 
   readonly range: Range = $derived(
     resolveRange(this.#url.range, this.#now) ?? { from: this.#now - DAY_MS, to: this.#now, relative: true },
@@ -44,6 +46,15 @@ export class PartitionsView {
   readonly conditions: Readonly<Record<string, string>> = $derived(
     readConditions(this.#query.get('partition')),
   );
+  /** Names of parameters that are not known. */
+  readonly unread: readonly string[] = $derived([
+    ...this.#read.unread,
+    ...notOffered(this.#query, {
+      sort: SORTS,
+      dir: ['asc', 'desc'],
+      partition: (text) => CONDITIONS.test(text),
+    }),
+  ]);
   readonly filtered = $derived(Object.keys(this.conditions).length > 0);
 
   get text(): RangeText {
@@ -61,14 +72,15 @@ export class PartitionsView {
 
   /** Steps of a minute, so that looking again within it asks the same. */
   get question(): PartitionsQuestion {
-    const minute = (ms: number) => Math.floor(ms / 60_000) * 60_000;
-    const [from, to] = [minute(this.range.from), Math.ceil(this.range.to / 60_000) * 60_000];
+    const minute = (ms: number) => Math.ceil(ms / 60_000) * 60_000;
+    const to = minute(this.range.to);
+    // as wide as the range is: a minute more would make parts of 31 minutes out of a day
+    const from = to - Math.max(60_000, minute(this.range.to - this.range.from));
     const seconds = Math.round((this.at - this.before) / 1_000);
     return {
-      from,
-      to: Math.max(to, from + 60_000),
+      ...{ from, to },
       // a moment that the address names is exact, the present is not
-      at: this.#url.at ?? Math.ceil(this.at / 60_000) * 60_000,
+      at: this.#url.at ?? minute(this.at),
       cmp: Math.min(Math.max(seconds, 1), LONGEST_S),
       sort: this.sort,
       dir: this.direction,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BURST, partitionRow, partitionsPage } from './fixtures.ts';
-import { level, levelFrom, moved } from '#lib/ui/heat.ts';
+import { level, moved } from '#lib/ui/heat.ts';
 import { csv, headline, PartitionsView } from './PartitionsView.svelte.ts';
 import { binName, cumulative, drawn, folded } from './sizes.ts';
 import { filesAt, instantAt, nudged, paths, xOf } from './track.ts';
@@ -18,6 +18,15 @@ test('without instants in the address the range’s ends are compared', () => {
   const view = viewOf(`from=${BURST - 6 * HOUR}&to=${BURST}`);
   expect([view.before, view.at]).toEqual([BURST - 6 * HOUR, BURST]);
   expect(view.question.cmp).toBe(6 * 3600);
+});
+
+test('what is asked is as wide as the range, in whole minutes, wherever in a minute the clock stands', () => {
+  const view = new PartitionsView();
+  view.read(new URLSearchParams('from=now-24h'), BURST + 41_234);
+  const { from, to } = view.question as { from: number; to: number };
+  expect(to - from).toBe(24 * HOUR);
+  expect(to % 60_000).toBe(0);
+  expect(to - (BURST + 41_234)).toBeLessThan(60_000);
 });
 
 test('an instant of the timeline and its period are those of this page', () => {
@@ -77,7 +86,6 @@ test('bins below a megabyte are one, and shares add up to all', () => {
 
 test('a cell is darker by decades; nothing and not read are apart', () => {
   expect([0, 1, 84, 50_084, null].map((n) => level(n, 50_084))).toEqual([0, 1, 2, 4, null]);
-  expect(levelFrom(50_084)[0]).toBe(1);
   expect(moved({ row: 0, column: 0 }, 'ArrowUp', 5, 9)).toEqual({ row: 0, column: 0 });
   expect(moved({ row: 1, column: 3 }, 'End', 5, 9)).toEqual({ row: 1, column: 8 });
   expect(moved({ row: 1, column: 3 }, 'x', 5, 9)).toBeNull();

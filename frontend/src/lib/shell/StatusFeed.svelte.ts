@@ -4,6 +4,7 @@ import { getStatus, type Schemas } from '#lib/api/client.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { afterFirstAnswer } from '#lib/state/first-question.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
+import { keepHours } from '#lib/time/step.ts';
 
 const EVERY_MS = 15_000;
 
@@ -19,6 +20,7 @@ class StatusFeed {
   async refresh(): Promise<void> {
     await this.resource.ask(getStatus);
     if (this.resource.problem === undefined) this.answeredAt = Date.now();
+    if (this.status) keepHours(this.status.hourly_days);
   }
 
   /** Starts asking; the returned function stops it. */

@@ -12,6 +12,7 @@ const NAMES: Record<SourceStatus['kind'], string> = {
   pipeline: 'Pipeline',
   inbox: 'Inbox',
   trino: 'Trino',
+  alertmanager: 'Alertmanager',
 };
 const WORDS: Record<SourceStatus['status'], string> = {
   ok: 'ok',

@@ -1,4 +1,6 @@
-// The lanes that can be shown, in the server's order of display, and the ones it shows unasked; the reader's order and axes.
+// The lanes that can be shown, in the server's order of display, and the ones shown unasked (fewer on a phone); the reader's order
+// and axes.
+import { phone } from '#lib/state/phone.svelte.ts';
 import type { Answer } from '#lib/timeline/lane.ts';
 import { lookOf } from '#lib/timeline/look.ts';
 
@@ -17,15 +19,22 @@ export const ALL_LANES = [
   'manifests',
   'skew',
   'debt',
+  'cpu',
+  'spill',
+  'executors',
 ] as const;
-const DEFAULT_LANES: readonly string[] = ALL_LANES.slice(0, 9);
+export const DEFAULT_LANES: readonly string[] = ALL_LANES.slice(0, 9);
+/** What a phone shows unasked: effect, and what most often causes it. */
+const PHONE_LANES: readonly string[] = ['alerts', 'job_duration', 'commits', 'data_files'];
+/** What is shown unasked here. */
+const usual = (): readonly string[] => (phone.current ? PHONE_LANES : DEFAULT_LANES);
 const RANK: ReadonlyMap<string, number> = new Map(ALL_LANES.map((lane, i) => [lane, i]));
 const rank = (lane: string) => RANK.get(lane) ?? ALL_LANES.length;
 const byRank = (a: string, b: string) => rank(a) - rank(b);
 /** Lanes without an axis of values. */
 const WITHOUT_AXIS: readonly string[] = ['alerts', 'job_runs', 'commits', 'schema'];
 
-export const shownLanes = (asked: readonly string[] | null): readonly string[] => asked ?? DEFAULT_LANES;
+export const shownLanes = (asked: readonly string[] | null): readonly string[] => asked ?? usual();
 
 /** All lanes for the menu: those shown in their order, then the others. */
 export const listedLanes = (asked: readonly string[] | null): readonly string[] => {
@@ -33,9 +42,9 @@ export const listedLanes = (asked: readonly string[] | null): readonly string[] 
   return [...shown, ...ALL_LANES.filter((lane) => !shown.includes(lane))];
 };
 
-/** Null when it is the default. */
+/** Null when it is what is shown unasked. */
 const choice = (lanes: readonly string[]): readonly string[] | null =>
-  lanes.join() === DEFAULT_LANES.join() ? null : lanes;
+  lanes.join() === usual().join() ? null : lanes;
 
 /** The choice with one lane more or less; in a list that nobody reordered, in its place. At least one lane stays. */
 export function toggleLane(asked: readonly string[] | null, lane: string): readonly string[] | null {
@@ -67,14 +76,15 @@ export const topLane = (asked: readonly string[] | null, lane: string): readonly
 /** What is asked of the server: its own order, so that another order is no other question. Null: its default. */
 export function askedLanes(asked: readonly string[] | null): string | null {
   const lanes = asked && [...asked].sort(byRank);
-  return (lanes && choice(lanes)?.join()) ?? null;
+  return lanes === null || lanes.join() === DEFAULT_LANES.join() ? null : lanes.join();
 }
 
 /** The answer with its lanes in the reader's order; one that was just hidden is gone before the next answer comes. */
 export function inOrder(answer: Answer, asked: readonly string[] | null): Answer {
-  if (asked === null) return answer;
-  const lanes = answer.lanes.filter(({ id }) => asked.includes(id));
-  return { ...answer, lanes: lanes.sort((a, b) => asked.indexOf(a.id) - asked.indexOf(b.id)) };
+  if (asked === null && !phone.current) return answer;
+  const wanted = shownLanes(asked);
+  const lanes = answer.lanes.filter(({ id }) => wanted.includes(id));
+  return { ...answer, lanes: lanes.sort((a, b) => wanted.indexOf(a.id) - wanted.indexOf(b.id)) };
 }
 
 export const hasAxis = (lane: string): boolean => !WITHOUT_AXIS.includes(lane);

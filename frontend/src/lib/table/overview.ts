@@ -1,14 +1,13 @@
 // What the overview above a timeline asks for: commits and alerts of all that is known, by the hour for two months, by the day
-// before. Loaded after the page's first answer.
+// before, as far as hours are kept. Loaded after the page's first answer.
 import { getTimeline } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
+import { MAX_WIDTH_MS } from '#lib/time/step.ts';
 import { commitsOf, type Answer, type Lane } from '#lib/timeline/lane.ts';
 import type { Overview } from '#lib/timeline/minimap.ts';
 
 const DAY = 86_400_000;
 const RECENT_DAYS = 60;
-/** As long as hours are kept. */
-const MOST_DAYS = 400;
 
 /** The recent answer with the commits and alerts of before in front. */
 export function joined(recent: Answer, before: Answer): Overview {
@@ -45,5 +44,5 @@ export async function getOverview(name: TableRef, now: number, signal: AbortSign
   const ask = (days: number) =>
     getTimeline(name, { from: to - days * DAY, to, lanes: 'alerts,commits' }, signal);
   const recent = await ask(RECENT_DAYS);
-  return goesOn(recent) ? joined(recent, await ask(MOST_DAYS)) : recent;
+  return goesOn(recent) ? joined(recent, await ask(MAX_WIDTH_MS / DAY)) : recent;
 }

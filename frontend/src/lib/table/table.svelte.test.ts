@@ -24,6 +24,7 @@ const blank = {
   commits: 0,
   last_committed_at: null,
   job_duration_seconds: null,
+  job_p95_seconds: null,
 };
 
 function detail(more: Partial<Schemas['TableDetail']> = {}): Schemas['TableDetail'] {

@@ -7,8 +7,13 @@ export const STEPS: readonly number[] = [
 ];
 /** The narrowest window that can be zoomed to. */
 export const MIN_WIDTH_MS = 60_000;
-/** The widest: as long as roll-ups of hours are kept. */
-export const MAX_WIDTH_MS = 400 * 86_400_000;
+/** The widest: as long as roll-ups of hours are kept. The server's status tells it (`keepHours`); until then what its
+ * settings say by default. */
+export let MAX_WIDTH_MS = 400 * 86_400_000;
+
+export function keepHours(days: number): void {
+  MAX_WIDTH_MS = Math.min(days, MAX_POINTS) * 86_400_000;
+}
 
 /** A window `[from, to)` in epoch milliseconds, both multiples of `step` seconds. */
 export interface Span {

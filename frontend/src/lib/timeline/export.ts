@@ -2,7 +2,7 @@
 import { count } from '#lib/format/count.ts';
 import { csv } from '#lib/format/csv.ts';
 import { instant, iso } from '#lib/format/instant.ts';
-import { commitsOf, isSeries, mainColumn, type Answer } from './lane.ts';
+import { commitsOf, isSeries, mainColumn, medianOf, type Answer, type Value } from './lane.ts';
 import { lookOf } from './look.ts';
 import { changed } from './marks.ts';
 import { weightOf } from './path.ts';
@@ -16,15 +16,19 @@ export function csvOf(answer: Answer): string {
   const lanes = answer.lanes.filter((lane) => isSeries(lane) && lane.status !== 'absent').filter(isSeries);
   const commits = commitsOf(answer);
   const step = answer.range.step * 1000;
-  const head = [
-    'time',
-    ...lanes.map((lane) => (lane.unit ? `${lane.id} (${lane.unit})` : lane.id)),
-    'commits',
-  ];
+  const columns = lanes.flatMap((lane): [name: string, values: readonly Value[]][] => {
+    const unit = lane.unit ? ` (${lane.unit})` : '';
+    const median = medianOf(lane);
+    return [
+      [`${lane.id}${unit}`, mainColumn(lane)],
+      ...(median ? [[`${lane.id} median${unit}`, median] as [string, readonly Value[]]] : []),
+    ];
+  });
+  const head = ['time', ...columns.map(([name]) => name), 'commits'];
   const rows = answer.t.map((at, i) => {
     const here = commits.filter(({ t }) => t >= at && t < at + step);
     const ids = here.map(({ operation, snapshot_id: id }) => `${operation ?? 'unknown'} ${id}`);
-    return [iso(at), ...lanes.map((lane) => mainColumn(lane)[i] ?? null), ids.join('; ')];
+    return [iso(at), ...columns.map(([, values]) => values[i] ?? null), ids.join('; ')];
   });
   return csv([head, ...rows]);
 }

@@ -20,6 +20,10 @@ export const isSeries = (lane: Lane): lane is SeriesLane =>
 /** The column that read-outs and summaries speak of. */
 export const mainColumn = (lane: SeriesLane): readonly Value[] => (lane.kind === 'band' ? lane.mid : lane.v);
 
+/** The median run of a job's lane; undefined where none is known. */
+export const medianOf = (lane: Lane): readonly Value[] | undefined =>
+  lane.kind === 'band' ? (lane.median ?? undefined) : undefined;
+
 /** State of a table holds between commits; samples of Prometheus do not. */
 export const holds = (lane: SeriesLane): boolean =>
   lane.kind === 'step' || (lane.kind === 'band' && lane.source === 'meta');

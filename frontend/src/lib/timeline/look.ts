@@ -30,21 +30,36 @@ export interface Look {
 const NEEDS_PROMETHEUS = 'No measurement of a job on this table. Add [prometheus] and a job to the settings.';
 const NEEDS_RUNS = 'No run of a job on this table is known. Measure the job with limnograph.spark_metrics.';
 const NEEDS_ALERTS = 'No alert was told here yet. Point the webhook of Alertmanager at /api/v1/alertmanager.';
+const NEEDS_SIGNAL =
+  'Nothing measures this of the job. Let Prometheus scrape its Spark, or name a query in [[jobs]] of the settings.';
+const NEEDS_SPILL = 'No query of [[jobs]] in the settings tells what the job spills.';
 const NEEDS_ENTRIES = 'Not computed yet for this table.';
 const byThousands = (value: number) => (value < 1000 ? bytes(value) : bytes(value).replace('.0', ''));
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
-const timeUnit = (most: number) =>
-  most > 3 * DAY ? DAY : most > 3 * HOUR ? HOUR : most > 3 * MINUTE ? MINUTE : 1;
+const TIME_UNITS = [
+  [DAY, 'd'],
+  [HOUR, 'h'],
+  [MINUTE, 'm'],
+] as const;
+const timeUnit = (most: number) => (most > DAY ? DAY : most > HOUR ? HOUR : most > MINUTE ? MINUTE : 1);
 /** From here on minutes read better than seconds. */
 const LONG_JOB = 600;
 const jobTime = (value: number | null) =>
   value !== null && Math.abs(value) >= LONG_JOB ? duration(value) : seconds(value);
+/** Two digits after the point below ten: most jobs keep a few cores busy. */
+const cores = (value: number | null) =>
+  value === null || Math.abs(value) >= 10 ? count(value) : value.toFixed(2);
 /** Coarse: whole minutes from two minutes on. */
 const age = (value: number | null) =>
   duration(value !== null && value >= 2 * MINUTE ? Math.round(value / MINUTE) * MINUTE : value);
-const timeTick = (value: number) => (value === 0 ? '0' : duration(value));
+/** One number and one unit: `1 h 30 m` would stand over the lane's name. */
+function timeTick(value: number): string {
+  const found = TIME_UNITS.find(([unit]) => value >= unit && value % (unit / 2) === 0);
+  if (found) return `${value / found[0]} ${found[1]}`;
+  return value === 0 ? '0' : duration(value);
+}
 
 const BASE: Look = {
   title: '',
@@ -69,7 +84,6 @@ const LOOKS: Record<string, Partial<Look>> = {
     unit: 's',
     tone: 'job',
     height: 120,
-    compactHeight: 64,
     print: jobTime,
     printChange: jobTime,
     printTick: (value) => (value < LONG_JOB ? compact(value) : duration(value)),
@@ -84,14 +98,13 @@ const LOOKS: Record<string, Partial<Look>> = {
     compactHeight: 36,
     absent: NEEDS_RUNS,
   },
-  commits: { title: 'Commits', unit: 'snapshots', height: 60, compactHeight: 52 },
+  commits: { title: 'Commits', unit: 'snapshots', height: 60 },
   schema: { title: 'Schema, spec', unit: 'versions', height: 40, compactHeight: 36 },
   data_files: {
     title: 'Data files',
     unit: 'count, Δ',
     tone: 'files',
     height: 100,
-    compactHeight: 56,
     filled: true,
   },
   file_size: { ...sizes, title: 'File size', unit: 'p10 to p90', height: 76, log: true },
@@ -111,6 +124,17 @@ const LOOKS: Record<string, Partial<Look>> = {
   manifests: { title: 'Manifests', unit: 'count', tone: 'base' },
   skew: { title: 'Partition skew', unit: 'largest / median', print: ratio, printChange: ratio },
   debt: { title: 'Compaction debt', unit: 'files to rewrite', tone: 'files', filled: true },
+  cpu: {
+    title: 'CPU',
+    unit: 'cores busy',
+    tone: 'job',
+    print: cores,
+    printChange: cores,
+    filled: true,
+    absent: NEEDS_SIGNAL,
+  },
+  spill: { ...sizes, title: 'Spill', unit: 'to disk', absent: NEEDS_SPILL },
+  executors: { title: 'Executors', unit: 'of the job', tone: 'job', absent: NEEDS_SIGNAL },
 };
 
 /**

@@ -149,6 +149,9 @@ export function radius(commit: CommitEvent): number {
   return Math.min(8, 4.5 + 0.9 * magnitude);
 }
 
+/** What the table's own expiry took: we know of it, the table no longer does. */
+export const EXPIRED = 'expired, the table no longer has it';
+
 /** One commit in a sentence: a button's name. */
 export function commitText(commit: CommitEvent): string {
   const parts = [`${operationName(commit.operation)} ${clockSeconds(commit.t)} ${zoneAt(commit.t)}`];
@@ -159,6 +162,7 @@ export function commitText(commit: CommitEvent): string {
   if (commit.app_id) parts.push(`by ${commit.app_id}`);
   if (!commit.on_main) parts.push('not on main');
   if (commit.provisional) parts.push('seen just now, not stored yet');
+  if (commit.expired) parts.push(EXPIRED);
   return parts.join(', ');
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { BURST, DAY, NOW, story } from './fixtures/story.ts';
-import { MAX_WIDTH_MS } from '#lib/time/step.ts';
+import { keepHours, MAX_WIDTH_MS } from '#lib/time/step.ts';
 import { commitsOf } from './lane.ts';
 import { Navigation } from './navigation.ts';
 import { timeScale } from './scale.ts';
@@ -53,6 +53,11 @@ describe('range', () => {
     navigation.show(NOW - 2 * MAX_WIDTH_MS, NOW, false);
     const [from, to] = ranges.at(-1) as [number, number];
     expect([to - from, limits]).toEqual([MAX_WIDTH_MS, ['widest']]);
+    keepHours(30);
+    navigation.show(NOW - 400 * 24 * HOUR, NOW, false);
+    const [begin, end] = ranges.at(-1) as [number, number];
+    expect(end - begin).toBe(30 * 24 * HOUR);
+    keepHours(400);
   });
   test('never into the future: zooming out at the right edge goes back in time', () => {
     navigation.zoomAround(NOW, 2, false);

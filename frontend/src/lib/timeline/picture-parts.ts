@@ -25,6 +25,11 @@ export const LIGHT = {
   'op-delete': '#a3195b',
 } as const;
 
+/** Pixels left of the plots. */
+export const HEAD = 176;
+/** Not read yet. */
+export const UNREAD = 'url(#unread)';
+
 const OPERATIONS: Record<string, string> = {
   append: LIGHT.ok,
   overwrite: LIGHT.warn,
@@ -63,16 +68,25 @@ export function short(text: string, most: number): string {
 }
 
 /** The mark of an operation, its middle at a point. */
-export function glyph(operation: string | null, x: number, y: number, size: number, hollow = false): string {
+export function glyph(
+  operation: string | null,
+  x: number,
+  y: number,
+  size: number,
+  look: { hollow?: boolean; expired?: boolean } = {},
+): string {
   const colour = OPERATIONS[operation ?? ''] ?? LIGHT.unknown;
   const shape = operationShape(operation);
+  const { hollow = false, expired = false } = look;
   return element(
     'g',
     {
       transform: `translate(${x - size / 2} ${y - size / 2}) scale(${size / 16})`,
       fill: hollow ? LIGHT.bg : colour,
       stroke: colour,
-      'stroke-width': hollow ? 1.6 : 1,
+      'fill-opacity': expired && !hollow ? 0.25 : 1,
+      'stroke-width': hollow || expired ? 1.6 : 1,
+      ...(expired ? { 'stroke-dasharray': '0.1 2.6', 'stroke-linecap': 'round' } : {}),
       'stroke-linejoin': 'round',
     },
     shape ? element('path', { d: shape }) : element('circle', { cx: 8, cy: 8, r: 4.5 }),

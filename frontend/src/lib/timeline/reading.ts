@@ -4,7 +4,7 @@ import { clock, clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
 import { flagText } from './flags.ts';
-import { holds, isSeries, mainColumn, type Bar, type Lane, type Value } from './lane.ts';
+import { holds, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from './lane.ts';
 import type { Look } from './look.ts';
 import { changed, commitText } from './marks.ts';
 import { weightOf } from './path.ts';
@@ -51,9 +51,15 @@ export function readAt(lane: Lane, look: Look, times: Times, at: number): Readin
   if (lane.kind === 'bars') return readBars(lane, at);
   const value = valueAt(lane, times, at);
   const text = look.print(value);
-  return value === null
-    ? unknown(lane.source === 'meta' ? text : 'no sample')
-    : { text, note: '', value, tone: 'plain' };
+  if (value === null) return unknown(lane.source === 'meta' ? text : 'no sample');
+  const median = medianAt(lane, times, at);
+  return { text, note: median === null ? '' : `p50 ${look.print(median)}`, value, tone: 'plain' };
+}
+
+/** The median run of a job at an instant; null where it is not known. */
+export function medianAt(lane: Lane, times: Times, at: number): Value {
+  const column = medianOf(lane);
+  return column ? sampledAt(times.t, column, at) : null;
 }
 
 function readEvents(events: Extract<Lane, { kind: 'events' }>['events'], at: number): Reading {
@@ -104,16 +110,13 @@ export function summaryOf(lane: Lane, look: Look, t: readonly number[], told: To
     return [eventsSummary(lane.events), ...(lane.flags ?? []).map((flag) => `${flagText(flag)}.`)].join(' ');
   if (lane.kind === 'bars') return barsSummary(lane.bars, look);
   const said = (told?.flags ?? []).map((flag) => `${flag.said}.`);
+  const median = medianOf(lane);
+  if (median) said.unshift(seriesSummary('Median of the newest runs', median, look, t));
   if (told?.expected) said.push(`Expected: ${told.expected.map(look.print).join(' to ')}.`);
-  return [seriesSummary(lane, look, t), ...said].join(' ');
+  return [seriesSummary(look.title, mainColumn(lane), look, t), ...said].join(' ');
 }
 
-function seriesSummary(
-  lane: Extract<Lane, { kind: 'step' | 'line' | 'band' }>,
-  look: Look,
-  t: readonly number[],
-): string {
-  const column = mainColumn(lane);
+function seriesSummary(title: string, column: readonly Value[], look: Look, t: readonly number[]): string {
   let [least, most, last] = [-1, -1, -1];
   for (let i = 0; i < column.length; i++) {
     const value = column[i] as Value;
@@ -122,9 +125,9 @@ function seriesSummary(
     if (most < 0 || value > (column[most] as number)) most = i;
     last = i;
   }
-  if (last < 0) return `${look.title}: no value in this range.`;
+  if (last < 0) return `${title}: no value in this range.`;
   const at = (i: number) => `${look.print(column[i] ?? null)} at ${clock(t[i] as number)}`;
-  return `${look.title}: least ${at(least)}, most ${at(most)}, last ${at(last)} ${zoneAt(t[last] as number)}.`;
+  return `${title}: least ${at(least)}, most ${at(most)}, last ${at(last)} ${zoneAt(t[last] as number)}.`;
 }
 
 function eventsSummary(events: Extract<Lane, { kind: 'events' }>['events']): string {
@@ -145,4 +148,4 @@ function barsSummary(bars: readonly Bar[], look: Look): string {
 
 /** The row of a commit in the table view: its id is text, all digits. */
 export const commitCell = (commit: Parameters<typeof changed>[0]): string =>
-  `${operationName(commit.operation)} ${clockSeconds(commit.t)} ${changed(commit)} ${commit.snapshot_id}`;
+  `${operationName(commit.operation)} ${clockSeconds(commit.t)} ${changed(commit)} ${commit.snapshot_id}${commit.expired ? ' expired' : ''}`;

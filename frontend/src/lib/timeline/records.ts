@@ -1,7 +1,7 @@
 // One lane as rows: instants and values, commits, or spans of a state. The caller says how instants and numbers are written.
 import { csv } from '#lib/format/csv.ts';
 import { iso } from '#lib/format/instant.ts';
-import { isSeries, type Answer, type Lane, type SeriesLane, type Value } from './lane.ts';
+import { isSeries, medianOf, type Answer, type Lane, type SeriesLane, type Value } from './lane.ts';
 
 type Cell = string | number | null;
 
@@ -37,10 +37,12 @@ const EXTREMES = ['least', 'last', 'most'];
 function columnsOf(lane: SeriesLane): [title: string, column: readonly Value[]][] {
   if (lane.kind === 'band') {
     const [low, middle, high] = BANDS[lane.id] ?? EXTREMES;
+    const median = medianOf(lane);
     return [
       [low as string, lane.lo],
       [middle as string, lane.mid],
       [high as string, lane.hi],
+      ...(median ? [['median', median] as [string, readonly Value[]]] : []),
     ];
   }
   const extremes =
@@ -77,6 +79,7 @@ export function recordsOf(answer: Answer, lane: Lane, write: Writing = RAW): Rec
         'files removed',
         'delete files added',
         'application',
+        'expired',
       ],
       rows: lane.events.map((commit) => [
         write.time(commit.t),
@@ -86,6 +89,7 @@ export function recordsOf(answer: Answer, lane: Lane, write: Writing = RAW): Rec
         write.count(commit.removed_data_files),
         write.count(commit.added_delete_files),
         commit.app_id,
+        commit.expired === null ? null : commit.expired ? 'yes' : 'no',
       ]),
     };
   return {

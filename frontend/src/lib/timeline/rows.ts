@@ -4,9 +4,9 @@ import { clockSeconds, dayMonth, zoneAt } from '#lib/format/instant.ts';
 import { zone } from '#lib/state/zone.svelte.ts';
 import { earlierAt, earlierOf } from './compare.ts';
 import type { Frame } from './frame.ts';
-import { isSeries, type Answer, type CommitEvent } from './lane.ts';
-import { lookOf } from './look.ts';
-import { alertsAt, commitCell, readAt } from './reading.ts';
+import { isSeries, medianOf, type Answer, type CommitEvent, type Value } from './lane.ts';
+import { lookOf, type Look } from './look.ts';
+import { alertsAt, commitCell, medianAt, readAt } from './reading.ts';
 
 export const ROWS_A_PAGE = 25;
 
@@ -35,11 +35,17 @@ export function columnsOf(answer: Answer): Column[] {
       title: look.title,
       text: (frame: Frame, at: number) => readAt(lane, look, frame, at).text,
     };
+    const usual = {
+      id: `${lane.id}-median`,
+      title: `${look.title}, median`,
+      text: (frame: Frame, at: number) => known(look, medianAt(lane, frame, at)),
+    };
+    const here = medianOf(lane) ? [now, usual] : [now];
     const earlier = earlierOf(answer, lane);
-    if (!earlier || !answer.cmp) return [now];
+    if (!earlier || !answer.cmp) return here;
     const title = `${look.title} ${duration(answer.cmp.seconds)} earlier`;
     const text = (frame: Frame, at: number) => look.print(earlierAt(earlier, frame.t, at));
-    return [now, { id: `${lane.id}-earlier`, title, text }];
+    return [...here, { id: `${lane.id}-earlier`, title, text }];
   });
   const alerts = answer.lanes.filter((lane) => lane.id === 'alerts' && lane.status !== 'absent');
   return [
@@ -51,6 +57,8 @@ export function columnsOf(answer: Answer): Column[] {
     })),
   ];
 }
+
+const known = (look: Look, value: Value) => (value === null ? 'not known' : look.print(value));
 
 /** Rows of one page, first page 0. A row's numbers are those at its instant; its commits lie in the step that ends there. */
 export function rowsOf(answer: Answer, frame: Frame, page: number): Row[] {

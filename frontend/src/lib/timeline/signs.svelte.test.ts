@@ -69,6 +69,20 @@ test('an explanation flags where its job changed and shades what was expected; w
   expect(find('.expected, [data-flag]')).toBeNull();
 });
 
+test('the median run is a thin line with its own gaps, told in the gutter and in the legend', async () => {
+  const { t } = story();
+  const median = t.map((at) => (at < DAY + HOUR ? null : 54));
+  const { screen } = await show(changed('job_duration', { median }));
+  const line = find('[data-lane=job_duration] path.median') as SVGPathElement;
+  expect(line.getAttribute('d')?.match(/M/g)).toHaveLength(1);
+  expect(line.getBBox().x).toBeGreaterThan(100);
+  expect(getComputedStyle(line).strokeWidth).toBe('1px');
+  expect(find('[data-lane=job_duration] .change')?.textContent).toBe('p50 54 s');
+  await expect.element(screen.getByText('thin: median run')).toBeVisible();
+  await screen.rerender({ answer: story() });
+  expect(find('path.median')).toBeNull();
+});
+
 test('the alert of the address is marked among the others', async () => {
   const bar = (label: string, start: number) => ({
     label,
@@ -93,6 +107,8 @@ test('a limit near what is drawn is a rule line; one far above is told at the ed
   await screen.rerender({ answer: changed('freshness', { target: 86_400 }) });
   expect(Number(rule()?.getAttribute('y1'))).toBeLessThan(0);
   await expect.element(screen.getByText('stale from 1 d ↑')).toBeInTheDocument();
+  await screen.rerender({ answer: changed('freshness', { target: 900, objective: true }) });
+  await expect.element(screen.getByText('objective 15 m')).toBeInTheDocument();
   await screen.rerender({ answer: changed('freshness', { target: null }) });
   expect(rule()).toBeNull();
 });
@@ -116,6 +132,23 @@ test('the trail names the ranges that were zoomed into and leads back', async ()
   await trail.getByRole('button', { name: 'Zoom out again' }).click();
   expect(places).toEqual([1, 0]);
   expect(await axeFindings(trail.element())).toEqual([]);
+  await expect.element(trail.getByRole('button', { name: /^All that is known/ })).not.toBeInTheDocument();
+});
+
+test('the trail begins with all that is known, once that is known and wider than what is in it', async () => {
+  const ranges: number[][] = [];
+  const { screen } = await show(story(), {
+    ...{ trail: [12 * HOUR], ontrail: () => undefined, overview: story({ from: NOW - 24 * HOUR }) },
+    onrange: (from: number, to: number) => ranges.push([from, to]),
+  });
+  const trail = screen.getByRole('navigation', { name: 'Zoom' });
+  await expect.element(trail).toMatchTextContent(/all\s*12 h\s*6 h/);
+  await trail.getByRole('button', { name: /^All that is known, / }).click();
+  expect(ranges).toEqual([[expect.any(Number), NOW]]);
+  expect(ranges[0]?.[0]).toBeLessThan(NOW - 23 * HOUR);
+  expect(await axeFindings(trail.element())).toEqual([]);
+  await screen.rerender({ trail: [30 * HOUR] });
+  await expect.element(trail).toMatchTextContent(/^Zoom\s*1 d 6 h\s*6 h/);
 });
 
 test('a lane that is wanted as a table stands below the lanes, alone, and has the focus', async () => {

@@ -1,8 +1,8 @@
-// What the legend says of marks beside their operations: hollow, ringed, flagged. Only what is drawn.
-import { commitsOf, type Answer } from './lane.ts';
+// What the legend says of marks beside their operations: hollow, dotted, ringed, flagged; and of thin lines. Only what is drawn.
+import { commitsOf, medianOf, type Answer } from './lane.ts';
 
 export interface Sign {
-  readonly look: 'hollow' | 'suspect' | 'flag';
+  readonly look: 'hollow' | 'expired' | 'suspect' | 'flag' | 'median';
   /** In a 16 px box. */
   readonly path: string;
   readonly text: string;
@@ -10,10 +10,17 @@ export interface Sign {
 
 const RING = 'M14 8A6 6 0 1 1 2 8A6 6 0 1 1 14 8Z';
 const TRIANGLE = 'M8 3L13.2 12.5H2.8Z';
+const LINE = 'M0 8H16';
 const CLOTH = 'M4 14V2l8 3.5-8 3.5Z';
 
 /** `noted`: the commit that an explanation or the table's reason names. */
 export function signsOf(answer: Answer, noted: string | null): Sign[] {
+  const median = answer.lanes.some(medianOf);
+  const thin: Sign[] = median ? [{ look: 'median', path: LINE, text: 'thin: median run' }] : [];
+  return [...ofCommits(answer, noted), ...thin];
+}
+
+function ofCommits(answer: Answer, noted: string | null): Sign[] {
   const { from, to } = answer.range;
   const lane = answer.lanes.find(({ kind }) => kind === 'events');
   if (lane?.kind !== 'events') return [];
@@ -23,6 +30,7 @@ export function signsOf(answer: Answer, noted: string | null): Sign[] {
   const signs: Sign[] = [];
   if (isOff)
     signs.push({ look: 'hollow', path: TRIANGLE, text: off ? 'not on the chosen ref' : 'not on main' });
+  if (inside.some(({ expired }) => expired)) signs.push({ look: 'expired', path: TRIANGLE, text: 'expired' });
   if (inside.some(({ snapshot_id: id }) => id === noted))
     signs.push({ look: 'suspect', path: RING, text: 'suspect' });
   if (lane.flags?.some(({ t }) => t >= from && t < to))

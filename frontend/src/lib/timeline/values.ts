@@ -1,5 +1,5 @@
 // The value axis of a lane: all that is drawn in it fits, and the changes under a count of files have room.
-import { mainColumn, type SeriesLane, type Value } from './lane.ts';
+import { mainColumn, medianOf, type SeriesLane, type Value } from './lane.ts';
 import type { Look } from './look.ts';
 import { extent } from './path.ts';
 import { valueScale, type ValueScale } from './scale.ts';
@@ -32,7 +32,12 @@ export function valuesOf(lane: SeriesLane, look: Look, room: Room, earlier?: Ser
   const columns = lane.kind === 'band' ? [lane.lo, lane.mid, lane.hi] : [lane.v, lane.min, lane.max];
   const target = ruleOf(lane, columns);
   const found = extent(
-    [...columns, ...(target === null ? [] : [[target]]), ...(earlier ? [mainColumn(earlier)] : [])],
+    [
+      ...columns,
+      medianOf(lane) ?? null,
+      ...(target === null ? [] : [[target]]),
+      ...(earlier ? [mainColumn(earlier)] : []),
+    ],
     look.log,
   );
   return valueScale({

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import type { RangeText } from '#lib/time/range.ts';
+import { keepHours } from '#lib/time/step.ts';
 import { axeFindings } from '../../test/axe.ts';
 import RangePicker from './RangePicker.svelte';
 
@@ -41,7 +42,11 @@ test('typed ends are checked before they are used', async () => {
   await screen.getByLabelText('To').fill('2026-11-21T03:00Z');
   await userEvent.keyboard('{Enter}');
   await expect.element(screen.getByText(/To must be later/)).toBeVisible();
+  await screen.getByLabelText('From').fill('2015-01-01');
+  await userEvent.keyboard('{Enter}');
+  await expect.element(screen.getByText(/longer than 2,000 days/)).toBeVisible();
   expect(chosen).toEqual([]);
+  await screen.getByLabelText('From').fill('2026-11-21T04:00Z');
   await screen.getByLabelText('To').fill('2026-11-21T05:00Z');
   await userEvent.keyboard('{Enter}');
   expect(chosen).toEqual([{ from: '2026-11-21T04:00Z', to: '2026-11-21T05:00Z' }]);
@@ -52,4 +57,12 @@ test('half a window back keeps the width and becomes absolute', async () => {
   await screen.getByRole('button', { name: 'Back half a window' }).click();
   const half = 3 * 3_600_000;
   expect(chosen).toEqual([{ from: String(FROM - half), to: String(TO - half) }]);
+});
+
+test('how far back hours are kept is what the server’s settings say', async () => {
+  keepHours(90);
+  const { screen, open } = await picker();
+  await open.click();
+  await expect.element(screen.getByText('Hours are kept for 90 days, days before that.')).toBeVisible();
+  keepHours(400);
 });

@@ -1,16 +1,33 @@
-// A grid of cells by time: how dark a cell is, and where the arrow keys lead. Draws nothing.
+// A grid of cells by time: how dark a cell is, which one a pointer is on, and where the arrow keys lead. Draws nothing.
+
+export type Level = 0 | 1 | 2 | 3 | 4;
+
+export interface HeatCell {
+  /** Null: not known. */
+  readonly level: Level | null;
+  /** Less than before. */
+  readonly fewer?: boolean;
+  /** Its number; empty where it is not known. */
+  readonly text: string;
+  readonly said: string;
+}
+
+export interface HeatRow {
+  readonly key: string;
+  readonly name: string;
+  /** The name as short as it may be shown. */
+  readonly text: string;
+  readonly href?: string;
+  readonly cells: readonly HeatCell[];
+}
 
 /** 0: no file, 1 to 4: a quarter each of the largest count's decades, null: not read. */
-export function level(files: number | null, most: number): 0 | 1 | 2 | 3 | 4 | null {
+export function level(files: number | null, most: number): Level | null {
   if (files === null) return null;
   if (files <= 0) return 0;
   const share = Math.log10(1 + files) / Math.log10(1 + Math.max(most, 1));
-  return Math.min(4, Math.max(1, Math.ceil(share * 4))) as 1 | 2 | 3 | 4;
+  return Math.min(4, Math.max(1, Math.ceil(share * 4))) as Level;
 }
-
-/** Smallest count of each of the levels 1 to 4. */
-export const levelFrom = (most: number): number[] =>
-  [0, 1, 2, 3].map((quarter) => Math.max(1, Math.floor((1 + Math.max(most, 1)) ** (quarter / 4))));
 
 export interface Place {
   readonly row: number;
@@ -40,4 +57,11 @@ export function moved({ row, column }: Place, key: string, rows: number, columns
     default:
       return null;
   }
+}
+
+/** The cell of a table's body below a pointer, its first column being names; null: none. */
+export function pointed(event: Event): Place | null {
+  const cell = event.target instanceof Element ? event.target.closest('td') : null;
+  if (!cell) return null;
+  return { row: (cell.parentElement as HTMLTableRowElement).sectionRowIndex, column: cell.cellIndex - 1 };
 }

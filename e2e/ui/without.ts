@@ -1,0 +1,25 @@
+// What the real server answers of the story's lake in which the burst never happened (`limnograph.demo.explained.Without`): the
+// job slows down and its CPU rises, and no commit is near. Two files in `without/`, in the form of the recordings.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { root } from '../browser.ts';
+import type { Recorded } from './recordings.ts';
+import type { Timeline } from './wire.ts';
+
+const told = (name: 'explain' | 'timeline'): unknown =>
+  (JSON.parse(readFileSync(join(root, 'e2e/ui/without', `${name}.json`), 'utf8')) as Recorded).body;
+
+/** Of the night; what else a page asks is answered as ever. */
+export async function withoutBurst(page: Page): Promise<void> {
+  await page.route(/\/explain\?/, (route) => route.fulfill({ json: told('explain') }));
+  await page.route(/\/timeline\?.*step=30/, async (route) => {
+    const url = new URL(route.request().url());
+    const asked = url.searchParams.get('lanes')?.split(',');
+    url.searchParams.delete('lanes');
+    const usual = (await (await route.fetch({ url: url.href })).json()) as Timeline;
+    const { lanes } = told('timeline') as Timeline;
+    const wanted = asked ?? usual.lanes.map(({ id }) => id);
+    await route.fulfill({ json: { ...usual, lanes: lanes.filter(({ id }) => wanted.includes(id)) } });
+  });
+}

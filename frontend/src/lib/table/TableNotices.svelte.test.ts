@@ -1,0 +1,27 @@
+import '../../app.css';
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { Resource } from '#lib/state/Resource.svelte.ts';
+import { story } from '#lib/timeline/fixtures/story.ts';
+import type { Answer } from '#lib/timeline/lane.ts';
+import TableNotices from './TableNotices.svelte';
+import { TimelineView } from './TimelineView.svelte.ts';
+
+async function shown(resolution: string) {
+  const timeline = new Resource<Answer>();
+  const answer = story();
+  timeline.take({ ...answer, lanes: answer.lanes.map((lane) => ({ ...lane, resolution }) as typeof lane) });
+  const view = new TimelineView();
+  view.ref = 'audit';
+  return render(TableNotices, { view, detail: undefined, timeline, onretry: () => undefined });
+}
+
+test('where marks stand for hours of commits the page says that a ref cannot tell them apart', async () => {
+  const screen = await shown('hour');
+  await expect.element(screen.getByRole('note')).toMatchTextContent(/all commits of an hour: what audit/);
+});
+
+test('where each commit is told nothing is said', async () => {
+  const screen = await shown('raw');
+  expect(screen.getByRole('note').elements()).toEqual([]);
+});
