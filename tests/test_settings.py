@@ -58,6 +58,8 @@ def test_only_a_catalog_is_required_and_it_becomes_the_meta_catalog() -> None:
         ({"trino": {"url": "http://trino", "catalog": "lake", "timeout_seconds": 0}}, "trino.timeout_seconds"),
         ({"jobs": [{"name": "a", "prometheus": "other"}]}, "jobs[0].prometheus"),
         ({"jobs": [{"name": "a"}, {"name": ""}]}, "jobs[1].name"),
+        ({"objectives": [{"tables": "", "freshness_seconds": 60}]}, "objectives[0].tables"),
+        ({"objectives": [{"tables": "**", "freshness_seconds": 0}]}, "objectives[0].freshness_seconds"),
         ({"jobs": [{"name": "a"}, {"name": "b"}, {"name": "a"}]}, "jobs[2].name"),
         ({"jobs": [{"name": "a", "select": {"": "prod"}}]}, "jobs[0].select"),
         (
@@ -71,6 +73,21 @@ def test_a_wrong_key_is_named(more: dict, field: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parsed(more)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"catalogz": 1}, "catalogz: unknown key; did you mean catalogs?"),
+        ({"server": {"prot": 1}}, "server.prot: unknown key; did you mean port?"),
+        ({"jobs": [{"name": "a", "promq": "1"}]}, "jobs[0].promq: unknown key; did you mean promql?"),
+        ({"observe": {"weather": 1}}, "observe.weather: unknown key; docs/settings.md lists all keys"),
+    ],
+)
+def test_of_an_unknown_key_the_nearest_one_is_told(more: dict, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parsed(more)
+    assert str(caught.value) == said
 
 
 @pytest.mark.parametrize(

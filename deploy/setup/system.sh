@@ -10,19 +10,19 @@ need() { # need WHY DEBIAN FEDORA MACOS
   debian="$debian $2"; fedora="$fedora $3"; macos="$macos $4"
 }
 
-java17() {
+has_java17() {
   for home in "${JAVA_HOME:-}" /usr/lib/jvm/*17* /opt/homebrew/opt/openjdk@17 /usr/local/opt/openjdk@17 "$(/usr/libexec/java_home -v 17 2>/dev/null || true)" \
     "$(dirname "$(dirname "$(readlink -f "$(command -v java || echo /none/bin/java)")")")"; do
     [ -x "$home/bin/java" ] && "$home/bin/java" -version 2>&1 | grep -q 'version "17' && return 0
   done
   return 1
 }
-chromium() {
+has_chromium() { # not `chromium`: `command -v` would find this function
   [ -x "${CHROMIUM_PATH:-}" ] && return 0
   for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && return 0; done
   [ -d "/Applications/Google Chrome.app" ]
 }
-postgres() {
+has_postgres() {
   command -v initdb >/dev/null && return 0
   for program in /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql@*/bin/initdb /usr/local/opt/postgresql@*/bin/initdb; do
     [ -x "$program" ] && return 0
@@ -30,13 +30,13 @@ postgres() {
   return 1
 }
 
-java17 || need "Spark 4.1 runs on Java 17" openjdk-17-jre-headless java-17-openjdk-headless openjdk@17
+has_java17 || need "Spark 4.1 runs on Java 17" openjdk-17-jre-headless java-17-openjdk-headless openjdk@17
 python3 -c 'import ensurepip, venv' 2>/dev/null || need "the virtual environment" python3-venv python3 python@3.13
-chromium || need "browser tests" chromium chromium "--cask google-chrome"
+has_chromium || need "browser tests" chromium chromium "--cask google-chrome"
 command -v prometheus-alertmanager >/dev/null || command -v alertmanager >/dev/null ||
   need "tests of alerts, and the demo's" prometheus-alertmanager golang-github-prometheus-alertmanager alertmanager
 command -v mvn >/dev/null || need "the neighbours in make test-stack" maven maven maven
-postgres || need "tests of a PostgreSQL catalog" postgresql postgresql-server postgresql@15
+has_postgres || need "tests of a PostgreSQL catalog" postgresql postgresql-server postgresql@15
 
 [ -n "$debian" ] || exit 0
 if [ "${1:-}" != --check ] && { [ "$(id -u)" = 0 ] || [ "${CI:-}" = true ]; } && command -v apt-get >/dev/null; then

@@ -295,6 +295,49 @@ def test_a_load_that_metrics_do_not_tell_is_missing_and_said_so() -> None:
     assert any("how much the job had to do is not known" in note for note in found["notes"])
 
 
+def test_what_the_job_used_is_told_beside_the_verdict_and_weighs_nothing() -> None:
+    """CPU doubles with the job; executors leave four minutes before it; nobody tells what it spilled."""
+    times = [(NOW - 30 * HOUR + n * MINUTE) // 1000 for n in range(30 * 60)]
+    cpu = Series({}, times, [0.9 if at * 1000 >= SLOW else 0.3 for at in times])
+    workers = Series({}, times, [4.0 if at * 1000 >= SLOW - 4 * MINUTE else 8.0 for at in times])
+    configured = ConfiguredJob(name="churn", reads=("lake.sales.*",), cpu="cpu", executors="workers")
+    source = MemoryMetrics("main", {"cpu": [cpu], "workers": [workers]})
+    made, plain = parts(burst(), source, configured=(configured,)), parts(burst())
+    for each in (made, plain):
+        asyncio.run(each.runs.accept(runs("churn", 60, 2.5)))
+    found, bare = get(made), get(plain)
+    used = {each["kind"]: each for each in found["around"][0]["competing"]}
+    assert (used["cpu"]["before"], used["cpu"]["after"], used["cpu"]["unit"]) == (0.3, 0.9, "cores")
+    assert (used["executors"]["before"], used["executors"]["after"]) == (8, 4)
+    assert SLOW - 5 * MINUTE < used["executors"]["at"] * 1000 < SLOW
+    assert (used["spill"]["series"], used["spill"]["ratio"]) == (0, None)
+    [first, *_] = found["explanation"]["hypotheses"]
+    assert any("executors went from 8 to 4" in each["text"] for each in first["evidence"] if each["part"] == "signal")
+    assert not any("CPU" in each["text"] for each in first["evidence"])
+    assert first["posterior"] == bare["explanation"]["hypotheses"][0]["posterior"]
+    assert found["explanation"]["blamed"] == [str(BIG)]
+
+
+def test_what_the_job_used_is_not_known_while_metrics_do_not_answer_and_why_is_told() -> None:
+    source = MemoryMetrics("main", {})
+    source.failure = SourceUnavailable("main", "connection refused")
+    configured = ConfiguredJob(name="churn", reads=("lake.sales.*",), cpu="cpu")
+    made = parts(burst(), source, configured=(configured,))
+    asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
+    used = {each["kind"]: each for each in get(made)["around"][0]["competing"]}
+    assert (used["cpu"]["series"], used["cpu"]["ratio"]) == (0, None)
+    assert "connection refused" in used["cpu"]["problem"]
+
+
+@pytest.mark.parametrize("guilty", [True, False])
+def test_the_page_says_from_which_posterior_on_its_word_of_confidence_is_said(*, guilty: bool) -> None:
+    found = get(told(burst(guilty=guilty), runs("churn", 60, 2.5)))
+    commits = [each["posterior"] for each in found["explanation"]["hypotheses"] if each["kind"] == "commit"]
+    said = [word for word, least in found["sure_from"].items() if max(commits) >= least]
+    assert next(iter(said), "none") == found["explanation"]["confidence"]
+    assert bool(found["explanation"]["blamed"]) == (max(commits) >= found["sure_from"]["possible"])
+
+
 def test_labels_of_the_meta_table_are_shown_once_with_those_of_the_inbox() -> None:
     engine = burst()
     fact = LabelFact(event_id="e", at=NOW, kind="rejected", table_uuid=UUID, snapshot_id=BIG)

@@ -10,7 +10,8 @@ import pytest
 
 from limnograph.api.openapi import document
 
-ALL = sorted((Path(__file__).parents[2] / "e2e/ui/recorded").glob("*.json"))
+_UI = Path(__file__).parents[2] / "e2e/ui"
+ALL = [*sorted((_UI / "recorded").glob("*.json")), *sorted((_UI / "without").glob("*.json"))]
 REDIRECTS = [file for file in ALL if json.loads(file.read_text())["status"] == 303]
 RECORDED = [file for file in ALL if file not in REDIRECTS]
 FREE = "/api/v1/alerts/resolve"

@@ -1,8 +1,12 @@
 """`limnograph doctor`: a line for every part with its remedy; one failure hides no other; exit 1 when required."""
 
 import json
+import threading
 import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 from click.testing import CliRunner
@@ -68,6 +72,54 @@ def test_sources_that_fail_warn_because_pages_come_without_them(tmp_path) -> Non
     ):
         assert found[name]["status"] == "warn"
         assert key in found[name]["remedy"]
+
+
+class Queries(BaseHTTPRequestHandler):
+    """A Prometheus that refuses `bad(`, has nothing for `nothing`, and one series for all else."""
+
+    def do_POST(self) -> None:
+        asked = parse_qs(self.rfile.read(int(self.headers.get("content-length", 0))).decode())
+        (query,), (at,) = asked["query"], asked["start"]
+        found = [] if query == "nothing" else [{"metric": {}, "values": [[float(at), "3"]]}]
+        body: dict[str, object] = {"status": "success", "data": {"resultType": "matrix", "result": found}}
+        if query == "bad(":
+            body = {"status": "error", "errorType": "bad_data", "error": "unclosed left parenthesis"}
+        answer = json.dumps(body).encode()
+        self.send_response(400 if query == "bad(" else 200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_given: object) -> None:
+        """Silent."""
+
+
+@pytest.fixture
+def prometheus() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Queries)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f'[prometheus.main]\nurl = "http://127.0.0.1:{server.server_port}"\n'
+    server.shutdown()
+    server.server_close()
+
+
+def test_queries_of_jobs_are_asked_and_one_that_is_refused_is_named(tmp_path, prometheus) -> None:
+    Iceberg(tmp_path).fill(ROWS, LOG)
+    jobs = (
+        '[[jobs]]\nname = "churn"\ncpu = "churn_cores"\nspill = "nothing"\n'
+        '[[jobs]]\nname = "rollup"\nload = "rows"\nexecutors = "bad("\n[[jobs]]\nname = "plain"\n'
+    )
+    code, found = asked(settings(tmp_path, prometheus + jobs))
+    assert code == 0
+    assert found["queries of churn"]["status"] == "ok"
+    assert found["queries of churn"]["detail"] == "cpu 1 series, spill no series"
+    refused = found["queries of rollup"]
+    assert refused["status"] == "warn"
+    assert "executors: " in refused["detail"]
+    assert "unclosed" in refused["detail"]
+    assert refused["remedy"] == "fix the query in [[jobs]] of rollup"
+    assert "queries of plain" not in found
 
 
 def test_every_part_has_one_line_and_what_is_not_well_says_what_to_do(tmp_path) -> None:

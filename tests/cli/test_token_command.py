@@ -87,3 +87,9 @@ def test_a_damaged_file_lets_nobody_in_and_is_not_written_over(run, tmp_path) ->
 def test_an_expiry_is_a_span_or_a_date(text, seconds) -> None:
     assert expiry(text, NOW) == NOW + seconds * SECOND
     assert expiry("2027-01-31", NOW) == 1_801_353_600 * SECOND
+
+
+@pytest.mark.parametrize("verb", [[], ["create"]])
+def test_the_example_can_be_copied_as_one_line(verb) -> None:
+    told = CliRunner().invoke(command, [*verb, "--help"], terminal_width=80).stdout
+    assert "  limnograph token create alertmanager --scope webhook --expires 365d\n" in told

@@ -26,7 +26,7 @@ from limnograph.services import job_lanes, templates
 from limnograph.services.explain_controls import controls, told_of
 from limnograph.services.jobs import ConfiguredJob, Jobs
 from limnograph.services.metrics import Metrics
-from limnograph.services.paces import slowest
+from limnograph.services.paces import ends, slowest
 from limnograph.services.runs import Runs
 from serving_kit import FixedClock, MemoryInbox, lake, parts, row
 from serving_kit import client as browsers
@@ -53,6 +53,12 @@ def samples() -> Iterator[tuple[int, float]]:
             yield at, 160.0 if at >= SLOW else 52.0
 
 
+def executors() -> Iterator[tuple[str, int]]:
+    """Labels as Spark shows its executors, and how many cores each keeps busy."""
+    for executor, cores in (("driver", 0), ("1", 2), ("2", 1)):
+        yield f'application_id="app-1",application_name="churn",executor_id="{executor}"', cores
+
+
 def openmetrics() -> str:
     lines = ["# TYPE spark_job_duration_seconds gauge"]
     lines += [f"spark_job_duration_seconds{{{LABELS}}} {value} {at}" for at, value in samples()]
@@ -63,6 +69,11 @@ def openmetrics() -> str:
         lines.append(f"spark_job_last_finished_timestamp_seconds{{{LABELS}}} {at // 180 * 180} {at}")
     lines.append("# TYPE spark_job_runs counter")
     lines += [f'spark_job_runs_total{{{LABELS},status="ok"}} {(at - START) // 180} {at}' for at, _ in samples()]
+    lines.append(f"# TYPE {templates.TASKS} gauge")
+    lines += [f"{templates.TASKS}{{{labels}}} {cores} {at}" for labels, cores in executors() for at, _ in samples()]
+    lines.append(f"# TYPE {templates.BUSY.removesuffix('_total')} counter")
+    for labels, cores in executors():
+        lines += [f"{templates.BUSY}{{{labels}}} {cores * (at - START)} {at}" for at, _ in samples()]
     lines.append("# TYPE ratio gauge")
     lines += [f"ratio {v} {START + i * 30}" for i, v in enumerate(["1", "NaN", "+Inf", "2"])]
     return "\n".join([*lines, "# EOF", ""])
@@ -178,11 +189,9 @@ def lanes(prometheus, step: int):
         band = await job_lanes.duration(jobs, NAME, chosen, span)
         runs = await job_lanes.runs(jobs, NAME, chosen, span)
         writer = await jobs.job_of_application("app-1", (END - 600) * 1000)
-        pace = slowest(
-            await client.range(
-                RangeQuery(templates.median_duration_by_table(1800), (END - 4 * 3600) * 1000, (END - 60) * 1000, 14_340)
-            )
-        )
+        queries = templates.median_duration_by_table(1800), templates.p95_duration_by_table(1800)
+        instants = (END - 4 * 3600) * 1000, (END - 60) * 1000, 14_340
+        pace = slowest(*[ends(await client.range(RangeQuery(promql, *instants))) for promql in queries])
         await client.aclose()
         return linked, band, runs, writer, pace
 
@@ -199,7 +208,7 @@ def test_job_lanes_over_a_real_prometheus(prometheus) -> None:
     assert value[(SLOW + 600) * 1000] == 160
     assert band.status == "ok"
     assert writer == "churn"
-    assert pace[NAME].ratio == pytest.approx(160 / 52)
+    assert pace[NAME].ratio == pace[NAME].p95_ratio == pytest.approx(160 / 52)
     finished = [bar.end for bar in runs.bars]
     assert finished == sorted(finished)
     assert {round((bar.end - bar.start) / 1000) for bar in runs.bars} == {52, 160}
@@ -341,6 +350,26 @@ def test_a_query_of_the_settings_that_is_wrong_blanks_no_other_lane(prometheus) 
     assert (duration.status, duration.problem.type) == ("error", "source-rejected")
     assert runs.status == "ok"
     assert runs.bars
+
+
+@pytest.mark.prometheus
+def test_spark_s_own_series_tell_busy_cores_and_executors_without_the_driver(prometheus) -> None:
+    span = TimeRange.parse((START + 600) * 1000, (START + 2400) * 1000, 60)
+
+    async def run() -> list:
+        client = PrometheusClient("main", prometheus)
+        jobs = (ConfiguredJob(name="churn", reads=(str(NAME),)), ConfiguredJob(name=ODD, reads=(str(NAME),)))
+        made = parts(lake([row(1, START * 1_000_000)]), client, FixedClock(END * 1_000_000), configured=jobs)
+        asked = ("cpu", "spill", "executors")
+        found = [await made.backend.timelines.answer(NAME, span, asked, job.name, None) for job in jobs]
+        await client.aclose()
+        return found
+
+    churn, odd = asyncio.run(run())
+    cpu, spill, executors = churn.lanes
+    assert {round(value, 2) for value in cpu.v} == {3.0}
+    assert (set(executors.v), spill.status) == ({2.0}, "absent")
+    assert {lane.status for lane in odd.lanes} == {"absent"}, "a hostile name is quoted, and selects nothing"
 
 
 @pytest.mark.prometheus

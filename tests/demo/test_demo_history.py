@@ -12,7 +12,7 @@ from lakes import Lake
 from limnograph.demo.backfill import main_history, table_families
 from limnograph.demo.calendar import DAY, MINUTE, Calendar
 from limnograph.demo.commits import Mark, Place, make_appends, mark, open_table
-from limnograph.demo.plan import Append, Files, Writer
+from limnograph.demo.steps import Append, Files, Writer
 from limnograph.demo.timeshift import Catalog, Stage, local, moved, shift
 
 WRITER = Writer("app-1", "ingest", "svc")

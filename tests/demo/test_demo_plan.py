@@ -5,18 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from limnograph.demo.calendar import DAY, HOUR, MINUTE, Calendar
-from limnograph.demo.plan import (
-    BURST_FILES,
-    FILES_BEFORE,
-    STORY_TABLE,
-    Append,
-    Compaction,
-    Rows,
-    Statement,
-    TablePlan,
-    tables,
-)
+from limnograph.demo.plan import BURST_FILES, FILES_BEFORE, STORY_TABLE, tables
 from limnograph.demo.signals import SLOWER, load_at, runs
+from limnograph.demo.steps import Append, Compaction, Rows, Statement, TablePlan
 
 MOMENTS = (
     "2026-11-21T06:00:00",

@@ -104,6 +104,27 @@ def test_an_alert_that_both_sources_forgot_is_unknown_since_they_had_it_last() -
     assert [one["status"] for one in get(made, f"/alerts/{MARK}")["transitions"]] == ["firing"]
 
 
+def test_the_status_tells_how_asking_alertmanager_went() -> None:
+    def told_of() -> Any:
+        return next((one for one in get(made, "/status")["sources"] if one["kind"] == "alertmanager"), None)
+
+    made = world()
+    assert told_of() is None, "not configured"
+    manager = Manager()
+    made = world(active=manager)
+    assert (told_of()["status"], told_of()["age_s"]) == ("ok", None)
+    assert told_of()["detail"] == "asked once an alert is open"
+    told(made)
+    after(made, MINUTE)
+    made.backend.clock.micros += 30 * SECOND
+    assert (told_of()["status"], told_of()["age_s"], told_of()["detail"]) == ("ok", 30.0, None)
+    manager.away = True
+    after(made, MINUTE)
+    assert told_of()["status"] == "error"
+    assert told_of()["age_s"] == 90.0
+    assert "away" in told_of()["detail"]
+
+
 @pytest.mark.parametrize("which", ["alertmanager", "prometheus"])
 def test_one_source_that_still_has_it_is_enough(which: str) -> None:
     manager, prometheus = Manager(has=which == "alertmanager"), Prometheus("main", {})

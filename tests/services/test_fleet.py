@@ -109,6 +109,27 @@ def test_a_job_is_slower_only_when_it_was_measured_and_says_the_numbers() -> Non
     assert only(parts(lake([row(1, NOW - HOUR)]))).values.job_duration_seconds is None
 
 
+def reader(table: str, before_s: float, now_s: float) -> Series:
+    labels = {"catalog": "lake", "table_namespace": "sales", "table": table, "job_name": f"of-{table}"}
+    return Series(labels, [START + 3_600_000, NOW // 1000], [before_s, now_s])
+
+
+def test_what_95_of_100_runs_stay_below_is_told_beside_the_median_and_sorted_by() -> None:
+    told = {
+        templates.median_duration_by_table(3_600): [reader("a", 50, 100), reader("b", 50, 90), reader("c", 50, 80)],
+        templates.p95_duration_by_table(3_600): [reader("a", 100, 110), reader("b", 60, 180)],
+    }
+    rows = [row(i, NOW - HOUR, i, table_uuid=str(uuid.UUID(int=i)), table=name) for i, name in enumerate("abc", 1)]
+    made = parts(lake(rows), MemoryMetrics("main", told))
+
+    def by(sort: str) -> list[tuple[str, float | None, float | None]]:
+        found = page(made, sort=sort).rows
+        return [(each.table, each.values.job_p95_seconds, each.deltas.job_p95_ratio) for each in found]
+
+    assert by("job_p95") == by("delta_job_p95") == [("b", 180, 3.0), ("a", 110, 1.1), ("c", None, None)]
+    assert [each.values.job_duration_seconds for each in page(made, sort="job_duration").rows] == [100, 90, 80]
+
+
 def test_a_failing_metrics_source_leaves_the_fleet_alone() -> None:
     source = slow_source(160.0)
     source.failure = SourceUnavailable("main", "down")

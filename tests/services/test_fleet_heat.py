@@ -29,6 +29,7 @@ def test_a_part_after_the_watermark_is_not_known_instead_of_calm() -> None:
     (found,) = heat(parts(lake(rows))).rows
     assert found.commits == [0, 0, 1, 0] + [None] * 44
     assert found.data_files == [0, 0, 2, 0] + [None] * 44
+    assert found.risk == ["none"] * 4 + [None] * 44
 
 
 def test_an_alert_stands_in_every_part_in_which_it_fired() -> None:
@@ -52,4 +53,17 @@ def test_the_worst_thirty_that_match_are_shown_and_all_are_counted() -> None:
 def test_a_name_that_could_never_be_read_has_nothing_to_tell() -> None:
     unreadable = change("unreadable", NOW - HOUR, "bad-metadata", table_uuid=None, subject="lake.sales.orders")
     (found,) = heat(parts(lake([], [unreadable]))).rows
-    assert set(found.commits) == set(found.data_files) == {None}
+    assert set(found.commits) == set(found.data_files) == set(found.risk) == {None}
+
+
+def test_risk_is_the_reason_of_each_part_and_not_known_before_a_table_was_or_while_it_could_not_be_read() -> None:
+    part = 30 * 60 * SECOND
+    burst = row(2, START + 5 * part + 1, 50_010, parent_id=1, added_data_files=50_000)
+    found = heat(parts(lake([row(1, START + 2 * part, 10), burst]))).rows[0].risk
+    assert found[:2] == [None, None]
+    assert found[2:5] == ["none"] * 3
+    assert found[5] == "file_burst"
+    assert "file_burst" not in found[6:]
+    broken = change("unreadable", NOW - 2 * part, "bad-metadata")
+    found = heat(parts(lake([row(1, START + 2 * part, 10), burst], [broken]))).rows[0].risk
+    assert found == [None] * 46 + ["unreadable"] * 2

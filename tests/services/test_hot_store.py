@@ -59,6 +59,7 @@ def hanging(made: HotStore, engine: Hanging) -> Iterator[None]:
 
 def meta_status(made) -> SourceStatus:
     status = asyncio.run(made.backend.status.status())
+    assert status.hourly_days == 400
     return next(source for source in status.sources if source.kind == "meta")
 
 

@@ -17,7 +17,7 @@ from memory_meta import MemoryMetaStore
 
 SERIES = [f"u{number}" for number in range(6)]
 NAMES = [TableName("lake", "sales", f"t{number}") for number in range(5)]
-KINDS = ("schema", "property", "ref", "named", "dropped", "first_seen", "gap", "unreadable", "upgraded")
+KINDS = ("schema", "property", "ref", "named", "dropped", "first_seen", "gap", "unreadable", "upgraded", "retained")
 
 
 def rows_of(seed: int, count: int = 150) -> list[ChangeFact]:

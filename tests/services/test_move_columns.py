@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from limnograph.domain.asked import FleetQuery
-from limnograph.services import fleet_heat, numbers, reasons
+from limnograph.services import fleet_heat, numbers, reasons, table_view
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL
 from limnograph.services.lake import Facts
 from limnograph.services.move_columns import MoveColumns
-from limnograph.services.reasons import usual_interval_s
 from limnograph.services.segments import Segments
 from limnograph.services.standings import Standings
+from limnograph.services.table_view import usual_interval_s
 from limnograph.services.thresholds import Thresholds
 from serving_kit import HOUR, NOW, SECOND, UUID, lake, moved, parts, row
 
@@ -93,7 +93,7 @@ def test_the_order_of_the_fleet_is_that_of_the_reasons_that_its_rows_give(seed: 
         query = FleetQuery(start=start // 1000, end=(start + 90 * 60 * SECOND) // 1000)
         shown = asyncio.run(made.backend.fleet.page(query)).rows
         span = query.start * 1000, query.end * 1000
-        seen = [(t, reasons.view(History(t), *span, None, Thresholds())) for t in tables]
+        seen = [(t, table_view.view(History(t), *span, None, Thresholds())) for t in tables]
         keys = {t.name.table: reasons.attention(reasons.reason(view)) for t, view in seen}
         assert [keys[one.table] for one in shown] == sorted(keys.values())
         views = {t.name.table: view for t, view in seen}
@@ -118,6 +118,11 @@ def test_each_part_of_a_range_holds_what_the_histories_say(seed: int) -> None:
         assert shown[table.name.table].commits == [int(((times >= a) & (times < b)).sum()) for a, b in parts_of]
         changes = [None if a is None or b is None else b - a for a, b in pairwise(held)]
         assert shown[table.name.table].data_files == changes
+        told = [reasons.reason(table_view.view(own, a, b, None, Thresholds())).code for a, b in parts_of]
+        risks = [
+            None if c == "none" and own.main_at(b - 1) is None else c for c, (_, b) in zip(told, parts_of, strict=True)
+        ]
+        assert shown[table.name.table].risk == risks
 
 
 def test_a_table_that_changed_is_looked_at_again_and_the_others_are_not_lost() -> None:

@@ -16,6 +16,7 @@ from limnograph.domain.timeline import LANES
 from limnograph.services import page_metrics, templates
 from limnograph.services.alert_pending import selection
 from limnograph.services.jobs import ConfiguredJob
+from limnograph.services.objectives import FreshnessObjectives
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
 
 NAME = TableName("lake", "sales", "orders")
@@ -105,6 +106,16 @@ def test_the_age_from_which_a_table_is_stale_is_a_rule_line_once_its_pace_is_kno
     assert target([NOW - 2 * HOUR, NOW - HOUR]) is None
 
 
+def test_the_age_that_the_settings_promise_is_the_rule_line_also_where_no_pace_is_known() -> None:
+    promised = FreshnessObjectives([("lake.hr.*", 60.0), ("lake.sales.*", 900.0), ("**", 5.0)])
+    lane = ask(parts(story(), objectives=promised))["lanes"]["freshness"]
+    assert (lane["target"], lane["objective"]) == (900.0, True)
+    usual = ask(parts(story()))["lanes"]["freshness"]
+    assert (usual["target"], usual["objective"]) == (None, False)
+    assert promised(TableName("lake", "web", "clicks")) == 5.0
+    assert FreshnessObjectives()(NAME) is None
+
+
 def test_versions_say_what_changed_by_field_id() -> None:
     log = [
         schema(0, NOW - 9 * HOUR, (1, "uid", "int"), (2, "tmp", "string")),
@@ -169,6 +180,19 @@ def test_job_duration_stands_on_the_same_axis_and_nan_is_a_gap() -> None:
     assert at(lane["mid"], NOW - 2 * HOUR + MINUTE) == 160
     assert lane["mid"][5] is None
     assert "spark_job_duration_seconds" in lane["query"]["promql"]
+
+
+def test_the_median_of_the_settings_stands_beside_the_line_and_its_failure_costs_it_alone() -> None:
+    job = ConfiguredJob(name="churn", reads=CHURN.reads, promql="p95", median="p50")
+    times = list(range(SPAN.start, SPAN.end, 60_000))
+    told = {text: [Series({}, times, [value] * len(times))] for text, value in (("p95", 160.0), ("p50", 52.0))}
+
+    def lane(series: dict[str, list[Series]]) -> Any:
+        return ask(parts(story(), MemoryMetrics("main", series), configured=(job,)))["lanes"]["job_duration"]
+
+    both, one = lane(told), lane({"p95": told["p95"]})
+    assert (both["status"], both["mid"][7], both["median"][7]) == ("ok", 160, 52)
+    assert (one["status"], one["mid"][7], one["median"]) == ("ok", 160, None)
 
 
 def test_of_several_servers_none_is_linked_unless_the_settings_name_the_job_s() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,13 @@ def watcher(folder: HudiFolder, tmp_path: Path) -> Watcher:
     )
 
 
+def table(tmp_path: Path, version: int) -> HudiFolder:
+    """A table whose commits begin two hours ago: inside the watcher's window, whatever day it is."""
+    folder = HudiFolder(tmp_path / "t", version)
+    folder.clock = datetime.now(UTC) - timedelta(hours=2)
+    return folder
+
+
 def told(watching: Watcher) -> tuple[list[SnapshotFact], list[ChangeFact]]:
     messages = list(watching.round())
     assert messages[-1].failed == []
@@ -35,7 +43,7 @@ def told(watching: Watcher) -> tuple[list[SnapshotFact], list[ChangeFact]]:
 
 @VERSIONS
 def test_a_hudi_table_is_told_instant_by_instant(tmp_path: Path, version: int) -> None:
-    folder = HudiFolder(tmp_path / "t", version)
+    folder = table(tmp_path, version)
     first = folder.commit(Stat("a", 1000, 10))
     watching = watcher(folder, tmp_path)
     snapshots, changes = told(watching)
@@ -53,7 +61,7 @@ def test_a_hudi_table_is_told_instant_by_instant(tmp_path: Path, version: int) -
 
 @VERSIONS
 def test_archiving_and_cleaning_are_no_news(tmp_path: Path, version: int) -> None:
-    folder = HudiFolder(tmp_path / "t", version)
+    folder = table(tmp_path, version)
     first = folder.commit(Stat("a", 1000, 10))
     folder.commit(Stat("a", 1001, 10, prev=first))
     watching = watcher(folder, tmp_path)
@@ -65,7 +73,7 @@ def test_archiving_and_cleaning_are_no_news(tmp_path: Path, version: int) -> Non
 
 @VERSIONS
 def test_a_rollback_moves_main_back_and_a_savepoint_is_a_tag(tmp_path: Path, version: int) -> None:
-    folder = HudiFolder(tmp_path / "t", version)
+    folder = table(tmp_path, version)
     first = folder.commit(Stat("a", 1000, 10))
     second = folder.commit(Stat("a", 1001, 10, prev=first))
     watching = watcher(folder, tmp_path)

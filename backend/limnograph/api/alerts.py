@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
 from limnograph.api import parameters as p
+from limnograph.api import values as v
 from limnograph.api.access import OPEN, READ, WEBHOOK
 from limnograph.api.events import unpacked
 from limnograph.api.problems import documented
@@ -68,7 +69,7 @@ def list_alerts(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> AlertsPage:
     """Those that fire first, then newest first; the last thirty days."""
-    return backend.alerts.page(AlertsQuery(only, text, namespace, cursor, p.page_size(limit)))
+    return backend.alerts.page(AlertsQuery(only, text, namespace, cursor, v.page_size(limit)))
 
 
 @get(

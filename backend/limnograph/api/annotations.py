@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from limnograph.api import parameters as p
+from limnograph.api import values as v
 from limnograph.api.access import LAKE_PAGE
 from limnograph.api.problems import documented
 from limnograph.domain.annotations import AnnotationsPage
@@ -48,13 +49,13 @@ async def list_annotations(
     """Newest first, of all tables or, where all three of its names are given, of one; default the last 24 hours. For
     data sources that read annotations from JSON: fields are called as Grafana calls them.
     """
-    first, last = p.span(start, end, backend.clock.now() // MICROS_PER_MS, 24 * p.HOUR_MS)
+    first, last = v.span(start, end, backend.clock.now() // MICROS_PER_MS, 24 * v.HOUR_MS)
     query = CommitsQuery(
         start=first,
         end=last,
         table=_table(catalog, table_namespace, table),
         min_added_data_files=min_added_data_files,
-        limit=p.page_size(limit),
+        limit=v.page_size(limit),
     )
     return AnnotationsPage(rows=[annotation(commit) for commit in (await backend.commits.page(query)).rows])
 

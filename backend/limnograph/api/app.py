@@ -15,8 +15,9 @@ from limnograph.api import access, docs, openapi, problems, sessions, spa
 from limnograph.api.exchange import SecurityHeaders
 from limnograph.api.front import Front
 from limnograph.api.gate import Gate
+from limnograph.api.page_counts import PageCounts
 from limnograph.api.page_keys import PageKeys
-from limnograph.api.pages import PageCounts, Pages
+from limnograph.api.pages import Pages
 from limnograph.services.backend import Backend
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]

@@ -13,7 +13,7 @@ from litestar.types import Message, Send
 
 from limnograph.api import problems
 from limnograph.api.gate import Headers
-from limnograph.api.pages import Gone
+from limnograph.api.page_callers import Gone
 from limnograph.domain.errors import LimnographError
 from limnograph.ports.quick import Given, Header
 

@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from limnograph.api import parameters as p
+from limnograph.api import values as v
 from limnograph.api.access import READ
 from limnograph.api.problems import documented
 from limnograph.api.views import LabelIn
@@ -43,9 +44,9 @@ async def get_explanation(
     commit explains this" is an answer. `differences`: what is different about the commits of the range, beside those of
     the baseline. What people said is in `labels`.
     """
-    first, last = p.span(start, end, backend.clock.now() // 1000, 6 * p.HOUR_MS)
+    first, last = v.span(start, end, backend.clock.now() // 1000, 6 * v.HOUR_MS)
     asked = windows(first, last, baseline, (baseline_from, baseline_to))
-    return await backend.explanations.page(p.table_name(catalog, namespace, table), asked, job)
+    return await backend.explanations.page(v.table_name(catalog, namespace, table), asked, job)
 
 
 @post(
@@ -70,11 +71,11 @@ async def post_label(
     """
     if data.end < data.start:
         raise InvalidInput("to", "must not be before from")
-    name = p.table_name(catalog, namespace, table)
+    name = v.table_name(catalog, namespace, table)
     identity = request.scope["state"].get("identity")
     said = Said(
         kind=data.kind,
-        snapshot_id=p.snapshot_id(data.snapshot_id),
+        snapshot_id=v.snapshot_id(data.snapshot_id),
         start=data.start,
         end=data.end,
         job_name=data.job_name,

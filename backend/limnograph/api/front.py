@@ -15,7 +15,8 @@ from limnograph.api.answers import Answer, Outcome
 from limnograph.api.bodies import MAX_BODY, TOO_LARGE, bounded
 from limnograph.api.exchange import Exchange, SecurityHeaders, request_id, whole
 from limnograph.api.gate import SAFE, Gate, Headers, peer
-from limnograph.api.pages import Gone, Pages
+from limnograph.api.page_callers import Gone
+from limnograph.api.pages import Pages
 from limnograph.domain.access import AuditEvent, Identity
 from limnograph.domain.errors import LimnographError
 from limnograph.ports.access import AuditLog

@@ -20,12 +20,12 @@ from limnograph.api import (
     alerts,
     events,
     explain,
-    parameters,
     sessions,
     stream,
     structure,
     system,
     tables,
+    values,
     views,
 )
 from limnograph.api import annotations as annotation_routes
@@ -106,7 +106,7 @@ def routes() -> list[Any]:
         *stream.HANDLERS,
     ]
     root: list[Any] = [*system.ROOT_HANDLERS, *events.ROOT_HANDLERS, *alerts.ROOT_HANDLERS]
-    return [Router("/api/v1", route_handlers=inside, guards=[parameters.only_known]), *root]
+    return [Router("/api/v1", route_handlers=inside, guards=[values.only_known]), *root]
 
 
 def document() -> dict[str, Any]:

@@ -9,8 +9,8 @@ from urllib.parse import unquote_to_bytes
 from litestar import Litestar
 from litestar.routes import HTTPRoute
 
-from limnograph.api.parameters import table_name
 from limnograph.api.remembering import LONGEST
+from limnograph.api.values import table_name
 from limnograph.domain.ids import TableName
 
 Parameters = tuple[tuple[bytes, bytes | None], ...]

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 from litestar.types import ASGIApp, Receive, Scope
 
 from limnograph.api.access import FAILED
 from limnograph.api.answers import Answer, Outcome, collected
+from limnograph.api.page_callers import Gone, gone_from, nobody, plain
+from limnograph.api.page_counts import PageCounts
 from limnograph.api.page_keys import PageKey, PageKeys
 from limnograph.domain.access import AccessScope, Identity
 from limnograph.ports.quick import Header
@@ -35,30 +36,6 @@ _NEVER = -1
 
 Scopes = frozenset[AccessScope]
 EntryKey = tuple[Scopes, PageKey]
-
-
-class PageCounts:
-    """How kept pages do; `told` names the numbers as `/metrics` does."""
-
-    def __init__(self) -> None:
-        self.kept = self.bytes = self.hits = self.stale = self.shared = self.computed = 0
-        self._lock = threading.Lock()
-
-    def hit(self) -> None:
-        """A kept page was given; in any thread."""
-        with self._lock:
-            self.hits += 1
-
-    def told(self) -> dict[str, float]:
-        """By the names of SERVER_METRICS."""
-        return {
-            "limnograph_pages_kept": self.kept,
-            "limnograph_pages_bytes": self.bytes,
-            "limnograph_page_hits_total": self.hits,
-            "limnograph_page_stale_total": self.stale,
-            "limnograph_page_shared_total": self.shared,
-            "limnograph_page_computed_total": self.computed,
-        }
 
 
 class _Entry:
@@ -152,7 +129,7 @@ class Pages:
         self.counts.shared += (place, version) in self._flights
         flight = self._flight(place, version, scope)
         flight.waiting += 1
-        gone = asyncio.ensure_future(_gone(receive))
+        gone = asyncio.ensure_future(gone_from(receive))
         try:
             await asyncio.wait({flight.task, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not flight.task.done():
@@ -167,7 +144,7 @@ class Pages:
     def _flight(self, place: EntryKey, version: int, scope: Scope) -> _Flight:
         flight = self._flights.get((place, version))
         if flight is None or flight.task.cancelling():
-            task = asyncio.ensure_future(self._computed(place, version, scope, _nothing))
+            task = asyncio.ensure_future(self._computed(place, version, scope, nobody))
             flight = self._flights[place, version] = _Flight(task)
             task.add_done_callback(lambda _: self._landed(place, version, flight))
         return flight
@@ -189,7 +166,7 @@ class Pages:
 
     async def _computed(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> Outcome:
         self.counts.computed += 1
-        asked, state = _plain(scope)
+        asked, state = plain(scope)
         outcome = await collected(self._app, asked, receive)
         needs = state.get("needs")
         if outcome.status != 200 or needs is None or outcome.has(b"set-cookie"):
@@ -237,31 +214,3 @@ class Pages:
                 self._entries.move_to_end(place)
             else:
                 self._drop(place)
-
-
-_HEADERS = [(b"host", b"limnograph")]
-
-
-class Gone(Exception):
-    """The caller is no longer connected: there is nobody to answer."""
-
-
-def _plain(scope: Any) -> tuple[Scope, dict[str, Any]]:
-    """The same question without any header of the caller, since none is part of the key: what an answer is, path,
-    parameters and scopes say alone.
-    """
-    state = {key: scope["state"][key] for key in ("identity", "request_id") if key in scope["state"]}
-    return cast("Scope", {**scope, "method": "GET", "headers": _HEADERS, "state": state}), state
-
-
-async def _nothing() -> Any:
-    """A request without a body from somebody who never leaves."""
-    await asyncio.Event().wait()
-
-
-async def _gone(receive: Receive) -> None:
-    """Until the caller is no longer connected."""
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return

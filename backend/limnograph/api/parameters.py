@@ -1,14 +1,9 @@
-"""Parameters of the routes: their names on the wire, their documentation, and how text becomes a value."""
+"""Parameters of the routes: their names on the wire and their documentation. What becomes of them: `values.py`."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
-from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler
 from litestar.params import PathParameter, QueryParameter
 
 from limnograph.domain.asked import (
@@ -20,15 +15,12 @@ from limnograph.domain.asked import (
     Direction,
     FleetSort,
 )
-from limnograph.domain.errors import InvalidInput
 from limnograph.domain.explanations import BaselineKind
-from limnograph.domain.ids import TableName
 from limnograph.domain.partitions import PartitionSort
 from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S
-from limnograph.domain.timeline import DEFAULT_LANES, LANES
+from limnograph.domain.timeline import LANES
 from limnograph.services.timeline import MAX_COMPARE_S
 
-HOUR_MS = 3_600_000
 MAX_CONDITIONS_CHARS = 2_000
 
 
@@ -158,125 +150,17 @@ CompareAt = Annotated[
         schema_extra=_within(1, MAX_COMPARE_S),
     ),
 ]
-_CONDITION = "[^=/]+=[^/]*"
+CONDITION = "[^=/]+=[^/]*"
 Partition = Annotated[
     str | None,
     QueryParameter(
         name="partition",
         description="Only partitions with these values: `day=2026-11-20`, several joined with `/`; a value that ends "
         "in `*` is a beginning.",
-        schema_extra={"pattern": f"^{_CONDITION}(/{_CONDITION})*$", "maxLength": MAX_CONDITIONS_CHARS},
+        schema_extra={"pattern": f"^{CONDITION}(/{CONDITION})*$", "maxLength": MAX_CONDITIONS_CHARS},
     ),
 ]
 PartitionSorted = Annotated[
     PartitionSort, QueryParameter(name="sort", description="Deltas by their size, whichever way they went.")
 ]
 Partitions = Annotated[int, QueryParameter(name="limit", description="Rows.", schema_extra=_within(1, MAX_PARTITIONS))]
-
-
-def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Guard of every route of the API: a query parameter that the route does not have is a mistake, not a decoration.
-
-    Of one that is asked with labels (`opt`) every name is one. Raises InvalidInput.
-    """
-    if handler.opt.get("labels"):
-        return
-    known = _query_names(handler.fn)
-    if unknown := connection.query_params.keys() - known:
-        offered = f"one of {', '.join(sorted(known))}" if known else "without parameters"
-        raise InvalidInput(min(unknown), f"is not a parameter of this route; ask {offered}")
-
-
-@cache
-def _query_names(function: Callable[..., Any]) -> frozenset[str]:
-    hints = get_type_hints(function, include_extras=True).values()
-    marks = (mark for hint in hints for mark in getattr(hint, "__metadata__", ()))
-    return frozenset(mark.name for mark in marks if isinstance(mark, QueryParameter) and mark.name)
-
-
-def table_name(catalog: str, namespace: str, table: str) -> TableName:
-    """From path segments; `~s` is a slash, all else is the escaped text that facts carry."""
-    return TableName(_segment(catalog), _segment(namespace), _segment(table).replace(".", "~d"))
-
-
-def _segment(text: str) -> str:
-    return re.sub(r"~(.)", lambda found: "/" if found[1] == "s" else found[0], text)
-
-
-def lane_names(text: str | None) -> tuple[str, ...]:
-    """In display order, each once. Raises InvalidInput."""
-    if not text:
-        return DEFAULT_LANES
-    asked = {part.strip() for part in text.split(",") if part.strip()}
-    if unknown := asked.difference(LANES):
-        raise InvalidInput("lanes", f"{min(unknown)!r} is not a lane; choose of {', '.join(LANES)}")
-    if not asked:
-        raise InvalidInput("lanes", f"names no lane; choose of {', '.join(LANES)}, or leave it out")
-    return tuple(lane for lane in LANES if lane in asked)
-
-
-def page_size(limit: int) -> int:
-    """Raises InvalidInput."""
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput("limit", f"must be between 1 and {MAX_LIMIT}")
-    return limit
-
-
-def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
-    """Share and seconds. Raises InvalidInput."""
-    if grew is None and within is not None:
-        raise InvalidInput("within", "says how fast `grew` is; give both")
-    if grew is not None and not 0 <= grew <= MAX_GREW:
-        raise InvalidInput("grew", f"must be a share between 0 and {MAX_GREW:.0f}, such as 0.2")
-    if within is not None and not 1 <= within <= MAX_WITHIN_S:
-        raise InvalidInput("within", f"must be between 1 and {MAX_WITHIN_S} seconds")
-    return grew, DEFAULT_WITHIN_S if within is None else within
-
-
-def span(start: int | None, end: int | None, now_ms: int, width_ms: int) -> tuple[int, int]:
-    """Both ends in epoch ms; a missing end is now, a missing start lies `width_ms` before. Raises InvalidInput."""
-    last = now_ms if end is None else end
-    first = max(0, last - width_ms) if start is None else start
-    for field, value in (("from", first), ("to", last)):
-        if not 0 <= value <= LATEST_MS:
-            raise InvalidInput(field, "must be epoch milliseconds between 1970 and 3000")
-    if last <= first:
-        raise InvalidInput("to", "must be later than from")
-    return first, last
-
-
-def instant(at: int | None, default: int) -> int:
-    """Epoch ms. Raises InvalidInput."""
-    if at is not None and not 0 <= at <= LATEST_MS:
-        raise InvalidInput("at", "must be epoch milliseconds between 1970 and 3000")
-    return default if at is None else at
-
-
-def compared(seconds: int | None) -> int | None:
-    """Raises InvalidInput."""
-    if seconds is not None and not 1 <= seconds <= MAX_COMPARE_S:
-        raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
-    return seconds
-
-
-def conditions(text: str | None) -> tuple[tuple[str, str], ...]:
-    """`day=2026-11-20/region=eu` as pairs. Raises InvalidInput."""
-    if text is None:
-        return ()
-    if len(text) > MAX_CONDITIONS_CHARS or not re.fullmatch(f"{_CONDITION}(/{_CONDITION})*", text, re.DOTALL):
-        raise InvalidInput("partition", "must be field=value, several joined with /, such as day=2026-11-20/region=eu")
-    return tuple((name, value) for name, _, value in (part.partition("=") for part in text.split("/")))
-
-
-def partitions(limit: int) -> int:
-    """Raises InvalidInput."""
-    if not 1 <= limit <= MAX_PARTITIONS:
-        raise InvalidInput("limit", f"must be between 1 and {MAX_PARTITIONS}")
-    return limit
-
-
-def snapshot_id(text: str) -> int:
-    """Raises InvalidInput unless it is a decimal id of at most 64 bits."""
-    if not re.fullmatch(r"-?\d{1,19}", text) or not -(2**63) <= int(text) < 2**63:
-        raise InvalidInput("snapshot_id", "must be a decimal snapshot id")
-    return int(text)

@@ -8,6 +8,7 @@ from litestar import Request, Router, get
 from litestar.di import NamedDependency
 
 from limnograph.api import parameters as p
+from limnograph.api import values as v
 from limnograph.api.access import FAILED, TABLE_PAGE
 from limnograph.api.problems import documented
 from limnograph.domain.asked import DEFAULT_PARTITIONS, PartitionsQuery
@@ -41,17 +42,17 @@ async def get_partitions(
 ) -> PartitionsPage:
     """Leaderboard at `at`, file sizes at both instants, partitions by time in the range (default: 24 hours)."""
     now = backend.clock.now() // 1000
-    first, last = p.span(start, end, now, 24 * p.HOUR_MS)
+    first, last = v.span(start, end, now, 24 * v.HOUR_MS)
     query = PartitionsQuery(
-        table=p.table_name(catalog, namespace, table),
-        at=p.instant(at, min(last, now)),
+        table=v.table_name(catalog, namespace, table),
+        at=v.instant(at, min(last, now)),
         start=first,
         end=last,
-        compare_s=p.compared(compare),
-        conditions=p.conditions(partition),
+        compare_s=v.compared(compare),
+        conditions=v.conditions(partition),
         sort=sort,
         direction=direction,
-        limit=p.partitions(limit),
+        limit=v.partitions(limit),
     )
     return await backend.partitions.page(query)
 
@@ -71,7 +72,7 @@ async def get_schema(
     table: p.Table,
 ) -> SchemaPage:
     """Newest first, each against the one before by field id; every field through all versions of the schema."""
-    found, failed = await backend.schemas.page(p.table_name(catalog, namespace, table))
+    found, failed = await backend.schemas.page(v.table_name(catalog, namespace, table))
     request.scope["state"][FAILED] = failed
     return found
 
@@ -91,7 +92,7 @@ async def get_refs(
     table: p.Table,
 ) -> RefsPage:
     """What each leads to, what expiry keeps because of it, and how they moved."""
-    found, failed = await backend.refs.page(p.table_name(catalog, namespace, table))
+    found, failed = await backend.refs.page(v.table_name(catalog, namespace, table))
     request.scope["state"][FAILED] = failed
     return found
 

@@ -10,6 +10,7 @@ from litestar import Request, Router, get
 from litestar.di import NamedDependency
 
 from limnograph.api import parameters as p
+from limnograph.api import values as v
 from limnograph.api.access import FAILED, LAKE_PAGE, TABLE_PAGE
 from limnograph.api.problems import documented
 from limnograph.domain.answers import FleetHeat, TableDetail, TablesPage
@@ -43,8 +44,8 @@ async def list_tables(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
     """Tables with the reason why each stands where it stands; default range the last 24 hours."""
-    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
-    share, within_s = p.growth(grew, within)
+    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
+    share, within_s = v.growth(grew, within)
     query = FleetQuery(
         start=first,
         end=last,
@@ -53,10 +54,10 @@ async def list_tables(
         sort=sort,
         direction=direction,
         cursor=cursor,
-        limit=p.page_size(limit),
+        limit=v.page_size(limit),
         grew=share,
         within_s=within_s,
-        compare_s=p.compared(compare),
+        compare_s=v.compared(compare),
     )
     return await backend.fleet.page(query)
 
@@ -73,7 +74,7 @@ async def get_heat(
     """Commits, change of data files and alerts that fired, in 48 equal parts of a range (default the last 24 hours), of
     the 30 tables that need attention most. From memory: O(tables x parts).
     """
-    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
+    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
     return await backend.fleet.heat(FleetQuery(start=first, end=last, text=text, namespace=namespace))
 
 
@@ -82,7 +83,7 @@ async def get_table(
     backend: NamedDependency[Backend], catalog: p.Catalog, namespace: p.Namespace, table: p.Table
 ) -> TableDetail:
     """Identity, schema, spec, refs, freshness and jobs. A table that cannot be read answers with its status."""
-    return await backend.tables.detail(p.table_name(catalog, namespace, table))
+    return await backend.tables.detail(v.table_name(catalog, namespace, table))
 
 
 @get(
@@ -109,10 +110,10 @@ async def get_timeline(
     detail: p.WithDetail = False,
 ) -> Timeline:
     """Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours."""
-    first, last = p.span(start, end, _now_ms(backend), 6 * p.HOUR_MS)
+    first, last = v.span(start, end, _now_ms(backend), 6 * v.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
-    name = p.table_name(catalog, namespace, table)
-    answer = backend.timelines.answer(name, asked, p.lane_names(lanes), job, compare, ref=ref)
+    name = v.table_name(catalog, namespace, table)
+    answer = backend.timelines.answer(name, asked, v.lane_names(lanes), job, compare, ref=ref)
     if not detail:
         found = await answer
         request.scope["state"][FAILED] = found.failed
@@ -152,16 +153,16 @@ async def list_table_commits(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first; default range the last 24 hours."""
-    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
+    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
     query = CommitsQuery(
         start=first,
         end=last,
-        table=p.table_name(catalog, namespace, table),
+        table=v.table_name(catalog, namespace, table),
         operation=operation,
         min_added_data_files=min_added_data_files,
         schema_changed=schema_changed,
         cursor=cursor,
-        limit=p.page_size(limit),
+        limit=v.page_size(limit),
     )
     return await backend.commits.page(query)
 
@@ -182,7 +183,7 @@ async def get_commit(
     snapshot_id: p.SnapshotId,
 ) -> CommitDetail:
     """What the commit did to its parent's state, who wrote it, what it touched and what runs did around it."""
-    return await backend.commits.detail(p.table_name(catalog, namespace, table), p.snapshot_id(snapshot_id))
+    return await backend.commits.detail(v.table_name(catalog, namespace, table), v.snapshot_id(snapshot_id))
 
 
 @get(
@@ -204,7 +205,7 @@ async def list_commits(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first; default range the last 24 hours."""
-    first, last = p.span(start, end, _now_ms(backend), 24 * p.HOUR_MS)
+    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
     query = CommitsQuery(
         start=first,
         end=last,
@@ -212,7 +213,7 @@ async def list_commits(
         min_added_data_files=min_added_data_files,
         schema_changed=schema_changed,
         cursor=cursor,
-        limit=p.page_size(limit),
+        limit=v.page_size(limit),
     )
     return await backend.commits.page(query)
 

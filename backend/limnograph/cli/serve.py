@@ -37,7 +37,7 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.api.app import MB, Limits, create_app
     from limnograph.api.exposition import Exposition
     from limnograph.api.opened import gate
-    from limnograph.api.pages import PageCounts
+    from limnograph.api.page_counts import PageCounts
     from limnograph.api.served_metrics import ServedMetrics
     from limnograph.api.source_metrics import SourceMetrics
     from limnograph.api.traffic import Traffic

@@ -14,7 +14,7 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.settings import CONFIG_ENV, Settings, load
 
-_EPILOG = "Example:  limnograph token create alertmanager --scope webhook --expires 365d"
+_EPILOG = "\b\nExample:\n  limnograph token create alertmanager --scope webhook --expires 365d"
 _config = click.option(
     "--config", type=click.Path(dir_okay=False), help=f"Settings file; default the one {CONFIG_ENV} names."
 )

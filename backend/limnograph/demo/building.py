@@ -9,10 +9,11 @@ from limnograph.demo import backfill, lake, signals, story
 from limnograph.demo.calendar import HOUR, STALE_AFTER, Calendar
 from limnograph.demo.configuration import limnograph_toml
 from limnograph.demo.folder import Folder
-from limnograph.demo.plan import READER, TablePlan, tables, writer_of
+from limnograph.demo.plan import READER, tables, writer_of
 from limnograph.demo.progress import Progress
 from limnograph.demo.replay import EVERY, replay
 from limnograph.demo.session import start, stop
+from limnograph.demo.steps import TablePlan
 from limnograph.demo.timeshift import Catalog, local, shift
 from limnograph.demo.tools import tool
 from limnograph.settings import load

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from limnograph.demo.calendar import DAY
-from limnograph.demo.plan import Append, Files, Rows, Writer
+from limnograph.demo.steps import Append, Files, Rows, Writer
 
 if TYPE_CHECKING:
     import pyarrow as pa

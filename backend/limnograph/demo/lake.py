@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from limnograph.demo import spark_steps
 from limnograph.demo.calendar import Calendar
 from limnograph.demo.commits import Mark, Place, make_appends, mark, newest_snapshot, open_table
-from limnograph.demo.plan import Append, Compaction, Rows, Statement, Step, TablePlan
 from limnograph.demo.progress import Progress
+from limnograph.demo.steps import Append, Compaction, Rows, Statement, Step, TablePlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from limnograph.demo.calendar import DAY, HOUR, MINUTE, SECOND, Calendar
+from limnograph.demo.steps import MB, Append, Compaction, Files, Rows, Statement, Step, TablePlan, Writer
 
 BURST_FILES = 50_000
 FILES_BEFORE = 1_202
 FILES_AFTER_REPAIR = 352
-MB = 1_000_000
-COMMON_SIZES = (100 * MB, 128 * MB)
 BURST_SIZES = (780_000, 1_020_000)
 
 STORY_TABLE = "sales.customer_events"
@@ -23,81 +20,6 @@ LIVE_APPEND_TABLE = "sales.orders"
 LIVE_DELETE_TABLE = "sales.carts"
 LIVE_JOB = "churn"
 QUIET_TABLE = "ops.deployments"
-
-
-class Writer(NamedTuple):
-    """Who commits: what Spark would write into the summary."""
-
-    app_id: str
-    app_name: str
-    user: str
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Placeholder data files: how many, sizes in bytes drawn between two bounds, rows each, stem of their names."""
-
-    count: int
-    sizes: tuple[int, int] = COMMON_SIZES
-    rows: int = 850_000
-    stem: str = "part"
-
-
-class Append(NamedTuple):
-    """An append of placeholders, to the partition of the commit's day or `late_days` before it."""
-
-    at: int
-    files: Files
-    writer: Writer
-    late_days: int = 0
-    branch: str = "main"
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """An append of real rows in one real Parquet file."""
-
-    at: int
-    count: int
-    writer: Writer
-
-
-class Statement(NamedTuple):
-    """SQL that Spark runs: DDL on any table, DELETE or a procedure only where the files are real."""
-
-    at: int
-    sql: str
-
-
-class Compaction(NamedTuple):
-    """Placeholders whose name holds `stem` become `into.count` bigger ones: operation `replace`, metadata only."""
-
-    at: int
-    stem: str
-    into: Files
-
-
-Step = Append | Rows | Statement | Compaction
-
-
-class TablePlan(NamedTuple):
-    """One table: its SQL columns, partitioning, properties and its commits in order of time."""
-
-    name: str
-    columns: str
-    partitioned_by: str
-    properties: dict[str, str]
-    steps: tuple[Step, ...]
-
-    @property
-    def namespace(self) -> str:
-        """First part of the name."""
-        return self.name.split(".", maxsplit=1)[0]
-
-    @property
-    def table(self) -> str:
-        """Last part of the name."""
-        return self.name.split(".")[1]
 
 
 def writer_of(job: str, calendar: Calendar, number: int) -> Writer:

@@ -7,17 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from limnograph.demo.calendar import MINUTE, SECOND, Calendar
-from limnograph.demo.plan import (
-    CULPRIT,
-    LIVE_APPEND_TABLE,
-    LIVE_DELETE_TABLE,
-    READER,
-    STORY_TABLE,
-    Append,
-    Rows,
-    TablePlan,
-    writer_of,
-)
+from limnograph.demo.plan import CULPRIT, LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, READER, STORY_TABLE, writer_of
+from limnograph.demo.steps import Append, Rows, TablePlan
 
 SLOWER = 3.08
 """160 s against 52 s."""

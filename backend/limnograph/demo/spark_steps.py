@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from limnograph.demo.plan import Compaction, Statement, TablePlan
+from limnograph.demo.steps import Compaction, Statement, TablePlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

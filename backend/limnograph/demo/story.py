@@ -11,7 +11,8 @@ import msgspec
 
 from limnograph.demo.calendar import HOUR, MINUTE, Calendar
 from limnograph.demo.commits import Mark
-from limnograph.demo.plan import BURST_FILES, FILES_AFTER_REPAIR, FILES_BEFORE, READER, STORY_TABLE, Append, TablePlan
+from limnograph.demo.plan import BURST_FILES, FILES_AFTER_REPAIR, FILES_BEFORE, READER, STORY_TABLE
+from limnograph.demo.steps import Append, TablePlan
 from limnograph.domain.errors import EnvironmentFault
 
 

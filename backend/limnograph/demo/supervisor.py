@@ -162,6 +162,8 @@ def _prometheus(binary: str, folder: Folder, ports: Ports) -> Program:
 
 
 def _alertmanager(binary: str, folder: Folder, port: int) -> Program:
+    # What it told before the demo was stopped: it would keep silent for hours about an alert that fires anew.
+    (folder.alertmanager / "nflog").unlink(missing_ok=True)
     return Program(
         "alertmanager",
         [

@@ -88,7 +88,9 @@ class SizeShape(View, frozen=True, kw_only=True):
 
 
 class CommitDetail(View, frozen=True, kw_only=True):
-    """One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it."""
+    """One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it. `expired`:
+    the table's own expiry took it out of its metadata, so that nobody can travel to it; null where that is not known.
+    """
 
     commit: CommitRow
     parent: CommitRow | None
@@ -110,3 +112,4 @@ class CommitDetail(View, frozen=True, kw_only=True):
     effects: list[RunEffect]
     previous_id: str | None
     next_id: str | None
+    expired: bool | None

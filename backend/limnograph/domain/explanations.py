@@ -188,15 +188,22 @@ class Difference(msgspec.Struct, kw_only=True):
 
 
 class Competing(msgspec.Struct, kw_only=True):
-    """What else moved around a change: other jobs, or how much the job had to do.
+    """What else moved around a change: other jobs, how much the job had to do, or what it used (`cpu` ...).
 
     `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
+    Of what the job used, `before` and `after` are levels in `unit`, and `at` is when it moved, either way; None: it did
+    not. With 0 `series` nothing is known of it: `problem` says why, None: nothing tells it.
     """
 
-    kind: Literal["jobs", "load"]
+    kind: Literal["jobs", "load", "cpu", "spill", "executors"]
     series: int
     moved: int
-    ratio: float
+    ratio: float | None
+    before: float | None = None
+    after: float | None = None
+    unit: str | None = None
+    at: int | None = None
+    problem: str | None = None
 
 
 class Around(msgspec.Struct, kw_only=True):
@@ -217,7 +224,8 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
     `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
     `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
-    up to there. `queries`: what was asked for runs and commits, as text to copy.
+    up to there. `queries`: what was asked for runs and commits, as text to copy. `sure_from`: from which posterior of a
+    commit on each word of confidence is said; it is named from `possible` on.
     """
 
     job: str | None
@@ -237,3 +245,4 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     notes: list[str]
     watermark: int | None
     queries: LaneQuery
+    sure_from: dict[str, float]

@@ -207,6 +207,7 @@ CHANGE_KINDS = (
     "gap",
     "unreadable",
     "upgraded",
+    "retained",
 )
 
 

@@ -45,17 +45,19 @@ def _any_of(values: tuple[str, ...]) -> str:
 class Selector(NamedTuple):
     """An instant selector; with `window` seconds a range selector, `at` epoch seconds that one instant at every step.
 
-    Matchers compare for equality, with several values with any of them. Several metrics are selected by one regex, so
-    that one evaluation answers of all.
+    Matchers compare for equality, with several values with any of them; those of `but` for difference. Several metrics
+    are selected by one regex, so that one evaluation answers of all.
     """
 
     metric: str | tuple[str, ...]
     matchers: Mapping[str, str | tuple[str, ...]]
     window: int | None = None
     at: int | None = None
+    but: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         inner = [_matcher(label, value) for label, value in sorted(self.matchers.items())]
+        inner += [f"{_label(label)}!={quoted(value)}" for label, value in self.but]
         if isinstance(self.metric, str):
             name = _label(self.metric)
             name, inner = (name, inner) if name == self.metric else ("", [name, *inner])

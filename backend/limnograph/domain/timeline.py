@@ -23,6 +23,9 @@ LANES = (
     "manifests",
     "skew",
     "debt",
+    "cpu",
+    "spill",
+    "executors",
 )
 """Every lane that can be asked for, in display order: effect, change, state (DESIGN §6.1)."""
 
@@ -69,31 +72,36 @@ class StepLane(_Lane, frozen=True, kw_only=True, tag="step"):
 
 
 class LineLane(_Lane, frozen=True, kw_only=True, tag="line"):
-    """A sampled value: null breaks the line. `target` is a rule line (from which age on a table counts as stale)."""
+    """A sampled value: null breaks the line. `target` is a rule line: the age that the settings promise of the table
+    (`objective`), else the one from which on it counts as stale.
+    """
 
     v: list[float | None]
     min: list[float | None] | None = None
     max: list[float | None] | None = None
     target: float | None = None
+    objective: bool = False
 
 
 class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
     """A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
 
-    `target` is a rule line (target file size); null when there is none.
+    `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
+    settings' query or by the newest runs that are known; null when none is.
     """
 
     lo: list[float | None]
     mid: list[float | None]
     hi: list[float | None]
     target: float | None = None
+    median: list[float | None] | None = None
 
 
 class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
 
     `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
-    where none is known).
+    where none is known). `expired`: the table's own expiry took it out of its metadata; null where that is not known.
     """
 
     snapshot_id: str
@@ -109,6 +117,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     provisional: bool = False
     commits: int = 1
+    expired: bool | None = None
 
 
 class RefFlag(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,6 @@ state is unknown since it was last heard of. It stays as it was told; one more w
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -48,11 +47,17 @@ class _Sources(NamedTuple):
 
 
 class AlertDoubts:
-    """`look` is called now and then. `metrics`, `active`: who is asked, where the settings name them."""
+    """`look` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
+
+    `asks`, `error`, `last_success` (epoch microseconds): whether Alertmanager is asked at all, and how that went.
+    """
 
     def __init__(self, alerts: Alerts, clock: Clock, metrics: Metrics | None, active: ActiveAlerts | None) -> None:
         self._alerts, self._clock, self._metrics, self._active = alerts, clock, metrics, active
         self._begun = clock.now()
+        self.asks = active is not None
+        self.error: LimnographError | None = None
+        self.last_success: int | None = None
         self._seen: dict[Key, int] = {}
 
     async def look(self) -> None:
@@ -83,9 +88,13 @@ class AlertDoubts:
     async def _in_alertmanager(self) -> Sequence[ActiveAlert] | None:
         if self._active is None:
             return None
-        with contextlib.suppress(LimnographError):
-            return await asyncio.to_thread(self._active.matching, {})
-        return None
+        try:
+            found = await asyncio.to_thread(self._active.matching, {})
+        except LimnographError as error:
+            self.error = error
+            return None
+        self.error, self.last_success = None, self._clock.now()
+        return found
 
     async def _in_prometheus(self) -> Sequence[Mapping[str, str]] | None:
         """Labels of the alerts that fire; None unless every source answered with all of them."""

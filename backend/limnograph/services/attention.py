@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services import reasons
+from limnograph.services import reasons, table_view
 from limnograph.services.burst_columns import Bursts
 from limnograph.services.history import History
 from limnograph.services.hot_columns import NULL, Ints
@@ -127,7 +127,7 @@ class Attention:
         known = self._answers.get(key) if pace is None else None
         if known is not None:
             return known
-        found = reasons.reason(reasons.view(History(table), *span, pace, self._limits))
+        found = reasons.reason(table_view.view(History(table), *span, pace, self._limits))
         answer = RANK[found.code], found.magnitude
         if pace is None and found.code != "stale":
             self._answers[key] = answer

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from limnograph.domain.errors import SettingsError, SourceError, SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import Catalog, TablePointer
+from limnograph.services.catalog_crew import Crew, FirstLook
 from limnograph.services.catalog_state import CatalogState, Standing
 
 NAMES_S = 60.0
@@ -22,9 +23,6 @@ FRESH_S = 600.0
 """With patience for names, one complete listing is waited for each time that so long has passed since the last one."""
 HANGS_S = 60.0
 """Without any answer: the threads are left behind."""
-LEFT_BEHIND = 8
-"""Hanging threads after which no more are started until one comes back."""
-PROGRESS_S = 5.0
 _LEAST_WAIT_S = 0.005
 _log = logging.getLogger("limnograph.catalogs")
 
@@ -51,17 +49,17 @@ class CatalogWatch:
         patience: float = 0.0,
         progress: Callable[[str], None] = lambda _line: None,
     ) -> None:
-        self.name, self._opened, self._progress = name, opened, progress
-        self._budgeted, self._eager, self._threads, self._deadline = rate is not None, eager, threads, deadline
+        self.name, self._opened = name, opened
+        self._budgeted, self._eager, self._deadline = rate is not None, eager, deadline
         self._most_patience, self._fresh_at = patience, float("-inf")
         self._state = CatalogState(name, wanted, float("inf") if rate is None else rate)
         self._changed = threading.Condition()
         self._catalog: Catalog | None = None
         self._first: set[TableName] = set()
         self._background = self._listing = self._closed = self._looked = False
+        self._crew, self._first_look = Crew(threads), FirstLook(name, progress)
         self._wrong: SettingsError | None = None
-        self._asked_at = self._alive_at = self._told_at = float("-inf")
-        self._generation = self._workers = self._busy = self._left = self._probed = 0
+        self._asked_at = self._alive_at = float("-inf")
 
     def ask(self, hurry: Iterable[TableName] = ()) -> None:
         """Have it looked at now, at the given tables first. Returns at once; `standing` waits for what is found."""
@@ -78,9 +76,9 @@ class CatalogWatch:
                 state.again_at = now
             if self._eager:
                 state.schedule.all_due(now)
-            if self._busy and now - self._alive_at > HANGS_S:
+            if self._crew.busy and now - self._alive_at > HANGS_S:
                 self._leave_behind(now)
-            if not self._workers and now >= state.again_at and self._left < LEFT_BEHIND * self._threads:
+            if not self._crew.workers and now >= state.again_at and not self._crew.hangs:
                 self._start(now)
             self._changed.notify_all()
 
@@ -119,7 +117,7 @@ class CatalogWatch:
             self._changed.notify_all()
 
     def _done(self) -> bool:
-        if not self._workers:
+        if not self._crew.workers:
             return True
         if not self._background:
             return False
@@ -135,23 +133,21 @@ class CatalogWatch:
 
     def _late(self) -> None:
         """Nothing came for as long as we wait. While answers come, if slowly, it is not late."""
-        if self._busy and time.monotonic() - self._alive_at >= self._deadline and not self._state.reason:
+        if self._crew.busy and time.monotonic() - self._alive_at >= self._deadline and not self._state.reason:
             waited = f"no answer within {self._deadline:.0f} s; what is known of its tables is old"
             self._state.down(f"catalog {self.name}: {waited}", time.monotonic())
 
     def _leave_behind(self, now: float) -> None:
         _log.warning("catalog %s: no answer for %d s; its connections are opened again", self.name, HANGS_S)
-        self._generation += 1
-        self._left += self._workers
-        self._workers = self._busy = 0
+        self._crew.leave()
         self._listing, self._catalog = False, None
         self._state.down(self._state.reason or f"catalog {self.name}: no answer for {HANGS_S:.0f} s", now)
         self._state.again_at = now
 
     def _start(self, now: float) -> None:
-        self._workers += 1
+        self._crew.workers += 1
         self._alive_at = max(self._alive_at, now)
-        arguments = (self._generation,)
+        arguments = (self._crew.generation,)
         threading.Thread(target=self._work, args=arguments, name=f"catalog-{self.name}", daemon=True).start()
 
     def _work(self, generation: int) -> None:
@@ -159,20 +155,17 @@ class CatalogWatch:
             with self._changed:
                 act = self._next(generation)
                 if act is None:
-                    if generation == self._generation:
-                        self._workers -= 1
-                    else:
-                        self._left -= 1
+                    self._crew.ended(generation)
                     self._changed.notify_all()
                     return
-                if not self._busy:
+                if not self._crew.busy:
                     self._alive_at = time.monotonic()
-                self._busy += 1
+                self._crew.busy += 1
             self._do(act, generation)
 
     def _next(self, generation: int) -> TableName | str | None:
         """What to do: list names (`""`), probe a table, or end. Called with the lock; waits while nothing is due."""
-        while generation == self._generation and not self._closed:
+        while generation == self._crew.generation and not self._closed:
             now, state = time.monotonic(), self._state
             if now < state.again_at:
                 return None
@@ -183,7 +176,7 @@ class CatalogWatch:
                 at = now if self._background else self._asked_at
                 name = state.schedule.take(at)
                 if name is not None:
-                    if self._workers < self._threads and state.schedule.rest(at) == 0:
+                    if self._crew.has_room and state.schedule.rest(at) == 0:
                         self._start(now)
                     return name
             if not self._background or self._listing:
@@ -194,9 +187,7 @@ class CatalogWatch:
     def _do(self, act: TableName | str, generation: int) -> None:
         try:
             self._settle(act, generation, self._name_all() if isinstance(act, str) else self._probe(act))
-        except SettingsError as error:
-            self._settle(act, generation, self._refused(error))
-        except SourceError as error:
+        except (SettingsError, SourceError) as error:
             self._settle(act, generation, self._failure(act, error))
         except Exception as error:  # noqa: BLE001 - what a client did not foresee is no end of the others
             _log.exception("catalog %s", self.name)
@@ -232,51 +223,32 @@ class CatalogWatch:
 
         def settle() -> None:
             self._state.found(name, found, time.monotonic())
-            self._tell()
+            self._first_look.probed(len(self._state.schedule), self._state.schedule.fresh)
 
         return settle
 
-    def _failure(self, act: TableName | str, error: SourceError) -> Callable[[], None]:
+    def _failure(self, act: TableName | str, error: SourceError | SettingsError) -> Callable[[], None]:
+        """Wrong settings end the program when it starts; later they are a reason like others."""
+
         def settle() -> None:
             now = time.monotonic()
-            if isinstance(act, str):
-                self._listing, self._catalog = False, None
-                self._state.down(str(error), now)
-            else:
+            if isinstance(act, TableName) and isinstance(error, SourceError):
                 self._state.failed(act, error, now)
+            else:
+                self._listing, self._catalog = False, None
+                if isinstance(error, SettingsError) and self._state.listed_at == float("-inf"):
+                    self._wrong = error
+                self._state.down(str(error), now)
             if self._state.reason:
                 self._catalog = None
 
         return settle
 
-    def _refused(self, error: SettingsError) -> Callable[[], None]:
-        """Wrong settings end the program when it starts; later they are a reason like others."""
-
-        def settle() -> None:
-            self._listing, self._catalog = False, None
-            if self._state.listed_at == float("-inf"):
-                self._wrong = error
-            self._state.down(str(error), time.monotonic())
-
-        return settle
-
     def _settle(self, act: TableName | str, generation: int, settle: Callable[[], None]) -> None:
         with self._changed:
-            if generation == self._generation:
+            if generation == self._crew.generation:
                 settle()
-                self._busy -= 1
+                self._crew.busy -= 1
                 self._first -= {act} if isinstance(act, TableName) else set()
                 self._alive_at = time.monotonic()
             self._changed.notify_all()
-
-    def _tell(self) -> None:
-        """Progress of a first look that takes a while."""
-        self._probed += 1
-        now, fresh = time.monotonic(), self._state.schedule.fresh
-        if self._told_at == float("-inf"):
-            self._told_at = now
-        if fresh and now - self._told_at >= PROGRESS_S:
-            self._told_at = now
-            self._progress(
-                f"catalog {self.name}: {len(self._state.schedule) - fresh} of {len(self._state.schedule)} tables probed"
-            )

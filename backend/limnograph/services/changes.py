@@ -1,4 +1,4 @@
-"""What one table's metadata adds to `changes`: schemas, specs, properties, refs, upgrades and every move of main.
+"""What one table's metadata adds to `changes`: schemas, specs, properties, refs, expiry, upgrades, every move of main.
 
 A state is written only when it differs from its newest row and its metadata is not older than that row. Older metadata
 files of the table's own log, where they still exist, say when a state changed; snapshots say when a schema was in use.
@@ -17,6 +17,7 @@ from limnograph.domain.ids import LOCATION_UUID, TableName
 from limnograph.domain.metadata import MAIN, LogEntry, Ref, TableMetadata
 from limnograph.ports.tables import READER_ENDED, Tables
 from limnograph.services.ledger import Ledger
+from limnograph.services.retained import state_of
 
 PROPERTIES = ("write.", "commit.", "history.", "delta.", "hoodie.")
 """Prefixes of the properties that decide how a table's files come to be."""
@@ -188,7 +189,7 @@ def _versions(table: Observed, now: int) -> list[_Version]:
 
 
 def _values(metadata: TableMetadata) -> Values:
-    values: Values = {("property", FORMAT_VERSION): (str(metadata.format_version), None)}
+    values: Values = {("property", FORMAT_VERSION): (str(metadata.format_version), None), **state_of(metadata)}
     for kind, current, known in (
         ("schema", metadata.current_schema_id, metadata.schemas),
         ("spec", metadata.default_spec_id, metadata.specs),
@@ -199,10 +200,8 @@ def _values(metadata: TableMetadata) -> Values:
     for key, text in metadata.properties.items():
         if key.startswith(PROPERTIES):
             values["property", key] = (text, None)
-    for name, ref in metadata.refs.items():
-        if name != MAIN:
-            values["ref", name] = (str(ref.snapshot_id), _ref_detail(ref))
-    return values
+    refs = {name: ref for name, ref in metadata.refs.items() if name != MAIN}
+    return values | {("ref", name): (str(ref.snapshot_id), _ref_detail(ref)) for name, ref in refs.items()}
 
 
 def _with_removed(table: Observed, ledger: Ledger, version: _Version) -> dict[Any, tuple[str | None, str | None]]:

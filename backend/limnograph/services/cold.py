@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import ParamSpec, TypeVar
 
 import polars as pl
@@ -19,13 +20,14 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.ports.stopping import STOP, Stop
 from limnograph.services.breaker import Breaker
+from limnograph.services.page_deadline import PageDeadline
 from limnograph.services.question_counts import QuestionCounts
 
 WITHIN_S = 10.0
 MOST = 16
 P = ParamSpec("P")
 T = TypeVar("T")
-_UNTIL: contextvars.ContextVar[float | None] = contextvars.ContextVar("_UNTIL", default=None)
+_PAGE = PageDeadline("cold reads")
 
 
 class ColdReads:
@@ -36,25 +38,16 @@ class ColdReads:
         self.counts = QuestionCounts()
         self._free = threading.BoundedSemaphore(most)
 
-    @contextlib.contextmanager
-    def page(self) -> Iterator[None]:
+    def page(self) -> AbstractContextManager[None]:
         """All reads of one page, however many follow one another, are answered or given up within `within_s`."""
-        token = _UNTIL.set(self._ends())
-        try:
-            yield
-        finally:
-            _UNTIL.reset(token)
-
-    def _ends(self) -> float:
-        own, page = asyncio.get_running_loop().time() + self.within_s, _UNTIL.get()
-        return own if page is None else min(own, page)
+        return _PAGE.within(self.within_s)
 
     async def ask(self, call: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
         """What `call` returns, from a thread of its own. Raises SourceTimeout, SourceUnavailable, what `call` raises.
 
         Whoever awaits this and is cancelled stops the query upstream too (`ports/stopping.py`).
         """
-        end = self._ends()
+        end = _PAGE.end(self.within_s)
         if end <= asyncio.get_running_loop().time():
             raise self._late()
         if not self._free.acquire(blocking=False):

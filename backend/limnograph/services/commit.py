@@ -84,6 +84,7 @@ class CommitDetails:
             effects=effects,
             previous_id=previous_id,
             next_id=next_id,
+            expired=history.retained.lacks(row.sequence_number),
         )
 
     def _find(self, name: TableName, snapshot_id: int) -> _Found:

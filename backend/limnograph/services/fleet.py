@@ -17,7 +17,7 @@ from limnograph.domain.asked import HEAT_ROWS, FleetQuery
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
-from limnograph.services import cursors, fleet_heat, fleet_rows, hints
+from limnograph.services import cursors, fleet_heat, fleet_risk, fleet_rows, hints
 from limnograph.services.alerts import Alerts
 from limnograph.services.attention import Attention
 from limnograph.services.fleet_board import NOBODY, Board, Grown, Listing, Paces, Slotted, Span, and_nothing
@@ -155,12 +155,13 @@ class FleetService:
             micros = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
             known_to = [self._store.known_until(name) for name in names]
             counted = fleet_heat.count(columns, given, slots, micros, known_to)
+            risks = fleet_risk.risks(self._attention, columns, given, slots, unread=counted.unread, span=micros)
         return FleetHeat(
             start=span.start,
             end=span.end,
             total=len(order),
             watermark=self._watermark,
-            rows=fleet_heat.rows(names, counted, self._alerts, micros),
+            rows=fleet_heat.rows(names, counted, risks, self._alerts, micros),
         )
 
     def _make(self, board: Board, places: list[int]) -> None:

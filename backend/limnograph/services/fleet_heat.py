@@ -1,5 +1,5 @@
 """The fleet over time: of each table and part of a range how many commits there were, how many data files it got or
-lost, and how many alerts of it fired.
+lost, and how many alerts of it fired. Its risk: `fleet_risk.py`.
 
 From memory alone, whatever the histories hold: two binary searches a table and part, and the told alerts of each table.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.answers import FleetHeatRow
+from limnograph.domain.answers import FleetHeatRow, ReasonCode
 from limnograph.domain.ids import TableName
 from limnograph.services.alert_episode import Episode
 from limnograph.services.alerts import Alerts
@@ -27,6 +27,12 @@ class Counted(NamedTuple):
 
     commits: Ints
     files: Ints
+
+    @property
+    def unread(self) -> Ints:
+        """The part of each table from which on nothing is known; their number where all is."""
+        known: Ints = (self.commits != NULL).sum(axis=1)
+        return known
 
 
 def edges(span: tuple[int, int]) -> Ints:
@@ -58,7 +64,11 @@ def count(
 
 
 def rows(
-    names: Sequence[TableName], counted: Counted, alerts: Alerts | None, span: tuple[int, int]
+    names: Sequence[TableName],
+    counted: Counted,
+    risks: Sequence[list[ReasonCode | None]],
+    alerts: Alerts | None,
+    span: tuple[int, int],
 ) -> list[FleetHeatRow]:
     """As the page shows them."""
     told, between = alerts is not None and alerts.version(None) > 0, edges(span)
@@ -70,8 +80,9 @@ def rows(
             commits=_known(commits),
             data_files=_known(files),
             alerts=fired(alerts.episodes(name), between) if alerts is not None and told else None,
+            risk=risk,
         )
-        for name, commits, files in zip(names, *counted, strict=True)
+        for name, commits, files, risk in zip(names, *counted, risks, strict=True)
     ]
 
 

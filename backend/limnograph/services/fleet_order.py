@@ -64,9 +64,9 @@ class Keys:
 
     def _sorted_by(self, sort: str) -> _Column:
         """Values of a column and where they are known."""
-        if sort in {"job_duration", "delta_job_duration"}:
-            paces = [self.paces.get(name) for name in self.names]
-            told = [None if p is None else p.now_s if sort == "job_duration" else round(p.ratio, 3) for p in paces]
+        if sort in _OF_A_JOB:
+            paces, of = (self.paces.get(name) for name in self.names), _OF_A_JOB[sort]
+            told = [None if pace is None else of(pace) for pace in paces]
             found = np.array([np.nan if value is None else value for value in told], np.float64)
             return found, ~np.isnan(found)
         begin, before, after = self.ends
@@ -77,6 +77,12 @@ class Keys:
         return _change(before, after, sort) if sort.startswith("delta_") else _value(after, sort)
 
 
+_OF_A_JOB: Mapping[str, Callable[[JobPace], float | None]] = {
+    "job_duration": lambda pace: pace.now_s,
+    "delta_job_duration": lambda pace: pace.ratio,
+    "job_p95": lambda pace: pace.p95_now_s,
+    "delta_job_p95": lambda pace: pace.p95_ratio,
+}
 _Column = tuple[NDArray[np.float64] | Ints, NDArray[np.bool_]]
 
 

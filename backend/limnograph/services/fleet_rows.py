@@ -14,7 +14,7 @@ from limnograph.domain.answers import Growth, TableDeltas, TableRow, TableValues
 from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services import numbers, reasons
+from limnograph.services import numbers, reasons, table_view
 from limnograph.services.burst import Burst, burst_at
 from limnograph.services.burst_columns import Bursts
 from limnograph.services.fleet_board import Slotted
@@ -24,7 +24,7 @@ from limnograph.services.history import History
 from limnograph.services.hot_columns import INDEX, NULL, Ints
 from limnograph.services.hot_table import HotTable
 from limnograph.services.move_columns import Stand
-from limnograph.services.reasons import State, View
+from limnograph.services.table_view import State, View
 from limnograph.services.thresholds import JobPace, Thresholds
 
 _CELLS = tuple(INDEX[name] for name in State._fields)
@@ -105,7 +105,7 @@ def _seen(table: HotTable, place: int, found: _Found, asked: Asked, limits: Thre
     """What rules see of a table but its pace. Its history is asked only where an edge of the range leaves a doubt."""
     history, before, after = History(table), found.before, found.after
     if after.until[place] == asked.end or found.bursts.doubtful[place]:
-        return reasons.view(history, asked.start, asked.end, None, limits)
+        return table_view.view(history, asked.start, asked.end, None, limits)
     usual = float(after.usual[place])
     return View(
         history,
@@ -185,6 +185,7 @@ def damaged(name: TableName, change: ChangeFact) -> TableRow:
         commits=0,
         last_committed_at=None,
         job_duration_seconds=None,
+        job_p95_seconds=None,
     )
     return TableRow(
         catalog=name.catalog,
@@ -195,6 +196,6 @@ def damaged(name: TableName, change: ChangeFact) -> TableRow:
         status="unreadable",
         reason=reasons.unreadable(change),
         values=nothing,
-        deltas=TableDeltas(data_files=None, delete_files=None, records=None, bytes=None, job_duration_ratio=None),
+        deltas=numbers.deltas(None, None, None),
         spark=[None] * numbers.SPARK_POINTS,
     )

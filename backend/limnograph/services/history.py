@@ -15,16 +15,15 @@ import numpy as np
 from limnograph.analysis.alignment import Value
 from limnograph.domain.facts import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.hot_columns import INDEX, NULL, Ints, facts_of, plain, sheet_of
+from limnograph.services.ancestry import ancestors, is_ancestor
+from limnograph.services.hot_columns import NULL, Ints, facts_of, plain, sheet_of
 from limnograph.services.hot_rows import Rows, places_of
 from limnograph.services.hot_table import HotTable, Seen, table_of
 from limnograph.services.main_log import MainLog, is_move, main_log, move_of
+from limnograph.services.retained import RETAINED, Retained
 from limnograph.services.standing import standing_names
 
 __all__ = ["Commits", "History", "history_of", "main_log", "standing_names"]
-
-
-_OPERATION = INDEX["operation"]
 
 
 class Commits:
@@ -163,55 +162,11 @@ class History:
     @cached_property
     def main_ancestors(self) -> frozenset[int]:
         """Ids on the chain of main's head; behind a hole in the chain, those that were ancestors when observed."""
-        straight = self._straight_chain()
-        if straight is not None:
-            return straight
-        ids, parents = self.numbers("snapshot_id").tolist(), self.numbers("parent_id").tolist()
-        place_of = {snapshot_id: place for place, snapshot_id in enumerate(ids)}
-        places = self._main[2]
-        place = int(places[-1]) if len(places) and places[-1] >= 0 else None
-        chain: set[int] = set()
-        last = None
-        while place is not None and ids[place] not in chain:
-            chain.add(ids[place])
-            last = place
-            place = place_of.get(parents[place]) if parents[place] != NULL else None
-        if last is not None and parents[last] == NULL and self.numbers("operation")[last] != NULL:
-            return frozenset(chain)
-        floor = self.numbers("committed_at")[last] if last is not None else NULL
-        commits = self.numbers("committed_at")
-        older = (self.numbers("on_main") == 1) & (commits != NULL)
-        if floor != NULL:
-            older &= commits < floor
-        return frozenset(chain.union(self.numbers("snapshot_id")[older].tolist()))
-
-    def _straight_chain(self) -> frozenset[int] | None:
-        """The chain of main's head when every row is the child of the one before it and the first has no parent."""
-        ids, parents, places = self.numbers("snapshot_id"), self.numbers("parent_id"), self._main[2]
-        if not len(places) or places[-1] != len(ids) - 1 or parents[0] != NULL:
-            return None
-        straight = (parents[1:] == ids[:-1]).all() and self.table.rows.chosen([0]).numbers[_OPERATION, 0] != NULL
-        return frozenset(ids.tolist()) if straight else None
+        return ancestors(self)
 
     def is_on_main(self, place: int) -> bool:
         """Whether the commit at a place is an ancestor of main's head; looks no further down than to it."""
-        if self._leads_to_head(place):
-            return True
-        places = self._main[2]
-        head = int(places[-1]) if len(places) else -1
-        if place <= head:
-            ids, parents = self.numbers("snapshot_id"), self.numbers("parent_id")
-            if (parents[place + 1 : head + 1] == ids[place:head]).all():
-                return True
-        return int(self.numbers("snapshot_id")[place]) in self.main_ancestors
-
-    def _leads_to_head(self, place: int) -> bool:
-        """Whether main's log ends at the newest row and each row from a place on is the parent of the next."""
-        rows, end = self.table.rows, self.table.rows.height
-        ids = rows.window("snapshot_id", place, end)
-        if not len(ids) or self.table.log.head != ids[-1]:
-            return False
-        return bool((rows.window("parent_id", place + 1, end) == ids[:-1]).all())
+        return is_ancestor(self, place)
 
     def schemas_changed(self, first: int, last: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which rows of `[first, last)` carry another schema than their parent; false when either is not known."""
@@ -230,6 +185,11 @@ class History:
         """Newest change of a kind at or before an instant."""
         found = [c for c in self.changes if c.kind == kind and (until is None or c.at <= until)]
         return found[-1] if found else None
+
+    @cached_property
+    def retained(self) -> Retained:
+        """Which commits the table itself still has."""
+        return Retained(self.latest(RETAINED))
 
     @property
     def unreadable(self) -> ChangeFact | None:

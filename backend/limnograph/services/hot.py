@@ -9,8 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,17 +25,16 @@ from limnograph.services import lake as lakes
 from limnograph.services.cold import ColdReads
 from limnograph.services.hot_columns import HOT_COLUMNS
 from limnograph.services.hot_fresh import Arrived, arrived
-from limnograph.services.known_until import KnownUntil
+from limnograph.services.known_until import KnownUntil, NewestPasses
 from limnograph.services.lake import Facts, Lake
 from limnograph.services.loading import Loaded, load
 from limnograph.services.older_lakes import OlderLakes, all_reach
+from limnograph.services.provisional import WholeRows
 
 HOUR = 3_600 * MICROS_PER_SECOND
 DAY = 24 * HOUR
 WINDOW = 48 * HOUR
 _SLIDE = HOUR
-_WHOLE_KEPT = 1_000
-_PASSES_KEPT = 64
 STUCK = 60 * MICROS_PER_SECOND
 """A read of the meta tables that goes on for longer is told: two seconds are usual, a whole window takes some more."""
 _NOTHING = MetaHead(snapshots=None, changes=None)
@@ -77,8 +75,8 @@ class HotStore:
         self._engine, self._clock, self._window, self._fresh = engine, clock, window, fresh
         self._most_bytes = most_bytes
         self._refreshing, self._swapping = threading.Lock(), threading.Lock()
-        self._whole: OrderedDict[tuple[str, int], SnapshotFact] = OrderedDict()
-        self._passes: dict[str, int] = {}
+        self._whole = WholeRows()
+        self._passes = NewestPasses()
         self._reading = Reading(lakes.EMPTY, UNREAD, partial=False, head=_NOTHING, read_at=None)
         self._floor: int | None = None
         self._attempted = False
@@ -147,12 +145,12 @@ class HotStore:
             self._floor = floor if slid else self._floor
             lake = self._reading.lake
             if isinstance(read, Loaded):
-                self._passes = {}
-                self._remember(read.passes)
-                lake = lake_changes.renewed(lake, read, self._observed_at())
+                self._passes = NewestPasses()
+                self._passes.remember(read.passes)
+                lake = lake_changes.renewed(lake, read, self._passes.observed_at)
             elif read is not None:
-                self._remember(read.passes)
-                lake = lake_changes.grown(lake, read, self._observed_at())
+                self._passes.remember(read.passes)
+                lake = lake_changes.grown(lake, read, self._passes.observed_at)
             if slid:
                 lake = lake_changes.trimmed(lake, floor)
             self._reading = Reading(self._ready(lake), None, partial=False, head=head, read_at=now)
@@ -170,34 +168,18 @@ class HotStore:
         cuts = range(floor + DAY, self._clock.now(), DAY)
         return load(self._engine, floor, cuts=cuts, unordered=self._fresh.unordered if self._fresh else None)
 
-    def _remember(self, passes: dict[str, int]) -> None:
-        for run, at in passes.items():
-            self._passes[run] = min(at, self._passes.get(run, at))
-        newest = sorted(self._passes.items(), key=lambda entry: entry[1])[-_PASSES_KEPT:]
-        self._passes = dict(newest)
-
-    def _observed_at(self) -> int | None:
-        """When the newest pass looked at the lake: its earliest observation. Its later rows were read after that."""
-        return max(self._passes.values(), default=None)
-
     def apply(self, facts: Facts) -> None:
         """Lay facts of the watcher over the durable ones. O(new facts)."""
         if not facts.snapshots and not facts.changes:
             return
         with self._swapping:
-            self._keep_whole(facts.snapshots)
+            self._whole.keep(facts.snapshots)
             watched = lake_changes.watched(self._reading.lake, facts)
             self._reading = self._reading._replace(lake=self._ready(watched))
 
-    def _keep_whole(self, facts: Iterable[SnapshotFact]) -> None:
-        for fact in facts:
-            self._whole[fact.table_uuid, fact.snapshot_id] = fact
-        while len(self._whole) > _WHOLE_KEPT:
-            self._whole.popitem(last=False)
-
     def provisional_row(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
         """The watcher's whole row of a commit, of the newest ones that it told."""
-        return self._whole.get((table_uuid, snapshot_id))
+        return self._whole.of(table_uuid, snapshot_id)
 
     def asked(self, table_uuid: str) -> None:
         """Somebody looks at a table: its hours are let go last."""

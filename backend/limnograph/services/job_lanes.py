@@ -54,7 +54,7 @@ async def duration(
     )
     if jobs.metrics is None or job is None:
         return _failed_discovery(absent, jobs) if job is None else absent
-    own, matchers, server = jobs.own_promql(job.name), jobs.matchers(name, job.name, job.role), jobs.server(job.name)
+    own, matchers, server = jobs.own(job.name, "promql"), jobs.matchers(name, job.name, job.role), jobs.server(job.name)
     promql = own or templates.duration_band(matchers, span.step)
     query = LaneQuery(promql=promql, prometheus=jobs.graph(server))
     try:
@@ -89,7 +89,21 @@ async def duration(
         lo=lows,
         mid=middles,
         hi=highs,
+        median=await _own_median(jobs, job.name, span, server),
     )
+
+
+async def _own_median(jobs: Jobs, job: str, span: TimeRange, server: str | None) -> list[Value] | None:
+    """By the settings' query; None without one, and where it fails: the duration stands without it."""
+    promql = jobs.own(job, "median")
+    if jobs.metrics is None or not promql:
+        return None
+    try:
+        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step), server)
+    except SourceError:
+        return None
+    found = _column(matrix, "last", span)
+    return found if any(value is not None for value in found) else None
 
 
 def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:

@@ -25,12 +25,14 @@ from limnograph.services.runs import Runs
 DAY_S = 86_400
 _SAME_END = 2_000_000
 Role = Literal["reads", "writes"]
+Number = Literal["promql", "median", "load", "cpu", "spill", "executors"]
 _ROLES: dict[str, Role] = {"reads": "reads", "writes": "writes"}
 
 
 class ConfiguredJob(msgspec.Struct, frozen=True):
     """A job of the settings. `reads`, `writes`: patterns of table names; `select`: label values; `promql`: instead;
-    `load`: PromQL of how much it had to do; `prometheus`: the server that has its series, empty = whichever has them.
+    `median`, `load`: PromQL of its median run, and of how much it had to do; `cpu`, `spill`, `executors`: of what it
+    used; `prometheus`: the server that has its series, empty = whichever has them.
     """
 
     name: str
@@ -38,7 +40,11 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
     writes: tuple[str, ...] = ()
     select: dict[str, str] = {}
     promql: str = ""
+    median: str = ""
     load: str = ""
+    cpu: str = ""
+    spill: str = ""
+    executors: str = ""
     prometheus: str = ""
 
     def role_in(self, name: TableName) -> Role | None:
@@ -130,15 +136,10 @@ class Jobs:
         base = {**templates.table_matchers(name), "role": role, "job_name": job}
         return {**base, **configured.select} if configured else base
 
-    def own_promql(self, job: str) -> str:
-        """PromQL that the settings give for a job instead of the template; empty when none."""
+    def own(self, job: str, number: Number) -> str:
+        """PromQL that the settings give for a number of a job (`promql`: its duration); empty when none."""
         configured = self._configured.get(job)
-        return configured.promql if configured else ""
-
-    def load_promql(self, job: str) -> str:
-        """PromQL that the settings give for how much a job had to do; empty when none."""
-        configured = self._configured.get(job)
-        return configured.load if configured else ""
+        return getattr(configured, number) if configured else ""
 
     def server(self, job: str) -> str | None:
         """Metrics source that the settings name for a job; None: whichever has its series."""

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from limnograph.domain.ids import TableName
 from limnograph.services.lake import Lake
+
+_PASSES_KEPT = 64
+
+
+class NewestPasses:
+    """The newest passes of the pipeline, and when each looked at the lake."""
+
+    def __init__(self) -> None:
+        self._passes: dict[str, int] = {}
+
+    def remember(self, passes: Mapping[str, int]) -> None:
+        """Passes by id; the earliest observation of each counts."""
+        for run, at in passes.items():
+            self._passes[run] = min(at, self._passes.get(run, at))
+        newest = sorted(self._passes.items(), key=lambda entry: entry[1])[-_PASSES_KEPT:]
+        self._passes = dict(newest)
+
+    @property
+    def observed_at(self) -> int | None:
+        """When the newest pass looked at the lake: its earliest observation. Its later rows were read after that."""
+        return max(self._passes.values(), default=None)
 
 
 class KnownUntil:

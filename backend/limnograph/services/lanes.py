@@ -27,7 +27,7 @@ from limnograph.domain.timeline import (
 )
 from limnograph.services import lane_sql, ref_lane, schemas
 from limnograph.services.history import History
-from limnograph.services.reasons import usual_interval_s
+from limnograph.services.table_view import usual_interval_s
 from limnograph.services.thresholds import Thresholds, stale_after_s
 
 STEP_COLUMNS = {
@@ -47,6 +47,7 @@ META_LANES = ("commits", "schema", "file_size", "freshness", *STEP_COLUMNS)
 class MetaState(NamedTuple):
     """Status that all lanes of the metadata share. `known_until` epoch microseconds; `meta`: catalog and namespace of
     the meta tables, for the SQL that people copy. `ref`: the branch or tag whose commits are told apart.
+    `fresh_within_s`: age of the last commit that the settings promise; None: nothing is promised.
     """
 
     status: LaneStatus
@@ -55,6 +56,7 @@ class MetaState(NamedTuple):
     known_until: int
     meta: str = "limnograph"
     ref: str | None = None
+    fresh_within_s: float | None = None
 
 
 def draw(lane: str, history: History, span: TimeRange, state: MetaState) -> Lane:
@@ -153,19 +155,23 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
         resolution="raw",
         query=_sql(history, span, state, "snapshot_id"),
         v=until(seconds, at, state.known_until),
-        target=stale_from_s(history, span, state),
+        target=oldest_s(history, span, state),
+        objective=state.fresh_within_s is not None,
     )
 
 
-def stale_from_s(history: History, span: TimeRange, state: MetaState) -> float | None:
-    """From which age on a table counts as stale at the end of what is shown; None with too few commits to tell."""
+def oldest_s(history: History, span: TimeRange, state: MetaState) -> float | None:
+    """The age that is promised, else that from which on the table counts as stale at the end of what is shown; None
+    with too few commits to tell.
+    """
+    if state.fresh_within_s is not None:
+        return state.fresh_within_s
     usual = usual_interval_s(history, min(span.end * MICROS_PER_MS, state.known_until))
     return None if usual is None else stale_after_s(Thresholds(), usual)
 
 
 def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
-    start, end = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
-    rows = history.between(start, end)
+    rows = history.between(span.start * MICROS_PER_MS, span.end * MICROS_PER_MS)
     return EventsLane(
         id="commits",
         source="meta",
@@ -195,6 +201,7 @@ def _event(history: History, row: SnapshotFact) -> CommitEvent:
         engine=row.engine,
         status=row.status or "ok",
         provisional=row.snapshot_id in history.provisional,
+        expired=history.retained.lacks(row.sequence_number),
     )
 
 

@@ -22,7 +22,7 @@ from limnograph.services.hot_table import HotTable, Seen, table_of
 from limnograph.services.main_log import MainLog, log_of_sorted
 from limnograph.services.row_sheets import add_passes, names_by_id, newest_of, rows_wanted, runs_of, sheets_of
 
-CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable")
+CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable", "retained")
 """Changes that pages show; the others are read by nobody here."""
 CHANGE_COLUMNS = (
     *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),

@@ -6,9 +6,8 @@ Of several servers all are asked; the first in the order of the settings that ha
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Iterator, Sequence
-from contextvars import ContextVar
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from limnograph.domain.errors import SourceError, SourceTimeout
 from limnograph.domain.series import Matrix, RangeQuery
@@ -16,21 +15,17 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.services.breaker import Breaker
+from limnograph.services.page_deadline import PageDeadline
 from limnograph.services.question_counts import QuestionCounts
 
 PAGE_S = 5.0
 _LATE = "no full answer within the page's time"
-_UNTIL: ContextVar[float | None] = ContextVar("_UNTIL", default=None)
+_PAGE = PageDeadline("metrics")
 
 
-@contextlib.contextmanager
-def page_budget(seconds: float = PAGE_S) -> Iterator[None]:
+def page_budget(seconds: float = PAGE_S) -> AbstractContextManager[None]:
     """All questions of one page, however many follow one another, are answered or given up in this time."""
-    token = _UNTIL.set(asyncio.get_running_loop().time() + seconds)
-    try:
-        yield
-    finally:
-        _UNTIL.reset(token)
+    return _PAGE.within(seconds)
 
 
 Answer = Matrix | SourceError
@@ -51,7 +46,7 @@ class Measured:
     async def range(self, query: RangeQuery) -> Matrix:
         """As the source does. Raises SourceError."""
         loop = asyncio.get_running_loop()
-        until = _UNTIL.get()
+        until = _PAGE.until
         if until is not None and until <= loop.time():
             raise SourceTimeout(self.name, _LATE)
         if query not in self._flying:

@@ -9,7 +9,7 @@ from limnograph.domain.facts import SnapshotFact
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.services.history import History
 from limnograph.services.hot_columns import Ints
-from limnograph.services.reasons import State, View
+from limnograph.services.table_view import State, View
 from limnograph.services.thresholds import JobPace
 
 SPARK_POINTS = 24
@@ -31,6 +31,7 @@ def values(seen: View) -> TableValues:
         commits=seen.commits,
         last_committed_at=None if seen.moved_at is None else seen.moved_at // MICROS_PER_MS,
         job_duration_seconds=seen.pace.now_s if seen.pace else None,
+        job_p95_seconds=seen.pace.p95_now_s if seen.pace else None,
     )
 
 
@@ -47,12 +48,13 @@ def deltas(then: State | None, now: State | None, pace: JobPace | None) -> Table
         delete_files=change("total_delete_files"),
         records=change("total_records"),
         bytes=change("total_bytes"),
-        job_duration_ratio=_ratio(pace),
+        job_duration_ratio=_rounded(pace.ratio if pace else None),
+        job_p95_ratio=_rounded(pace.p95_ratio if pace else None),
     )
 
 
-def _ratio(pace: JobPace | None) -> float | None:
-    return round(pace.ratio, 3) if pace else None
+def _rounded(ratio: float | None) -> float | None:
+    return None if ratio is None else round(ratio, 3)
 
 
 def spark_instants(start: int, end: int) -> Ints:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.series import Matrix, RangeQuery
@@ -13,25 +16,34 @@ _LEAST_WINDOW_S = 300
 _MOST_WINDOW_S = 3_600
 
 
+_Reader = tuple[TableName, str]
+
+
 async def slowest_readers(metrics: Metrics | None, start_ms: int, end_ms: int) -> dict[TableName, JobPace]:
-    """Slowest reader of every table, by one query with two instants. A failing source measures nothing."""
+    """Slowest reader of every table, by two queries with two instants. A failing source measures nothing."""
     if metrics is None:
         return {}
     width_s = (end_ms - start_ms) // 1000
     window = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
     step = max(1, width_s - window)
-    promql = templates.median_duration_by_table(window)
     # Pages that people open together ask the same, and equal questions go out once.
     end_ms = templates.snapped(end_ms)
-    try:
-        return slowest(await metrics.everywhere(RangeQuery(promql, end_ms - step * 1000, end_ms, step)))
-    except SourceError:
-        return {}
+
+    async def measured(promql: str) -> dict[_Reader, tuple[float, float]]:
+        try:
+            return ends(await metrics.everywhere(RangeQuery(promql, end_ms - step * 1000, end_ms, step)))
+        except SourceError:
+            return {}
+
+    medians, p95s = await asyncio.gather(
+        measured(templates.median_duration_by_table(window)), measured(templates.p95_duration_by_table(window))
+    )
+    return slowest(medians, p95s)
 
 
-def slowest(matrix: Matrix) -> dict[TableName, JobPace]:
-    """Per table the reader whose second sample is most times its first."""
-    found: dict[TableName, JobPace] = {}
+def ends(matrix: Matrix) -> dict[_Reader, tuple[float, float]]:
+    """Of each reader the sample of both instants."""
+    found: dict[_Reader, tuple[float, float]] = {}
     for series in matrix.series:
         if (
             len(series.values) != 2
@@ -41,7 +53,17 @@ def slowest(matrix: Matrix) -> dict[TableName, JobPace]:
             continue
         label = series.labels.get
         name = TableName(label("catalog", ""), label("table_namespace", ""), label("table", ""))
-        pace = JobPace(label("job_name", ""), series.values[0], series.values[1])
+        found[name, label("job_name", "")] = series.values[0], series.values[1]
+    return found
+
+
+def slowest(
+    medians: Mapping[_Reader, tuple[float, float]], p95s: Mapping[_Reader, tuple[float, float]]
+) -> dict[TableName, JobPace]:
+    """Per table the reader whose median at the end is most times that at the start."""
+    found: dict[TableName, JobPace] = {}
+    for (name, job), samples in medians.items():
+        pace = JobPace(job, *samples, *p95s.get((name, job), (None, None)))
         if name not in found or pace.ratio > found[name].ratio:
             found[name] = pace
     return found

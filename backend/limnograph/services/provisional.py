@@ -1,10 +1,15 @@
-"""A durable row and what the watcher saw of the same commit, as one."""
+"""A durable row and what the watcher saw of the same commit, as one; and its newest rows, whole."""
 
 from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
 
 import msgspec
 
 from limnograph.domain.facts import SnapshotFact
+
+_KEPT = 1_000
 
 
 def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
@@ -15,3 +20,21 @@ def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
         if getattr(durable, name) is None and (value := getattr(provisional, name)) is not None
     }
     return msgspec.structs.replace(durable, **missing) if missing else durable
+
+
+class WholeRows:
+    """The newest rows that the watcher told, with every column: the index keeps few."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[tuple[str, int], SnapshotFact] = OrderedDict()
+
+    def keep(self, facts: Iterable[SnapshotFact]) -> None:
+        """The oldest are let go."""
+        for fact in facts:
+            self._rows[fact.table_uuid, fact.snapshot_id] = fact
+        while len(self._rows) > _KEPT:
+            self._rows.popitem(last=False)
+
+    def of(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
+        """None: not among them."""
+        return self._rows.get((table_uuid, snapshot_id))

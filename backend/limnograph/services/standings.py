@@ -16,7 +16,7 @@ from limnograph.services.hot_columns import INDEX, NULL, Ints
 from limnograph.services.hot_rows import Rows
 from limnograph.services.hot_table import HotTable
 from limnograph.services.move_columns import MoveColumns
-from limnograph.services.reasons import usual_interval_s
+from limnograph.services.table_view import usual_interval_s
 
 STATE = (
     *("total_data_files", "total_delete_files", "total_records", "total_bytes", "small_files", "file_size_p50"),

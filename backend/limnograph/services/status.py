@@ -10,6 +10,7 @@ from limnograph.domain.answers import HotIndex, SourceStatus, Status
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.domain.watch import WatchState
 from limnograph.ports.clock import Clock
+from limnograph.services.alert_doubts import AlertDoubts
 from limnograph.services.cold import ColdEngine
 from limnograph.services.fleet import FleetService
 from limnograph.services.hot import HotStore
@@ -32,7 +33,10 @@ class StatusService:
         inbox_error: Callable[[], str | None],
         cold: ColdEngine | None = None,
         also_ready: Callable[[], bool] = lambda: True,
+        hourly_days: int = 400,
+        alertmanager: AlertDoubts | None = None,
     ) -> None:
+        self._hourly_days, self._alertmanager = hourly_days, alertmanager
         self._cold, self._also_ready = cold, also_ready
         self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
         self._watch, self._inbox_error = watch, inbox_error
@@ -56,6 +60,7 @@ class StatusService:
             tables=len(tables) + len(reading.lake.damaged),
             unreadable=damaged,
             snapshots=sum(table.rows.height for table in tables) if exists or tables else None,
+            hourly_days=self._hourly_days,
             hot=HotIndex(bytes=self._store.nbytes, rows=self._store.rows, tables_shortened=len(reading.lake.edges)),
             sources=self._sources(now),
             hints=self._fleet.hints(reading),
@@ -85,6 +90,7 @@ class StatusService:
             ),
             *self._prometheus(),
             *self._trino(now),
+            *self._active(now),
         ]
         inbox_error = self._inbox_error()
         status: Literal["ok", "error"] = "error" if inbox_error else "ok"
@@ -122,6 +128,22 @@ class StatusService:
                 age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
                 detail=detail,
                 breaker=self._cold.breaker.state,
+            )
+        ]
+
+    def _active(self, now: int) -> list[SourceStatus]:
+        """Alertmanager, where the settings name it: asked only while an alert is open."""
+        asked = self._alertmanager
+        if asked is None or not asked.asks:
+            return []
+        last, error = asked.last_success, asked.error
+        return [
+            SourceStatus(
+                id="alertmanager",
+                kind="alertmanager",
+                status="error" if error else "ok",
+                age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
+                detail=str(error) if error else None if last else "asked once an alert is open",
             )
         ]
 

@@ -11,7 +11,7 @@ from limnograph.domain.facts import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
-from limnograph.services import hints, numbers, reasons, schemas
+from limnograph.services import hints, numbers, reasons, schemas, table_view
 from limnograph.services.history import History, history_of
 from limnograph.services.hot import HotStore
 from limnograph.services.jobs import Jobs
@@ -47,7 +47,7 @@ class TableService:
 
     def _view(self, name: TableName, history: History, jobs: list[LinkedJob], pace: JobPace | None) -> TableDetail:
         now = self._clock.now()
-        seen = reasons.view(history, now - DAY, now, pace, self._limits)
+        seen = table_view.view(history, now - DAY, now, pace, self._limits)
         head, named, damage = history.head, _details(history.latest("named")), history.unreadable
         schema, spec = history.latest("schema"), history.latest("spec")
         first = next(iter(history.of_kind("first_seen")), None)
@@ -120,7 +120,7 @@ def _freshness(history: History, now: int) -> Freshness:
     return Freshness(
         last_committed_at=None if last is None else last // MICROS_PER_MS,
         age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
-        usual_interval_s=reasons.usual_interval_s(history, now),
+        usual_interval_s=table_view.usual_interval_s(history, now),
     )
 
 

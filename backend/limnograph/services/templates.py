@@ -1,6 +1,7 @@
 """The named PromQL templates: what Limnograph asks a metrics source. Users give values, never text.
 
-`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7). Windows are seconds: a sample older than the
+`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7), `metrics_executor_*` what Spark shows itself of
+executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the
 window is not drawn, so a line ends where its source fell silent.
 """
 
@@ -15,12 +16,17 @@ DURATION = "spark_job_duration_seconds"
 FINISHED = "spark_job_last_finished_timestamp_seconds"
 RUNS = "spark_job_runs_total"
 STAT = "limnograph_stat"
+BUSY = "metrics_executor_totalDuration_seconds_total"
+TASKS = "metrics_executor_activeTasks"
 
 LOOKBACK = 120
 """Two minutes: twice the usual scrape interval, so one lost scrape is no gap and a stopped source is."""
 
 SNAP_MS = 15_000
 """Instants of questions about now stand on a usual scrape interval, so that they repeat."""
+
+RATE_WINDOW = 300
+"""A rate needs two samples: of an endpoint that is scraped every minute, with one scrape lost."""
 
 _TABLE = ("catalog", "table_namespace", "table")
 
@@ -115,11 +121,32 @@ def of_page(
 
 def median_duration_by_table(seconds: int) -> str:
     """Median duration of every reader of every table over the window before the instant."""
+    return _duration_by_table(seconds, 0.5)
+
+
+def p95_duration_by_table(seconds: int) -> str:
+    """What 95 of 100 runs of every reader of every table stay below over the window before the instant."""
+    return _duration_by_table(seconds, 0.95)
+
+
+def _duration_by_table(seconds: int, share: float) -> str:
     readers = Selector(DURATION, {"role": "reads"}, seconds)
-    return str(Aggregate("max", (*_TABLE, "job_name"), Call("quantile_over_time", readers, 0.5)))
+    return str(Aggregate("max", (*_TABLE, "job_name"), Call("quantile_over_time", readers, share)))
 
 
 def job_of_application(application_id: str, seconds: int) -> str:
     """Jobs that reported under an application id."""
     selector = Selector(DURATION, {"application_id": application_id}, seconds)
     return str(Aggregate("max", ("job_name",), Call("last_over_time", selector)))
+
+
+def busy_cores(application: str, step: int) -> str:
+    """Cores that tasks of an application keep busy: seconds of tasks a second, of all executors."""
+    selector = Selector(BUSY, {"application_name": application}, max(step, RATE_WINDOW))
+    return str(Aggregate("sum", (), Call("rate", selector)))
+
+
+def executors(application: str, step: int) -> str:
+    """Executors of an application beside its driver, which Spark lists among them."""
+    selector = Selector(TASKS, {"application_name": application}, window(step), but=(("executor_id", "driver"),))
+    return str(Aggregate("count", (), Call("last_over_time", selector)))

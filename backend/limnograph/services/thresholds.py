@@ -30,13 +30,24 @@ def stale_after_s(limits: Thresholds, usual_s: float) -> float:
 
 
 class JobPace(NamedTuple):
-    """Median duration of a reader at the start and at the end of the range, seconds."""
+    """Duration of a reader at the start and at the end of the range, seconds: its median, and what 95 of 100 runs stay
+    below where that is known.
+    """
 
     job: str
     before_s: float
     now_s: float
+    p95_before_s: float | None = None
+    p95_now_s: float | None = None
 
     @property
     def ratio(self) -> float:
-        """How many times as long as at the start."""
+        """How many times as long as at the start the median is."""
         return self.now_s / self.before_s
+
+    @property
+    def p95_ratio(self) -> float | None:
+        """The same of what 95 of 100 runs stay below."""
+        if self.p95_before_s is None or self.p95_now_s is None:
+            return None
+        return self.p95_now_s / self.p95_before_s

@@ -163,7 +163,8 @@ def _freshness(rolled: Rolled, history: History, span: TimeRange, state: MetaSta
         v=until(low, at, state.known_until),
         min=until(low, at, state.known_until),
         max=until(high, at, state.known_until),
-        target=lanes.stale_from_s(history, span, state),
+        target=lanes.oldest_s(history, span, state),
+        objective=state.fresh_within_s is not None,
     )
 
 

@@ -13,7 +13,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.domain.timeline import Compared, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.ports.clock import Clock
-from limnograph.services import alert_lane, alert_pending, job_lanes, lanes, tier_lanes
+from limnograph.services import alert_lane, alert_pending, job_lanes, job_median, job_signals, lanes, tier_lanes
 from limnograph.services.alerts import Alerts
 from limnograph.services.cold_tiers import Rolled, TierReader
 from limnograph.services.history import History
@@ -24,7 +24,7 @@ from limnograph.services.page_metrics import PageMetrics
 
 MAX_COMPARE_S = 731 * 86_400
 """Two years: what is compared with a whole year lies before it."""
-_JOB_LANES = {"job_duration", "job_runs"}
+_JOB_LANES = {"job_duration", "job_runs", *job_signals.UNITS}
 _ANSWERED = {"ok", "partial", "stale"}
 
 
@@ -48,9 +48,11 @@ class TimelineService:
         viewed: Callable[[TableName], None] = lambda _name: None,
         alerts: Alerts | None = None,
         metrics: Metrics | None = None,
+        fresh_within_s: Callable[[TableName], float | None] = lambda _name: None,
     ) -> None:
         self._store, self._jobs, self._clock, self._named = store, jobs, clock, meta
         self._tiers, self._viewed, self._alerts, self._metrics = tiers, viewed, alerts, metrics
+        self._fresh_within_s = fresh_within_s
 
     async def answer(
         self,
@@ -160,7 +162,8 @@ class TimelineService:
         status: LaneStatus = "ok"
         if reading.error:
             status = "error" if not reading.lake.histories else "partial" if reading.partial else "stale"
-        return lanes.MetaState(status, age, problem, known_until, self._named)
+        promised = self._fresh_within_s(name)
+        return lanes.MetaState(status, age, problem, known_until, self._named, fresh_within_s=promised)
 
     async def _measured(
         self,
@@ -179,7 +182,8 @@ class TimelineService:
             async with asyncio.TaskGroup() as group:
                 duration = group.create_task(job_lanes.duration(self._jobs, name, chosen, span, page))
                 runs = group.create_task(job_lanes.runs(self._jobs, name, chosen, span, page))
-        return [duration.result(), runs.result()]
+                signals = group.create_task(job_signals.lanes(self._jobs, chosen, span, asked))
+        return [job_median.beside(duration.result(), runs.result(), span), runs.result(), *signals.result()]
 
 
 def _earlier(span: TimeRange, seconds: int) -> TimeRange:

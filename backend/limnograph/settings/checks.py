@@ -45,6 +45,9 @@ def _check_sources(settings: Settings) -> None:
         if prometheus.public_url:
             check_http(f"prometheus.{name}.public_url", prometheus.public_url)
     _check_jobs(settings)
+    for i, objective in enumerate(settings.objectives):
+        if not objective.tables:
+            raise SettingsError(f"objectives[{i}].tables", "is empty; write a pattern such as lake.sales.*")
     if settings.alertmanager is not None:
         check_http("alertmanager.url", settings.alertmanager.url)
         if settings.alertmanager.public_url:

@@ -78,9 +78,18 @@ reads = ["lake.sales.customer_events"]
 writes = ["lake.models.churn"]
 select = {cluster = "prod"}
 template = "spark_job_duration"
-promql = "max(churn_duration_seconds)"
+promql = "histogram_quantile(0.95, sum by (le) (rate(churn_duration_seconds_bucket[1h])))"
+median = "histogram_quantile(0.5, sum by (le) (rate(churn_duration_seconds_bucket[1h])))"
 load = "max(churn_rows_read)"
+cpu = "sum(rate(churn_cpu_seconds_total[5m]))"
+spill = "sum(churn_spilled_bytes)"
+executors = "sum(churn_executors)"
 prometheus = "main"
+""",
+    "[[objectives]]": """
+[[objectives]]
+tables = "lake.sales.*"
+freshness_seconds = 900
 """,
     "[inbox]": """
 [inbox]

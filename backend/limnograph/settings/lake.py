@@ -74,6 +74,15 @@ class ObserveSettings(Frozen, frozen=True, kw_only=True):
     """Without an answer for so many seconds a catalog is stale."""
 
 
+class ObjectiveSettings(Frozen, frozen=True, kw_only=True):
+    """What is promised of tables. Of several whose pattern matches a table the first one counts."""
+
+    tables: str
+    """Pattern over `catalog.namespace.table`, as in `[observe]`."""
+    freshness_seconds: Annotated[float, msgspec.Meta(gt=0)]
+    """Age of the last commit that is not exceeded, seconds: a rule line in the freshness lane."""
+
+
 class RetentionSettings(Frozen, frozen=True, kw_only=True):
     """How long the meta tables keep facts. Roll-ups by day are kept for ever."""
 

@@ -13,7 +13,8 @@ import msgspec
 from limnograph.domain.errors import SettingsError
 from limnograph.settings.checks import checked
 from limnograph.settings.filled import filled
-from limnograph.settings.located import locate
+from limnograph.settings.located import UNKNOWN, locate
+from limnograph.settings.nearest import meant
 from limnograph.settings.whole import Settings
 
 CONFIG_ENV = "LIMNOGRAPH_CONFIG"
@@ -48,7 +49,8 @@ def parse(
     try:
         settings = msgspec.convert({**resolved, "base": str(base), "file": str(file or "")}, Settings)
     except msgspec.ValidationError as error:
-        raise SettingsError(*locate(str(error), resolved)) from error
+        field, said = locate(str(error), resolved)
+        raise SettingsError(field, said + (meant(field) if said == UNKNOWN else "")) from error
     return checked(settings)
 
 

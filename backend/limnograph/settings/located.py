@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+UNKNOWN = "unknown key"
+
 _BOUND = re.compile(r"Expected `(?:int|float)` (<=|<|>=|>) (\S+)")
 _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     ">": ("above", operator.gt),
@@ -22,7 +24,7 @@ def locate(message: str, document: dict[str, Any]) -> tuple[str, str]:
     detail = message.split(" - at `", maxsplit=1)[0]
     prefix = _named(path[1], detail, document) if path else ""
     if unknown := re.search(r"unknown field `(.+?)`", detail):
-        return ".".join(filter(None, (prefix, unknown[1]))), "unknown key"
+        return ".".join(filter(None, (prefix, unknown[1]))), UNKNOWN
     if missing := re.search(r"missing required field `(.+?)`", detail):
         return ".".join(filter(None, (prefix, missing[1]))), "is required"
     if bound := _BOUND.match(detail):

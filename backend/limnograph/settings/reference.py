@@ -61,7 +61,7 @@ def sections() -> Iterator[tuple[str, type[Frozen] | None]]:
         if name in _OWN | {"catalogs", "path_map"}:
             continue
         struct = _struct_of(kind)
-        many = {"prometheus": "[prometheus.NAME]", "jobs": "[[jobs]]"}
+        many = {"prometheus": "[prometheus.NAME]", "jobs": "[[jobs]]", "objectives": "[[objectives]]"}
         yield many.get(name, f"[{name}]"), struct
         yield from _below(name, struct)
     yield "[path_map]", None

@@ -9,7 +9,7 @@ import msgspec
 
 from limnograph.settings.auth import AuthSettings
 from limnograph.settings.base import Frozen
-from limnograph.settings.lake import MetaSettings, ObserveSettings, RetentionSettings
+from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, RetentionSettings
 from limnograph.settings.server import CacheSettings, InboxSettings, PipelineSettings, ServerSettings, SparkSettings
 from limnograph.settings.sources import AlertmanagerSettings, JobSettings, PrometheusSettings, TrinoSettings
 
@@ -25,6 +25,7 @@ class Settings(Frozen, frozen=True, kw_only=True):
     alertmanager: AlertmanagerSettings | None = None
     trino: TrinoSettings | None = None
     jobs: tuple[JobSettings, ...] = ()
+    objectives: tuple[ObjectiveSettings, ...] = ()
     inbox: InboxSettings = InboxSettings()
     cache: CacheSettings = CacheSettings()
     pipeline: PipelineSettings = PipelineSettings()

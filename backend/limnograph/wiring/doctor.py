@@ -27,6 +27,7 @@ from limnograph.domain.facts import SCHEMA_VERSION
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.services.doctor import Check, Told, age, skewed
 from limnograph.settings import DEFAULT_PORT, PrometheusSettings, Settings
+from limnograph.wiring import doctor_jobs
 from limnograph.wiring.cold import trino_engine
 
 PROBE_S = 5.0
@@ -44,6 +45,7 @@ def checks(settings: Settings) -> list[Check]:
             "meta tables", lambda: _meta(settings), "see the catalog above; `limnograph pipeline --once` writes them"
         ),
         *_sources(settings),
+        *doctor_jobs.checks(settings),
         Check("inbox", lambda: _inbox(settings), "fix [inbox] url, or make its folder writable"),
         Check("cache", lambda: _cache(settings.cache_dir), "fix [cache] dir: a folder that this user may write"),
         Check("port", lambda: _port(settings), "set server.port to a free one, or give --port"),

@@ -15,6 +15,7 @@ from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.ids import TableName
 from limnograph.services.jobs import ConfiguredJob
 from limnograph.services.live import Caps
+from limnograph.services.objectives import FreshnessObjectives
 from limnograph.services.watching import Watcher
 from limnograph.settings import PrometheusSettings, Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
@@ -47,7 +48,11 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
                 writes=job.writes,
                 select=job.select,
                 promql=job.promql,
+                median=job.median,
                 load=job.load,
+                cpu=job.cpu,
+                spill=job.spill,
+                executors=job.executors,
                 prometheus=job.prometheus,
             )
             for job in settings.jobs
@@ -57,6 +62,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
         catalogs=settings.catalogs,
         active=Alertmanager(settings.alertmanager.url) if settings.alertmanager else None,
         alertmanager=settings.alertmanager.public_url or settings.alertmanager.url if settings.alertmanager else None,
+        objectives=FreshnessObjectives([(each.tables, each.freshness_seconds) for each in settings.objectives]),
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
 

@@ -44,6 +44,7 @@ from limnograph.services.live import Caps, Live
 from limnograph.services.live_lake import LiveLake
 from limnograph.services.metrics import Metrics
 from limnograph.services.naming import Known, Naming
+from limnograph.services.objectives import FreshnessObjectives
 from limnograph.services.partitions import PartitionPages
 from limnograph.services.question_counts import AskedSource
 from limnograph.services.ref_history import RefPages
@@ -97,6 +98,7 @@ class Parts:
         active: ActiveAlerts | None = None,
         alertmanager: str | None = None,
         graphs: Mapping[str, str] = MappingProxyType({}),
+        objectives: FreshnessObjectives = FreshnessObjectives(),  # noqa: B008  # immutable
     ) -> None:
         reads = ColdReads(cold_within_s)
         self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes, reads=reads)
@@ -124,6 +126,8 @@ class Parts:
             inbox_error=lambda: self.runs.error,
             cold=cold,
             also_ready=lambda: not self._beginning,
+            hourly_days=hourly_days,
+            alertmanager=self._doubts,
         )
         lists = CommitLists(self.store)
         self.backend = Backend(
@@ -139,6 +143,7 @@ class Parts:
                 viewed=ViewedTables(self._wake, clock),
                 alerts=self.alerts,
                 metrics=self._metrics,
+                fresh_within_s=objectives,
             ),
             commits=Commits(lists, CommitDetails(self.store, old, jobs, clock)),
             partitions=PartitionPages(self.store, old, clock),

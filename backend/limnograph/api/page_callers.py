@@ -1,0 +1,35 @@
+"""Who asks for a page: the question without the caller, a caller that never leaves, and one that left."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from litestar.types import Receive, Scope
+
+_HEADERS = [(b"host", b"limnograph")]
+
+
+class Gone(Exception):
+    """The caller is no longer connected: there is nobody to answer."""
+
+
+def plain(scope: Any) -> tuple[Scope, dict[str, Any]]:
+    """The same question without any header of the caller, since none is part of the key: what an answer is, path,
+    parameters and scopes say alone.
+    """
+    state = {key: scope["state"][key] for key in ("identity", "request_id") if key in scope["state"]}
+    return cast("Scope", {**scope, "method": "GET", "headers": _HEADERS, "state": state}), state
+
+
+async def nobody() -> Any:
+    """A request without a body from somebody who never leaves."""
+    await asyncio.Event().wait()
+
+
+async def gone_from(receive: Receive) -> None:
+    """Until the caller is no longer connected."""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return

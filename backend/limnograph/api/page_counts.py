@@ -1,0 +1,29 @@
+"""How kept pages do, in numbers that any thread may add to."""
+
+from __future__ import annotations
+
+import threading
+
+
+class PageCounts:
+    """How kept pages do; `told` names the numbers as `/metrics` does."""
+
+    def __init__(self) -> None:
+        self.kept = self.bytes = self.hits = self.stale = self.shared = self.computed = 0
+        self._lock = threading.Lock()
+
+    def hit(self) -> None:
+        """A kept page was given; in any thread."""
+        with self._lock:
+            self.hits += 1
+
+    def told(self) -> dict[str, float]:
+        """By the names of SERVER_METRICS."""
+        return {
+            "limnograph_pages_kept": self.kept,
+            "limnograph_pages_bytes": self.bytes,
+            "limnograph_page_hits_total": self.hits,
+            "limnograph_page_stale_total": self.stale,
+            "limnograph_page_shared_total": self.shared,
+            "limnograph_page_computed_total": self.computed,
+        }

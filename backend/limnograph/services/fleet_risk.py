@@ -1,0 +1,50 @@
+"""The fleet over time by risk: of each table and part of a range the reason with which it would stand in the list over
+that part alone, as far as metadata tells it. How fast jobs were is not asked part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import get_args
+
+import numpy as np
+
+from limnograph.domain.answers import ReasonCode
+from limnograph.services.attention import Attention
+from limnograph.services.fleet_heat import edges
+from limnograph.services.history import History
+from limnograph.services.hot_columns import NULL, Ints
+from limnograph.services.hot_table import HotTable
+from limnograph.services.move_columns import MoveColumns
+from limnograph.services.reasons import RANK
+from limnograph.services.standings import Standings
+
+Span = tuple[int, int]
+_CODES: tuple[ReasonCode, ...] = get_args(ReasonCode)
+
+
+def risks(
+    attention: Attention,
+    columns: MoveColumns,
+    tables: Sequence[HotTable | None],
+    slots: Ints,
+    *,
+    unread: Ints,
+    span: Span,
+) -> list[list[ReasonCode | None]]:
+    """In the order of the tables; null where it is not known. `unread`: parts of each from which on nothing is."""
+    there = np.flatnonzero(slots >= 0)
+    known = [table for table in tables if table is not None]
+    between, ranks = edges(span), np.full((len(slots), len(edges(span)) - 1), NULL)
+    standings = Standings(columns)
+    for part, ends in enumerate(pairwise(between.tolist())):
+        found = attention.of(standings, known, slots[there], ends, {}).ranks
+        after = standings.at(known, ends[1] - 1, ends[1] - 1, slots[there])
+        ranks[there, part] = np.where((after.moved == NULL) & (found == RANK["none"]), NULL, found)
+    for place, table in zip(there.tolist(), known, strict=True):
+        change = History(table).unreadable if table.unreadable else None
+        if change is not None:  # what was the matter before is not told by a table that cannot be read now
+            ranks[place, between[1:] <= change.at] = NULL
+    ranks[np.arange(ranks.shape[1]) >= unread[:, None]] = NULL
+    return [[None if rank == NULL else _CODES[rank] for rank in row] for row in ranks.tolist()]

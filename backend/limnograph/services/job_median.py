@@ -1,0 +1,44 @@
+"""The median run beside the newest one: what a job usually takes, by the runs that are known. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from statistics import median
+
+import msgspec
+
+from limnograph.analysis.alignment import Value
+from limnograph.domain.time import TimeRange
+from limnograph.domain.timeline import BandLane, BarsLane
+
+RUNS = 9
+"""By number and not by time: it says the same of a job of every minute and of one of every night."""
+LEAST_RUNS = 3
+"""The median of two is neither."""
+
+
+def beside(lane: BandLane, runs: BarsLane, span: TimeRange) -> BandLane:
+    """The lane with the median of its job's runs, where its own query has not told one."""
+    if lane.median is not None or lane.status not in {"ok", "partial"}:
+        return lane
+    found = _medians(lane, runs, span)
+    known = any(value is not None for value in found)
+    return msgspec.structs.replace(lane, median=found) if known else lane
+
+
+def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
+    """At each instant of the newest RUNS runs that had ended well, or of all that did since the step before where those
+    are more. Null where the lane is: a job that nobody measures has no usual time either.
+    """
+    ended = sorted((bar.end, (bar.end - bar.start) / 1000) for bar in runs.bars if bar.state == "ok" and bar.end)
+    ends, seconds = [end for end, _ in ended], [lasted for _, lasted in ended]
+    found: list[Value] = []
+    window, value = (0, 0), None
+    for at, middle in zip(span.instants(), lane.mid, strict=True):
+        last = bisect_right(ends, at)
+        first = max(0, min(last - RUNS, bisect_right(ends, at - span.step * 1000)))
+        if (first, last) != window:
+            window = first, last
+            value = median(seconds[first:last]) if last - first >= LEAST_RUNS else None
+        found.append(None if middle is None else value)
+    return found

@@ -1,0 +1,74 @@
+"""What a job used while it ran (CPU, spill, executors): by queries of the settings, else by what Spark tells itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from typing import Literal
+
+from limnograph.analysis.alignment import Value, finite
+from limnograph.domain.errors import SourceError
+from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.time import TimeRange
+from limnograph.domain.timeline import LaneQuery, LineLane
+from limnograph.services import templates
+from limnograph.services.job_lanes import Chosen, problem_of
+from limnograph.services.jobs import Jobs
+
+Signal = Literal["cpu", "spill", "executors"]
+UNITS: Mapping[Signal, str] = {"cpu": "cores", "spill": "bytes", "executors": "executors"}
+_SPARK: Mapping[Signal, Callable[[str, int], str]] = {
+    "cpu": templates.busy_cores,
+    "executors": templates.executors,
+}
+"""Of Spark's own endpoint, by the application's name."""
+
+
+def promql(jobs: Jobs, job: str, signal: Signal, step: int) -> str:
+    """What is asked for a signal of a job; empty when nothing is known to tell it."""
+    own, spark = jobs.own(job, signal), _SPARK.get(signal)
+    return own or (spark(job, step) if spark else "")
+
+
+def total(matrix: Matrix) -> dict[int, float]:
+    """Series of a signal add up; an instant without a value of any is missing."""
+    values: dict[int, float] = {}
+    for series in matrix.series:
+        for at, sample in zip(series.times, series.values, strict=True):
+            if (value := finite(sample)) is not None:
+                values[at] = values.get(at, 0.0) + value
+    return values
+
+
+async def lanes(jobs: Jobs, job: Chosen | None, span: TimeRange, asked: Collection[str]) -> list[LineLane]:
+    """The lanes of those signals that are asked for; each fails alone."""
+    wanted = [signal for signal in UNITS if signal in asked]
+    return list(await asyncio.gather(*(_lane(jobs, job, signal, span) for signal in wanted)))
+
+
+async def _lane(jobs: Jobs, job: Chosen | None, signal: Signal, span: TimeRange) -> LineLane:
+    """Absent where no query tells the signal, and where the query of Spark's own series finds none."""
+    asked = "" if job is None else promql(jobs, job.name, signal, span.step)
+    nothing: list[Value] = [None] * len(span.instants())
+    if jobs.metrics is None or job is None or not asked:
+        return LineLane(id=signal, source="prometheus", unit=UNITS[signal], status="absent", v=nothing)
+    server = jobs.server(job.name)
+    try:
+        matrix = await jobs.metrics.range(RangeQuery(asked, span.start, span.end, span.step), server)
+        problem = None
+    except SourceError as error:
+        matrix, problem = Matrix([]), problem_of(error)
+    values = total(matrix)
+    known = bool(values) or bool(jobs.own(job.name, signal))
+    return LineLane(
+        id=signal,
+        source="prometheus",
+        unit=UNITS[signal],
+        status="error" if problem else "partial" if matrix.truncated else "ok" if known else "absent",
+        label=job.name,
+        age_s=jobs.metrics.age_s(),
+        resolution=None if problem else f"{span.step} s",
+        problem=problem,
+        query=LaneQuery(promql=asked, prometheus=jobs.graph(server)),
+        v=[values.get(at) for at in span.instants()],
+    )

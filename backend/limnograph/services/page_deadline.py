@@ -1,0 +1,37 @@
+"""The deadline of a page: all questions of one kind that it asks, however many follow one another, end by one instant.
+
+It goes along with the context, so that no question on the way has to hand it on. Instants are the event loop's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+
+class PageDeadline:
+    """Of one kind of questions: those of another kind are not kept by it. Made once a kind, beside what asks."""
+
+    def __init__(self, name: str) -> None:
+        self._until: ContextVar[float | None] = ContextVar(name, default=None)
+
+    @contextlib.contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """What is asked in it ends within this time, and within that of the page around it."""
+        token = self._until.set(self.end(seconds))
+        try:
+            yield
+        finally:
+            self._until.reset(token)
+
+    def end(self, seconds: float) -> float:
+        """When a question ends that has so long for itself."""
+        own, page = asyncio.get_running_loop().time() + seconds, self._until.get()
+        return own if page is None else min(own, page)
+
+    @property
+    def until(self) -> float | None:
+        """When the page ends; None: none is made."""
+        return self._until.get()

@@ -1,0 +1,80 @@
+"""What the rules of `reasons.py` and rows of the fleet see of a table in a range: two states and what came between."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.alignment import median
+from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.services.burst import Burst, burst
+from limnograph.services.history import History
+from limnograph.services.thresholds import JobPace, Thresholds
+
+
+class State(NamedTuple):
+    """What rules and pages need of the row that main points at."""
+
+    total_data_files: int | None = None
+    total_delete_files: int | None = None
+    total_records: int | None = None
+    total_bytes: int | None = None
+    small_files: int | None = None
+    file_size_p50: int | None = None
+    manifests: int | None = None
+    live_snapshots: int | None = None
+    skew_max_over_median: float | None = None
+    format: str | None = None
+    status: str | None = None
+
+
+class View(NamedTuple):
+    """What a rule sees of a range. Instants epoch microseconds. `commits`: how many; `replaced`: one rewrote files;
+    `burst`: one that is; `moved_at`: main's last move before the end; `usual_s`: seconds between moves until then.
+    """
+
+    history: History
+    start: int
+    end: int
+    commits: int
+    replaced: bool
+    burst: Burst | None
+    before: State | None
+    after: State | None
+    moved_at: int | None
+    usual_s: float | None
+    pace: JobPace | None
+    limits: Thresholds
+
+
+def view(history: History, start: int, end: int, pace: JobPace | None, limits: Thresholds) -> View:
+    """Cut a history to a range."""
+    commits = history.between(start, end)
+    moved = int(history.moves.searchsorted(end))
+    return View(
+        history,
+        start,
+        end,
+        len(commits),
+        bool(commits.are("replace").any()),
+        burst(commits, history, limits),
+        state_of(history.main_at(start)),
+        state_of(history.main_at(end - 1)),
+        int(history.moves[moved - 1]) if moved else None,
+        usual_interval_s(history, end),
+        pace,
+        limits,
+    )
+
+
+def state_of(row: SnapshotFact | None) -> State | None:
+    """Of a row."""
+    return None if row is None else State(*(getattr(row, name) for name in State._fields))
+
+
+def usual_interval_s(history: History, until: int) -> float | None:
+    """Median distance of the last 50 moves of main; None with fewer than five of them."""
+    times = history.moves[: history.moves.searchsorted(until, "right")][-50:]
+    return median((np.diff(times) / MICROS_PER_SECOND).tolist()) if len(times) >= 5 else None

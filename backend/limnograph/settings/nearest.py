@@ -1,0 +1,47 @@
+"""Which key was meant by one that is none: the nearest in spelling of all that the settings have."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args
+
+import msgspec
+
+from limnograph.settings.base import Frozen
+from limnograph.settings.whole import Settings
+
+
+def meant(field: str) -> str:
+    """`; did you mean catalogs?` for a dotted path, or where all keys are told."""
+    section, _, key = field.rpartition(".")
+    found = difflib.get_close_matches(key, sorted(_keys(section)), n=1)
+    return f"; did you mean {found[0]}?" if found else "; docs/settings.md lists all keys"
+
+
+@cache
+def _keys(section: str) -> frozenset[str]:
+    """Keys of the whole file, or of a section and what is below it."""
+    fields = msgspec.structs.fields(Settings)
+    if not section:
+        return frozenset(each.name for each in fields) - {"base", "file"}
+    first = re.split(r"[.\[]", section)[0]
+    return frozenset(
+        key for each in fields if each.name == first for kind in _structs(each.type) for key in _below(kind)
+    )
+
+
+def _below(struct: type[Frozen]) -> Iterator[str]:
+    for field in msgspec.structs.fields(struct):
+        yield field.name
+        for kind in _structs(field.type):
+            yield from _below(kind)
+
+
+def _structs(kind: Any) -> Iterator[type[Frozen]]:
+    if isinstance(kind, type) and issubclass(kind, Frozen):
+        yield kind
+    for one in get_args(kind):
+        yield from _structs(one)

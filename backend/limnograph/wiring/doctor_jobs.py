@@ -1,0 +1,48 @@
+"""The checks of `limnograph doctor` on queries of `[[jobs]]`: each is asked once, lest a typo be an empty lane."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from limnograph.adapters.system_clock import SystemClock
+from limnograph.domain.errors import SourceRejected
+from limnograph.domain.series import RangeQuery
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.doctor import Check, Told
+from limnograph.services.metrics import Metrics
+from limnograph.settings import JobSettings, Settings
+from limnograph.wiring.cold import metrics_sources
+
+QUERIES = ("promql", "median", "load", "cpu", "spill", "executors")
+
+
+def checks(settings: Settings) -> Iterator[Check]:
+    """One for each job with queries of its own, where there is a Prometheus to ask."""
+    for job in settings.jobs:
+        queries = {name: promql for name in QUERIES if (promql := getattr(job, name))}
+        if queries and settings.prometheus:
+            remedy = f"fix the query in [[jobs]] of {job.name}"
+            yield Check(f"queries of {job.name}", partial(_told, settings, job, queries), remedy, required=False)
+
+
+def _told(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> Told:
+    return asyncio.run(_asked(settings, job, queries))
+
+
+async def _asked(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> Told:
+    """Raises SourceError: of a query that is refused, with its name."""
+    sources, clock = metrics_sources(settings), SystemClock()
+    metrics, at, found = Metrics(sources, clock), clock.now() // MICROS_PER_MS, []
+    try:
+        for name, promql in queries.items():
+            try:
+                matrix = await metrics.range(RangeQuery(promql, at, at, 60), job.prometheus or None)
+            except SourceRejected as error:
+                raise SourceRejected(error.source, f"{name}: {error.detail}") from error
+            found.append(f"{name} {len(matrix.series) or 'no'} series")
+    finally:
+        for source in sources:
+            await source.aclose()
+    return Told(", ".join(found))

@@ -1,0 +1,64 @@
+"""One deadline for all that a page asks of one kind, and none of another kind's."""
+
+from __future__ import annotations
+
+import asyncio
+
+from limnograph.services.page_deadline import PageDeadline
+
+
+def test_a_question_has_its_own_time_and_never_more_than_the_page_s() -> None:
+    async def run() -> None:
+        deadline, now = PageDeadline("a"), asyncio.get_running_loop().time
+        assert deadline.until is None
+        assert 4.9 < deadline.end(5) - now() <= 5
+        with deadline.within(2):
+            page = deadline.until
+            assert (deadline.end(5), deadline.end(60)) == (page, page)
+            assert deadline.end(1) < (page or 0)
+        assert deadline.until is None
+
+    asyncio.run(run())
+
+
+def test_a_page_in_a_page_ends_with_the_outer_one_at_the_latest() -> None:
+    async def run() -> None:
+        deadline = PageDeadline("a")
+        with deadline.within(2):
+            outer = deadline.until
+            with deadline.within(60):
+                assert deadline.until == outer
+            with deadline.within(1):
+                assert (deadline.until or 0) < (outer or 0)
+            assert deadline.until == outer
+
+    asyncio.run(run())
+
+
+def test_kinds_do_not_know_each_other_and_pages_side_by_side_neither() -> None:
+    async def page(deadline: PageDeadline, seconds: float) -> float:
+        with deadline.within(seconds):
+            await asyncio.sleep(0)
+            return deadline.end(60)
+
+    async def run() -> None:
+        one, other = PageDeadline("a"), PageDeadline("b")
+        short, long = await asyncio.gather(page(one, 1), page(one, 9))
+        assert long - short > 7
+        with one.within(1):
+            assert other.until is None
+
+    asyncio.run(run())
+
+
+def test_what_a_page_starts_keeps_its_deadline() -> None:
+    async def run() -> None:
+        deadline = PageDeadline("a")
+
+        async def until() -> float | None:
+            return deadline.until
+
+        with deadline.within(1):
+            assert await asyncio.create_task(until()) == deadline.until
+
+    asyncio.run(run())
