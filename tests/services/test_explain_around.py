@@ -19,7 +19,7 @@ def series(ratio: float, noise: float = 0.05, seed: int = 1, level: float = 100.
 
 def change(ratio: float, place: int = PLACE) -> LevelChange:
     at = int(TIMES[place])
-    return LevelChange(at, "step", ratio, 100 * (ratio - 1), 1.0, at, at, 100.0, 100 * ratio)
+    return LevelChange(at, "step", ratio, 100 * (ratio - 1), 1.0, at, at, 100.0, 100 * ratio, 60)
 
 
 def told(values: list[float | None], ratio: float = 1.5, **given: list[float | None]) -> Around:

@@ -7,7 +7,7 @@ import pytest
 from limnograph.domain.explanations import Explanation, Hypothesis, Label, LabelKind, LevelChange
 from limnograph.services.explain_labels import CERTAIN, MOST_ODDS, Words, weighed
 
-STEP = LevelChange(1_000, "step", 3.0, 100.0, 1.0, 1_000, 1_000, 50.0, 150.0)
+STEP = LevelChange(1_000, "step", 3.0, 100.0, 1.0, 1_000, 1_000, 50.0, 150.0, 60)
 KIND = ("lake.sales.orders", "append", "backfill")
 NOBODY = Words({}, [], {})
 

@@ -69,7 +69,7 @@ def test_a_signal_that_nobody_tells_or_with_too_few_values_is_not_known() -> Non
 
 def against(kind: Signal, signal: Told, ratio: float = 3.0) -> list[str]:
     """Texts against a commit two minutes before a change."""
-    change = LevelChange(ONSET, "step", ratio, 100.0, 1.0, ONSET, ONSET, 50.0, 50.0 * ratio)
+    change = LevelChange(ONSET, "step", ratio, 100.0, 1.0, ONSET, ONSET, 50.0, 50.0 * ratio, 60)
     suspects = [Hypothesis("commit", 0.9, 0, "7", evidence=[]), Hypothesis("none", 0.1, 0)]
     answer = Explanation("", [change], suspects, ["7"], "Most likely: it.", "strong")
     beside = Around(runs_before=9, runs_after=9, low_seconds=None, high_seconds=None, competing=[seen(kind, signal)])

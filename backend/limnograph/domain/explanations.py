@@ -89,7 +89,8 @@ class Evidence(msgspec.Struct):
 class LevelChange(msgspec.Struct):
     """A change of the job's level. `onset` is the first run affected; `effect_ratio` level after over level before.
 
-    `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %.
+    `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %. `runs`: how many it
+    lasts, until a change takes it back or to the last known run.
     """
 
     onset: int
@@ -101,6 +102,7 @@ class LevelChange(msgspec.Struct):
     onset_to: int
     before_seconds: float
     after_seconds: float
+    runs: int
 
 
 class Similar(msgspec.Struct, omit_defaults=True):

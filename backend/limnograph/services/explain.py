@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from limnograph.analysis.explain import explain
-from limnograph.analysis.explain.verdict import WORDS
+from limnograph.analysis.explain.ranking import WORDS
 from limnograph.domain.answers import LinkedJob
 from limnograph.domain.commits import CommitRow
 from limnograph.domain.errors import SourceError

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from limnograph.analysis.explain.verdict import concluded, size_words
+from limnograph.analysis.explain.ranking import concluded, size_words
 from limnograph.domain.explanations import Evidence, Explanation, Hypothesis, Label, Similar
 
 CERTAIN = 0.95

@@ -1,6 +1,6 @@
 """Who changed the job: for each change the weight of every commit, of the rivals, and of "none", which add up to 1.
 
-One model for all: P(data | change at run r) from `onset`, times the prior of who would change the job at run r.
+What each change tells by itself is in `weights`; here changes are asked about each other.
 """
 
 from __future__ import annotations
@@ -10,22 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
-from limnograph.analysis.explain.lag import Onsets, expected_mass, horizon, soon_ms
-from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
+from limnograph.analysis.explain.lag import soon_ms
 from limnograph.analysis.explain.recurrence import LEAST_RATE, RECURRENT, most, multipliers
-from limnograph.analysis.explain.rivals import MISFIT, Shift
+from limnograph.analysis.explain.rivals import Shift
+from limnograph.analysis.explain.weights import Asked, Weights, weigh
 
-BY_COMMIT = 1.0
-"""Expected changes of a case that a commit causes, before anything was seen."""
 BY_NOBODY = 0.35
-"""... that nothing in the case explains (a release of the job, a neighbour that no control saw)."""
-BY_RIVAL = 1.0
-"""... for each shift of a rival: what was not taken out of the series, because the response was not quite that."""
-RIVAL_RUNS = 3.0
-LEAST_EFFECT = 0.05
-"""Log size of a change below which it is rather nobody's."""
-NEAR = 9.0
-"""Onsets that are looked at: not less likely than this (log)."""
+"""Changes of a case that nothing in it explains, before anything was seen (a release, a neighbour no control saw)."""
 ROUNDS = 8
 EAGER = 0.5
 """Share of kinds that do it again and again, in the story that begins with them."""
@@ -37,30 +28,6 @@ SMALLER = 2.0
 """Power of the ratio of sizes with which a smaller change of its own foretells a larger one."""
 TWICE = 0.02
 """How often a commit that caused one change causes another as well."""
-ENDS = 30.0
-"""How much likelier a fall without a cause is when it ends a rise: pulses go away by themselves."""
-
-
-BRIEF = 20.0
-"""How much likelier a rise of a few runs is without a cause than a lasting one: runs are retried, hosts get busy."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A change to explain: its onset, every commit's likelihood ratio of causing one like it.
-
-    `ends`: whether it takes back the rise before it; `brief`: whether it is a rise that is taken back after a few runs.
-    """
-
-    onset: Onset
-    suspicion: Floats
-    ends: bool
-    brief: bool = False
-
-    @property
-    def unasked(self) -> float:
-        """How much likelier it comes without a cause than a change that lasts."""
-        return ENDS if self.ends else BRIEF if self.brief else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +47,9 @@ class Shares:
     evidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Weights:
-    candidates: Ints
-    commit: Floats
-    timing: Floats
-    lift: Floats
-    no_change: float
-    nobody: float
-    infrastructure: float
-    load: float
-
-
 def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Shift]) -> list[Shares]:
     """Posteriors of every change; kinds of commits learn from the other changes of the same direction."""
-    weighed = [_weigh(job, commits, each, shifts) for each in asked]
+    weighed = [weigh(job, commits, each, shifts) for each in asked]
     kinds, size = int(commits.kind.max(initial=-1)) + 1, len(commits)
     observed = ((commits.at >= job.at[0]) & (commits.at <= job.at[-1])).astype(np.float64)
     if len(asked) < 2 or not size:
@@ -110,7 +65,7 @@ def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Sh
     return max(stories, key=lambda story: story[0])[1]
 
 
-def _timely(weighed: list[_Weights], around: _Others) -> list[int]:
+def _timely(weighed: list[Weights], around: _Others) -> list[int]:
     """Kinds whose commits come just before changes for a good part of both, by time alone."""
     rises = [each for each, up in zip(weighed, around.rises, strict=True) if up]
     met = np.zeros(around.made.size)
@@ -135,7 +90,7 @@ class _Others:
 
 
 def _settled(
-    weighed: list[_Weights], around: _Others, guess: Floats | None, kind: int | None = None
+    weighed: list[Weights], around: _Others, guess: Floats | None, kind: int | None = None
 ) -> tuple[float, list[Shares]]:
     """Posteriors that agree with each other, and their evidence, from a first guess which changes are nobody's.
 
@@ -193,53 +148,7 @@ def _foretold(asked: list[Asked]) -> Floats:
     return np.asarray(ratio)
 
 
-def _weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> _Weights:
-    """Weights that do not depend on other changes, scaled so that the largest Bayes factor is 1."""
-    onset, suspicion = asked.onset, asked.suspicion
-    top = onset.supported
-    near = np.flatnonzero(onset.support > top - NEAR)
-    factor = np.exp(onset.support[near] - top)
-    places = onset.first + near
-    starts, gap = job.at[places], job.gap
-    before = job.at[np.maximum(places - 1, 0)]
-    low, high = np.searchsorted(commits.at, (starts[0] - horizon(gap), starts[-1] + 1))
-    candidates = np.arange(low, high)
-    onsets = Onsets(starts, before, factor * _worth(onset.effect[near]), gap)
-    mass = expected_mass(commits.at[candidates], commits.first_read_at[candidates], onsets)
-    # Not divided by their sum: where all commits are usual, all together are less likely than one odd one.
-    share = suspicion / max(suspicion.size, 1)
-    until = np.searchsorted(starts, commits.at[candidates] + 2 * soon_ms(gap), side="right")
-    sums = np.concatenate([[0.0], np.cumsum(factor)])
-    soon = (sums[until] - sums[np.searchsorted(starts, commits.at[candidates])]) / sums[-1]
-    rival = {"infrastructure": 0.0, "load": 0.0}
-    for shift in shifts:
-        reach = np.exp(-np.abs(places - shift.place) / RIVAL_RUNS) / (2 * RIVAL_RUNS)
-        rival[shift.kind] += BY_RIVAL * float((factor * _remains(onset, near, shift)) @ reach)
-    return _Weights(
-        candidates,
-        BY_COMMIT * share[candidates] * mass,
-        soon,
-        1 / np.minimum(suspicion[candidates], 1.0),
-        float(np.exp(np.clip(-top, -700, 50))),
-        asked.unasked * float(factor.sum()) / len(job),
-        rival["infrastructure"],
-        rival["load"],
-    )
-
-
-def _worth(effect: Floats) -> Floats:
-    """How much of the effects of that size a commit has: jobs move by a few percent without one."""
-    return np.asarray(1 / (1 + (LEAST_EFFECT / np.maximum(np.abs(effect), 1e-9)) ** 4))
-
-
-def _remains(onset: Onset, near: Ints, shift: Shift) -> Floats:
-    """How much likelier such an effect is as what is left of a shift than as an effect of its own."""
-    effect, error = onset.effect[near], onset.error[near]
-    left, own = np.hypot(MISFIT * shift.seen, error), np.hypot(EFFECT_SCALE, error)
-    return np.asarray(np.exp(0.5 * ((effect / own) ** 2 - (effect / left) ** 2)) * own / left)
-
-
-def _share(weights: _Weights, multiplier: Floats, own: float, kind: Ints, spent: Floats) -> Shares:
+def _share(weights: Weights, multiplier: Floats, own: float, kind: Ints, spent: Floats) -> Shares:
     commit = np.zeros(kind.size)
     again = multiplier[kind[weights.candidates]]
     # A kind that does it again and again does so by what it is: that its commits are usual for it clears none.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limnograph.analysis.explain.attribution import Asked, attribute
+from limnograph.analysis.explain.attribution import attribute
 from limnograph.analysis.explain.case import Commits, Floats, Series, commits, series
 from limnograph.analysis.explain.epochs import with_recurring
 from limnograph.analysis.explain.floods import gathered
@@ -16,6 +16,7 @@ from limnograph.analysis.explain.onset import step_onset
 from limnograph.analysis.explain.ramp import Move, moves
 from limnograph.analysis.explain.structure import structure
 from limnograph.analysis.explain.verdict import Told, tell, too_little
+from limnograph.analysis.explain.weights import Asked
 from limnograph.domain.explanations import Case, Explanation
 
 LEAST_RUNS = 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,18 +11,8 @@ from limnograph.analysis.explain.case import Floats, Ints, Series
 from limnograph.analysis.explain.changes import MOST_BINS, Levels, criterion, find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.drift import DRIFT_PARAMETERS, without_drift
-from limnograph.analysis.explain.rivals import (
-    LOADED,
-    Rivalry,
-    Shift,
-    coupling,
-    levels_of,
-    load_mode,
-    moved_together,
-    responses,
-    rough_level,
-    shared_mode,
-)
+from limnograph.analysis.explain.modes import coupling, load_mode, rough_level, shared_mode, without_cycles
+from limnograph.analysis.explain.rivals import LOADED, Moved, Rivalry, Shift, moved_together, responses, shifts_of
 from limnograph.analysis.explain.smoothing import binned, bins, running_median, scale
 
 USUAL = 0.8
@@ -50,15 +40,16 @@ def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept
     mode, work = shared_mode(controls, at), load_mode(load, at)
     if work is not None:
         follows = coupling(binned(values, edges), work)
-        places, level = levels_of(at, work)
+        moved, level = shifts_of(at, work)
         values = values - follows * np.interp(job.at, at, work - level)
-        rivalry = Rivalry("load", places, level, follows or USUAL, [LOADED] * len(places))
-        values, found = _without(job, values, edges, rivalry)
+        rivalry = Rivalry("load", [each.among(edges) for each in moved], follows or USUAL, [LOADED] * len(moved))
+        values, found = _without(job, values, rivalry)
         shifts += found
     if mode is not None:
-        places, level = levels_of(at, mode)
-        follow = [moved_together(controls, at[place], level[place] - level[place - 1]) for place in places]
-        values, found = _without(job, values, edges, Rivalry("infrastructure", places, level, 1.0, follow))
+        full = [each.among(edges) for each in shifts_of(at, mode)[0]]
+        others = without_cycles(controls) if full else []
+        follow = [moved_together(others, *_times(job, each), each.size) for each in full]
+        values, found = _without(job, values, Rivalry("infrastructure", full, 1.0, follow))
         shifts += found
     return Normalised(*_best(job, values, edges, at, kept), shifts)
 
@@ -86,14 +77,14 @@ def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> 
     return (flat, levels) if criterion(flat, levels, spent + DRIFT_PARAMETERS) < least else best
 
 
-def _without(job: Series, values: Floats, edges: Ints, rival: Rivalry) -> tuple[Floats, list[Shift]]:
-    full = [int(edges[place]) for place in rival.places]
-    held = np.repeat(rival.level, np.diff(edges))
-    found = responses(job.at, values, replace(rival, places=full, level=held))
-    out = values.copy()
-    for each in found:
-        out[each.place :] -= each.size
-    return out, found
+def _times(job: Series, moved: Moved) -> tuple[float, float]:
+    last = len(job) - 1
+    return float(job.at[min(moved.place, last)]), float(job.at[min(moved.place + moved.rise, last)])
+
+
+def _without(job: Series, values: Floats, rival: Rivalry) -> tuple[Floats, list[Shift]]:
+    found = responses(job.at, values, rival)
+    return values - sum((each.of.size * each.of.shape(len(job)) for each in found), np.zeros(len(job))), found
 
 
 def clip_spikes(values: Floats) -> Floats:

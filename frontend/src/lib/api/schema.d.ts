@@ -1540,7 +1540,8 @@ export interface components {
          * LevelChange
          * @description A change of the job's level. `onset` is the first run affected; `effect_ratio` level after over level before.
          *
-         *         `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %.
+         *         `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %. `runs`: how many it
+         *         lasts, until a change takes it back or to the last known run.
          */
         LevelChange: {
             after_seconds: number;
@@ -1553,6 +1554,7 @@ export interface components {
             onset_from: number;
             onset_to: number;
             probability: number;
+            runs: number;
         };
         /**
          * LineLane

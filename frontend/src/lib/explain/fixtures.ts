@@ -86,6 +86,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
         onset_to: AT + 48_000,
         before_seconds: 52,
         after_seconds: 159,
+        runs: 29,
       },
       {
         onset: AT + 148 * MINUTE,
@@ -97,6 +98,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
         onset_to: AT + 148 * MINUTE,
         before_seconds: 159,
         after_seconds: 52,
+        runs: 60,
       },
     ],
     hypotheses: [

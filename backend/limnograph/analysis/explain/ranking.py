@@ -1,0 +1,81 @@
+"""From posteriors to an answer: the rank of each hypothesis, whom to name, and one sentence.
+
+Never "root cause": a commit "coincides with" a change or is the "most likely" suspect until a person confirms it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from limnograph.domain.explanations import Confidence, Explanation, Hypothesis, LevelChange
+
+TAU = 0.5
+"""Posterior from which a commit is named: more likely it than not."""
+WORDS: tuple[tuple[float, Confidence], ...] = ((0.85, "strong"), (TAU, "possible"), (0.2, "weak"))
+SPEED_UP = 0.3
+"""What it is worth to explain a speed-up, beside a slowdown of the same size: slow jobs are what people ask about."""
+FAINT = 0.02
+"""Size (log) of a change that does not stand out."""
+LASTING = 12.0
+"""Runs after which a change has half of its rank: three retried runs are not what a job slowed down by."""
+
+
+def concluded(case: str, changes: list[LevelChange], hypotheses: list[Hypothesis]) -> Explanation:
+    """Rank, blame and verdict, which follow from the posteriors."""
+    hypotheses = sorted(hypotheses, key=lambda each: -_weight(changes, each)) or [Hypothesis("none", 1.0)]
+    suspects = [each for each in hypotheses if _is_blamed(changes, each)]
+    blamed = list(dict.fromkeys(each.commit_id for each in suspects if each.commit_id is not None))
+    verdict, confidence = _verdict(changes, hypotheses)
+    return Explanation(case, changes, hypotheses, blamed, verdict, confidence)
+
+
+def _weight(changes: list[LevelChange], each: Hypothesis) -> float:
+    """Rank: how much of the change of the job's duration a hypothesis is expected to explain, and for how long."""
+    if each.change is None:
+        return each.posterior * FAINT
+    change = changes[each.change]
+    size = float(np.log(change.effect_ratio))
+    lasting = change.runs / (change.runs + LASTING)
+    return each.posterior * lasting * (size if size > 0 else -SPEED_UP * size)
+
+
+def _is_blamed(changes: list[LevelChange], suspect: Hypothesis) -> bool:
+    """Maintenance that made the job faster is credited by its rank and by the verdict; that is no blame."""
+    if suspect.kind != "commit" or suspect.change is None or suspect.posterior < TAU:
+        return False
+    return changes[suspect.change].effect_ratio > 1
+
+
+def _verdict(changes: list[LevelChange], hypotheses: list[Hypothesis]) -> tuple[str, Confidence]:
+    if not changes:
+        return "No change of this job's duration stands out.", "none"
+    told = [each for each in hypotheses if each.change is not None]
+    best = told[0] if told else hypotheses[0]
+    # A slowdown is what people ask about: the commit that ended it comes after the one that began it, and explains
+    # nothing where none did.
+    blamed = (each for each in told if _is_blamed(changes, each))
+    of_best = (each for each in told if each.kind == "commit" and each.change == best.change)
+    commit = next(blamed, None) or next(of_best, None)
+    confidence: Confidence = "none"
+    if commit is not None:
+        confidence = next((word for least, word in WORDS if commit.posterior >= least), "none")
+        if commit.posterior >= TAU and commit.change is not None:
+            return _named(changes[commit.change], commit), confidence
+    change = changes[best.change or 0]
+    if best.kind == "infrastructure":
+        return f"Other jobs moved at the same time: infrastructure most likely explains {size_words(change)}.", "none"
+    if best.kind == "load":
+        return f"The job's load moved at the same time and most likely explains {size_words(change)}.", "none"
+    return f"No commit explains {size_words(change)}.", "weak" if confidence == "weak" else "none"
+
+
+def _named(change: LevelChange, commit: Hypothesis) -> str:
+    word = "Most likely" if commit.posterior >= WORDS[0][0] else "Possibly"
+    where = f" of {commit.table}" if commit.table else ""
+    return f"{word}: commit {commit.commit_id}{where} coincides with {size_words(change)}."
+
+
+def size_words(change: LevelChange) -> str:
+    """`the slowdown from 52 s to 160 s`."""
+    way = "slowdown" if change.effect_ratio >= 1 else "speed-up"
+    return f"the {way} from {change.before_seconds:.3g} s to {change.after_seconds:.3g} s"

@@ -1,0 +1,110 @@
+"""What a change tells about each commit, each rival and nobody, before other changes are asked: weights that compare.
+
+P(data | change at run r) from `onset`, times the prior of who would change the job at run r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
+from limnograph.analysis.explain.lag import Onsets, expected_mass, horizon, soon_ms
+from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
+from limnograph.analysis.explain.rivals import MISFIT, Shift
+
+BY_COMMIT = 1.0
+"""Expected changes of a case that a commit causes, before anything was seen."""
+BY_RIVAL = 1.0
+"""... for each shift of a rival: what was not taken out of the series, because the response was not quite that."""
+RIVAL_RUNS = 3.0
+LEAST_EFFECT = 0.05
+"""Log size of a change below which it is rather nobody's."""
+NEAR = 9.0
+"""Onsets that are looked at: not less likely than this (log)."""
+ENDS = 30.0
+"""How much likelier a fall without a cause is when it ends a rise: pulses go away by themselves."""
+BRIEF = 20.0
+"""How much likelier a rise of a few runs is without a cause than a lasting one: runs are retried, hosts get busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A change to explain: its onset, every commit's likelihood ratio of causing one like it.
+
+    `ends`: whether it takes back the rise before it; `brief`: whether it is a rise that is taken back after a few runs.
+    """
+
+    onset: Onset
+    suspicion: Floats
+    ends: bool
+    brief: bool = False
+
+    @property
+    def unasked(self) -> float:
+        """How much likelier it comes without a cause than a change that lasts."""
+        return ENDS if self.ends else BRIEF if self.brief else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Of one change: for each of its `candidates` (places of commits) the weight, how well its time alone fits, and the
+    factor that takes its being usual back; of no change, nobody's change, and the rivals'.
+    """
+
+    candidates: Ints
+    commit: Floats
+    timing: Floats
+    lift: Floats
+    no_change: float
+    nobody: float
+    infrastructure: float
+    load: float
+
+
+def weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> Weights:
+    """Weights that do not depend on other changes, scaled so that the largest Bayes factor is 1."""
+    onset, suspicion = asked.onset, asked.suspicion
+    top = onset.supported
+    near = np.flatnonzero(onset.support > top - NEAR)
+    factor = np.exp(onset.support[near] - top)
+    places = onset.first + near
+    starts, gap = job.at[places], job.gap
+    before = job.at[np.maximum(places - 1, 0)]
+    low, high = np.searchsorted(commits.at, (starts[0] - horizon(gap), starts[-1] + 1))
+    candidates = np.arange(low, high)
+    onsets = Onsets(starts, before, factor * _worth(onset.effect[near]), gap)
+    mass = expected_mass(commits.at[candidates], commits.first_read_at[candidates], onsets)
+    # Not divided by their sum: where all commits are usual, all together are less likely than one odd one.
+    share = suspicion / max(suspicion.size, 1)
+    until = np.searchsorted(starts, commits.at[candidates] + 2 * soon_ms(gap), side="right")
+    sums = np.concatenate([[0.0], np.cumsum(factor)])
+    soon = (sums[until] - sums[np.searchsorted(starts, commits.at[candidates])]) / sums[-1]
+    rival = {"infrastructure": 0.0, "load": 0.0}
+    for shift in shifts:
+        apart = np.maximum(np.maximum(shift.of.place - places, places - shift.of.place - shift.of.rise), 0)
+        reach = np.exp(-apart / RIVAL_RUNS) / (2 * RIVAL_RUNS + shift.of.rise)
+        rival[shift.kind] += BY_RIVAL * float((factor * _remains(onset, near, shift)) @ reach)
+    return Weights(
+        candidates,
+        BY_COMMIT * share[candidates] * mass,
+        soon,
+        1 / np.minimum(suspicion[candidates], 1.0),
+        float(np.exp(np.clip(-top, -700, 50))),
+        asked.unasked * float(factor.sum()) / len(job),
+        rival["infrastructure"],
+        rival["load"],
+    )
+
+
+def _worth(effect: Floats) -> Floats:
+    """How much of the effects of that size a commit has: jobs move by a few percent without one."""
+    return np.asarray(1 / (1 + (LEAST_EFFECT / np.maximum(np.abs(effect), 1e-9)) ** 4))
+
+
+def _remains(onset: Onset, near: Ints, shift: Shift) -> Floats:
+    """How much likelier such an effect is as what is left of a shift than as an effect of its own."""
+    effect, error = onset.effect[near], onset.error[near]
+    left, own = np.hypot(MISFIT * shift.seen, error), np.hypot(EFFECT_SCALE, error)
+    return np.asarray(np.exp(0.5 * ((effect / own) ** 2 - (effect / left) ** 2)) * own / left)
