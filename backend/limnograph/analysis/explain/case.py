@@ -129,6 +129,5 @@ def commits(case: Case) -> Commits:
 
 
 def _codes(names: Sequence[Name]) -> tuple[tuple[Name, ...], Ints]:
-    known: dict[Name, int] = {}
-    codes = [known.setdefault(name, len(known)) for name in names]
-    return tuple(known), np.array(codes, np.int64)
+    known = {name: code for code, name in enumerate(dict.fromkeys(names))}
+    return tuple(known), np.fromiter(map(known.__getitem__, names), np.int64, len(names))

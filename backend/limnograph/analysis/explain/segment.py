@@ -6,6 +6,9 @@ import numpy as np
 
 from limnograph.analysis.explain.case import Floats
 
+PRUNED = 8
+"""Places between two looks at which starts may stay open: looking costs more than what it spares."""
+
 
 def segment(values: Floats, penalty: float, least: int) -> list[int]:
     """Indices at which a new level starts, rising, without 0. `values` have unit noise, a level `least` of them."""
@@ -13,24 +16,27 @@ def segment(values: Floats, penalty: float, least: int) -> list[int]:
     if size < 2 * least:
         return []
     sums = np.concatenate([[0.0], np.cumsum(values)])
-    cost = np.full(size + 1, np.inf)
-    cost[0] = 0.0
     previous = np.zeros(size + 1, np.int64)
-    starts = np.zeros(size + 1, np.int64)
+    # Of each open start: its place, the sum up to it, and the least cost up to it.
+    starts, before, cost = np.zeros(size + 1), np.zeros(size + 1), np.zeros(size + 1)
+    least_cost = np.zeros(size + 1)
     count = 1
     for end in range(least, size + 1):
-        open_ = starts[:count]
-        gained = sums[end] - sums[open_]
-        reached = cost[open_] - gained * gained / (end - open_)
+        gained = sums[end] - before[:count]
+        reached = cost[:count] - gained * gained / (end - starts[:count])
         best = int(reached.argmin())
-        cost[end] = reached[best] + penalty
-        previous[end] = open_[best]
-        if end >= 2 * least - 1:
+        previous[end] = starts[best]
+        least_cost[end] = reached[best] + penalty
+        if end % PRUNED == 0:
             # A start that is worse even without the penalty of one more change can never be the best again.
-            left = open_[reached <= cost[end]]
-            count = left.size + 1
-            starts[: left.size] = left
-            starts[left.size] = end - least + 1
+            left = np.flatnonzero(reached <= least_cost[end])
+            count = left.size
+            for column in (starts, before, cost):
+                column[:count] = column[left]
+        if end >= 2 * least - 1:
+            opened = end - least + 1
+            starts[count], before[count], cost[count] = opened, sums[opened], least_cost[opened]
+            count += 1
     changes: list[int] = []
     place = int(previous[size])
     while place > 0:
