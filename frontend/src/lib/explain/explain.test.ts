@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { casesOf, namedIn, outcomeOf, type Around, type Page } from './case.ts';
+import { casesOf, namedIn, outcomeOf, type Around, type Change, type Page } from './case.ts';
 import { barsOf } from './differences.ts';
 import { BURST, competing, explainPage, label, quiet } from './fixtures.ts';
 import { isSame, questionOf } from './question.ts';
@@ -27,6 +27,19 @@ describe('the verdict', () => {
       );
     expect(told(change.onset + 60_000)).toContain('it lasted until 03:06:00.');
     expect(told(change.onset - 60_000)).toContain('it stays so.');
+  });
+  test('says of a pulse for how many runs, here and in the summary, and of what lasts nothing', () => {
+    const told = (change: Partial<Change>) => {
+      const page = explainPage();
+      Object.assign(page.explanation.changes[0]!, change);
+      return [effectWords(page, first(page).change), explanationSummary(page, [], 'x')];
+    };
+    for (const text of told({ kind: 'pulse', runs: 4 }))
+      expect(text).toContain('at 03:05:00 for 4 runs; it went away again.');
+    for (const text of told({ kind: 'pulse', runs: 1 }))
+      expect(text).toContain('at 03:05:00 for one run; it');
+    for (const kind of ['step', 'ramp', 'drop'] as const)
+      for (const text of told({ kind, runs: 4 })) expect(text).not.toMatch(/ for (4|one) runs?/);
   });
   test('says caused only once a person confirmed it', () => {
     const page = explainPage();

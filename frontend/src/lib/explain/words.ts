@@ -60,12 +60,19 @@ function lasting(page: Page, change: Change): string {
   return end ? `lasted until ${clockSeconds(end.onset)}` : 'stays so';
 }
 
-/** `churn went from 52 s to 160 s (3.1×) at 03:05:00; it lasted until 05:35:00.` */
+/** `churn went from 52 s to 160 s (3.1×) at 03:05:00; it lasted until 05:35:00.`, of a pulse `… at 03:05:00 for 4 runs; …` */
 export function effectWords(page: Page, change: Change): string {
   const size = change.effect_ratio >= 1 ? change.effect_ratio : 1 / change.effect_ratio;
   const way = change.effect_ratio >= 1 ? ratio(size) : `${ratio(size)} faster`;
   const levels = `from ${seconds(change.before_seconds)} to ${seconds(change.after_seconds)} (${way})`;
-  return `${page.job ?? 'The job'} went ${levels} at ${clockSeconds(change.onset)}; it ${lasting(page, change)}.`;
+  const onset = `${clockSeconds(change.onset)}${runsOf(change)}`;
+  return `${page.job ?? 'The job'} went ${levels} at ${onset}; it ${lasting(page, change)}.`;
+}
+
+/** ` for 4 runs`. Only of a pulse: one that lasts is over with the last known run, which says nothing of it. */
+function runsOf({ kind, runs }: Change): string {
+  if (kind !== 'pulse') return '';
+  return runs === 1 ? ' for one run' : ` for ${count(runs)} runs`;
 }
 
 /** `+107 s (95 %: +105 to +109 s)`; how little is known, where it is little. */
