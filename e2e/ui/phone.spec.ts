@@ -14,7 +14,7 @@ test('the verdict and four lanes of 48 pixels stand on the first screen', async 
   const timeline = new TimelinePage(page);
   await timeline.drawn();
   const verdict = page.getByRole('region', { name: 'Verdict' });
-  await expect(verdict).toContainText('50,000 files of 900 kB in one append at 03:04:12');
+  await expect(verdict).toContainText(/50,000 files of (900 kB|0\.9 MB) in one append at 03:04:12/);
   await expect(verdict).toBeInViewport({ ratio: 1 });
   const lanes = timeline.panel.locator('[data-lane]');
   expect(await lanes.evaluateAll((all) => all.map((lane) => lane.getAttribute('data-lane')))).toEqual(FOUR);
@@ -67,4 +67,23 @@ test('two taps select, and what can be done with it stays within reach', async (
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await bar.getByRole('button', { name: 'Clear selection' }).tap();
   await expect(bar).toBeHidden();
+});
+
+test('the tools of a page take as many rows as they need: nothing is beyond the edge, nothing covers the lanes', async ({
+  page,
+}) => {
+  for (const width of [390, 320]) {
+    await page.setViewportSize({ ...PHONE, width });
+    await page.goto(`${TABLE}?${NIGHT}`);
+    await new TimelinePage(page).drawn();
+    const header = page.locator('header').first();
+    const tools = header.getByRole('button').or(header.getByRole('link')).filter({ visible: true });
+    for (const tool of (await tools.all()).slice(1)) {
+      const { x, width: wide } = (await tool.boundingBox())!;
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x + wide, await tool.innerText()).toBeLessThanOrEqual(width);
+    }
+    await page.getByRole('button', { name: 'All lanes' }).scrollIntoViewIfNeeded();
+    await expect(header).not.toBeInViewport();
+  }
 });

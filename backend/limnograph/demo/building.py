@@ -15,7 +15,7 @@ from limnograph.demo.replay import EVERY, replay
 from limnograph.demo.session import start, stop
 from limnograph.demo.steps import TablePlan
 from limnograph.demo.timeshift import Catalog, local, shift
-from limnograph.demo.tools import tool
+from limnograph.demo.tools import free_port, tool
 from limnograph.settings import load
 
 VERSION = 1
@@ -43,8 +43,8 @@ def ensure(folder: Folder, now_ms: int, progress: Progress) -> story.Story:
 def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
     """Everything, from nothing; the marker comes last."""
     promtool = tool("promtool")
-    # Children get their own ports later; Spark only needs the catalog.
-    folder.config.write_text(limnograph_toml(folder.place, 9090, 8787, signals.schedules(), pipeline_port=9464))
+    # Children get their own ports later; Spark only needs the catalog. The replay listens: two may build at once.
+    folder.config.write_text(limnograph_toml(folder.place, 9090, 8787, signals.schedules(), pipeline_port=free_port()))
     plans = tables(calendar)
     progress.say(f"building the lake of {calendar.day}: {sum(len(plan.steps) for plan in plans):,} steps")
     conf = {"spark.driver.memory": "1g"}

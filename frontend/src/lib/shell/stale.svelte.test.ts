@@ -1,0 +1,70 @@
+import '../../app.css';
+import { beforeEach, expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import type { Schemas } from '#lib/api/client.ts';
+import { axeFindings } from '../../test/axe.ts';
+import { silentAbout } from './stale.ts';
+import StaleNotice from './StaleNotice.svelte';
+import { statusFeed } from './StatusFeed.svelte.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 6);
+const MINUTE = 60_000;
+
+const source = (
+  kind: Schemas['SourceStatus']['kind'],
+  status: Schemas['SourceStatus']['status'],
+  detail: string | null = null,
+): Schemas['SourceStatus'] => ({ id: kind, kind, status, detail, age_s: 720, breaker: null });
+
+const told = (watermark: number | null, sources: Schemas['SourceStatus'][] = []): Schemas['Status'] => ({
+  ...{ version: '1', now: NOW, watermark, lag_s: null, run_id: null, tables: 1, unreadable: 0, snapshots: 1 },
+  ...{ hourly_days: 400, hot: { bytes: 1, rows: 1, tables_shortened: 0 }, sources, hints: [] },
+});
+
+beforeEach(() => statusFeed.resource.clear());
+
+test('commits that are old say since when, and what is not here', async () => {
+  statusFeed.resource.take(told(NOW - 1));
+  const screen = await render(StaleNotice, { of: 'commits', watermark: NOW - 47 * MINUTE });
+  await expect
+    .element(screen.getByRole('group', { name: 'Old' }))
+    .toMatchTextContent(
+      /last read at 21 Nov 2026, 05:13:00 UTC, 47 m ago: what was committed since is not here/,
+    );
+  expect(await axeFindings()).toEqual([]);
+});
+
+test('without a time of its own a page takes that of all tables', async () => {
+  statusFeed.resource.take(told(NOW - 10 * MINUTE));
+  const screen = await render(StaleNotice, { of: 'commits' });
+  await expect.element(screen.getByRole('group', { name: 'Old' })).toMatchTextContent(/10 m ago/);
+});
+
+test.each([
+  ['what was read a minute ago', NOW - MINUTE, undefined],
+  ['a night that was read to its end', NOW - 60 * MINUTE, NOW - 90 * MINUTE],
+  ['what was never read: the page says that itself', null, undefined],
+])('%s is not old', async (_, watermark, until) => {
+  statusFeed.resource.take(told(watermark));
+  const screen = await render(StaleNotice, { of: 'commits', watermark, ...(until && { until }) });
+  expect(screen.getByRole('group').elements()).toEqual([]);
+});
+
+test('alerts say who does not tell of them, and since when', async () => {
+  statusFeed.resource.take(told(NOW - 60 * MINUTE, [source('alertmanager', 'error', 'refused')]));
+  const screen = await render(StaleNotice, { of: 'alerts' });
+  await expect
+    .element(screen.getByRole('group', { name: 'Old' }))
+    .toMatchTextContent('Alertmanager gives no answer (refused); its last answer came 12 m ago');
+});
+
+test('a source that is well, not set up, or says nothing of alerts is not spoken of', () => {
+  const well = [source('alertmanager', 'ok'), source('inbox', 'absent'), source('prometheus', 'error')];
+  expect(silentAbout(well)).toEqual([]);
+  expect(silentAbout([source('inbox', 'error', 'disk full')])).toEqual([
+    {
+      id: 'inbox',
+      sentence: 'What Alertmanager tells cannot be kept (disk full): alerts may be missing here.',
+    },
+  ]);
+});
