@@ -65,6 +65,7 @@ const WRONG: Record<string, string> = {
   [`${TABLE}/refs?from=zz&kept=1`]: 'from',
   '/alerts?state=banana&kept=1': 'state',
   '/status?tz=Mars&kept=1': 'tz',
+  [`${TABLE}?${NIGHT}&lanes=foo,bar&kept=1`]: 'lanes',
 };
 for (const [path, names] of Object.entries(WRONG))
   test(`what an address says in a way that cannot be read is named, the usual is shown: ${path}`, async ({
@@ -78,6 +79,39 @@ for (const [path, names] of Object.entries(WRONG))
     await expect(notice).toHaveCount(0);
     await expect(page).toHaveURL(/kept=1/);
   });
+
+for (const path of ['/alerts', '/commits'])
+  test(`a place in a list that nobody knows is left, and the list begins anew: ${path}`, async ({
+    page,
+    complaints,
+  }) => {
+    await page.route(/\/api\/v1\/.*cursor=nowhere/, (route) =>
+      route.fulfill({
+        status: 400,
+        json: { type: 'bad-request', title: 'No', status: 400, detail: 'is not a cursor', field: 'cursor' },
+      }),
+    );
+    await page.goto(`${path}?cursor=nowhere&kept=1`);
+    await expect(page.getByRole('group', { name: 'Address' })).toContainText(
+      'The address says cursor in a way',
+    );
+    await expect(page.getByRole('main').getByRole('row').nth(3)).toBeVisible();
+    await expect(page).toHaveURL(/\?kept=1$/);
+    expect(complaints.splice(0).join()).toContain('400');
+  });
+
+test('commits of a table that nobody knows: the page says that alone', async ({ page, complaints }) => {
+  await page.route(/\/tables\/lake\/sales\/nix\//, (route) =>
+    route.fulfill({
+      status: 404,
+      json: { type: 'not-found', title: 'Not found', status: 404, detail: 'lake.sales.nix is not observed' },
+    }),
+  );
+  await page.goto('/t/lake/sales/nix/commits');
+  await expect(page.getByRole('heading', { name: 'No table lake.sales.nix' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Commits' })).toHaveCount(0);
+  expect(complaints.splice(0).join()).toContain('404');
+});
 
 test('a text that is no snapshot id names no commit, and says so', async ({ page, complaints }) => {
   await page.route(/\/commits\/burst$/, (route) =>
@@ -101,14 +135,18 @@ test('a chosen ref says which commits it does not lead to, stands in the address
   page,
 }) => {
   const asked: string[] = [];
+  type Detail = { refs: { name: string }[] };
+  const audited = ({ refs }: Detail) => refs.push({ ...refs[0]!, name: 'audit' });
+  // asked alone where lanes take longer than a second
+  await changed<Detail>(page, /\/api\/v1\/tables\/lake\/sales\/customer_events$/, audited);
   await page.route(/\/timeline\?.*step=/, async (route) => {
     const url = new URL(route.request().url());
     const ref = url.searchParams.get('ref');
     asked.push(ref ?? 'main');
     url.searchParams.delete('ref');
     const answer = await route.fetch({ url: url.href });
-    const body = (await answer.json()) as Timeline & { detail?: { refs: { name: string }[] } };
-    body.detail?.refs.push({ ...body.detail.refs[0]!, name: 'audit' });
+    const body = (await answer.json()) as Timeline & { detail?: Detail };
+    if (body.detail) audited(body.detail);
     const lane = body.lanes.find(({ id }) => id === 'commits')!;
     if (ref) Object.assign(lane, { off_ref: [BURST_ID] });
     await route.fulfill({ response: answer, json: body });

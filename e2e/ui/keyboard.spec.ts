@@ -9,6 +9,7 @@ const STEP = 30_000;
 const param = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
 
 test('keys of the cursor and of the range, on the timeline', async ({ page, stub, complaints }) => {
+  stub.records = false;
   const timeline = new TimelinePage(page);
   await page.goto(`${TABLE}?${NIGHT}`);
   await timeline.drawn();
@@ -86,6 +87,7 @@ test('keys of every page, of its range, of the live view and of a commit', async
   stub,
   complaints,
 }) => {
+  stub.records = false;
   const timeline = new TimelinePage(page);
   await page.goto(TABLE);
   await timeline.drawn();

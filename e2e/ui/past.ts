@@ -8,7 +8,8 @@ import { questionOf, type Recorded } from './recordings.ts';
 import { tellAll } from './told.ts';
 
 const DAY = 86_400_000;
-const folder = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
+/** Where the demo lies that is recorded. */
+export const DEMO = process.env['LIMNOGRAPH_DEMO_DIR'] ?? join(root, '.demo');
 const EPOCH_MS = [1_500_000_000_000, 2_500_000_000_000] as const;
 const SPOKEN_DAY = /\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b/g;
 /** A server that has just read: how long ago everything later than the frozen clock seems to be. */
@@ -23,13 +24,22 @@ export class Past {
   readonly #burst: Burst;
   /** Whole days: a step of the clock stays a step. */
   readonly #shift: number;
+  /** Host and port of the demo's own. */
+  readonly #alertmanager: string;
   #told: Promise<void> | undefined;
 
   constructor() {
-    const story = JSON.parse(readFileSync(join(folder, 'story.json'), 'utf8')) as { burst: Burst };
+    const story = JSON.parse(readFileSync(join(DEMO, 'story.json'), 'utf8')) as { burst: Burst };
     this.#burst = story.burst;
     this.#shift = Math.round((story.burst.at - BURST_AT) / DAY) * DAY;
     if (story.burst.at - this.#shift !== BURST_AT) throw new Error('the story is not at 03:04:12 any more');
+    const settings = readFileSync(join(DEMO, 'limnograph.toml'), 'utf8');
+    this.#alertmanager = /\[alertmanager\]\s+url = "http:\/\/([^"]+)"/.exec(settings)![1]!;
+  }
+
+  /** The commit of the story as the demo knows it. */
+  get burstId(): string {
+    return this.#burst.snapshot_id;
   }
 
   /** Asks the real server what the page asked the stub. */
@@ -43,8 +53,11 @@ export class Past {
     const location = answer.headers.get('location');
     const text = (location === null ? await answer.text() : JSON.stringify({ location }))
       .replaceAll(this.#burst.snapshot_id, BURST_ID)
-      .replaceAll(folder, '/srv/lake')
-      .replaceAll(/127\.0\.0\.1:\d+/g, 'metrics.example:9090');
+      .replaceAll(DEMO, '/srv/lake')
+      .replaceAll(this.#alertmanager, 'alertmanager.example:9093')
+      .replaceAll(/127\.0\.0\.1:\d+/g, 'metrics.example:9090')
+      // what a link to Alertmanager is called: its host alone
+      .replaceAll('127.0.0.1', 'alertmanager.example');
     return { asked: questionOf(url), status: answer.status, body: this.#moved(JSON.parse(text)) };
   }
 

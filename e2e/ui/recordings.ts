@@ -31,11 +31,16 @@ export function readAll(): Map<string, Recorded> {
   );
 }
 
-export function write(recorded: Recorded): void {
-  const slug = recorded.asked
+/** `file`: another place than that of its question. */
+export function write(recorded: Recorded, file = fileOf(recorded.asked)): void {
+  writeFileSync(file, `${JSON.stringify(recorded)}\n`);
+}
+
+function fileOf(asked: string): string {
+  const slug = asked
     .replace(/^\/api\/v1\//, '')
     .replace(/\?.*/, '')
     .replace(/[^a-z0-9]+/gi, '-');
-  const short = createHash('sha256').update(recorded.asked).digest('hex').slice(0, 8);
-  writeFileSync(join(FOLDER, `${slug}-${short}.json`), `${JSON.stringify(recorded)}\n`);
+  const short = createHash('sha256').update(asked).digest('hex').slice(0, 8);
+  return join(FOLDER, `${slug}-${short}.json`);
 }

@@ -32,6 +32,8 @@ export class Stub {
   readonly log: string[] = [];
   /** Questions without a recording: the test that asked them fails. */
   readonly unknown: string[] = [];
+  /** False: a question without a recording gets none, also while others are recorded. */
+  records = true;
   url = '';
   /** Streams that were opened, and those that were refused, so far. */
   streams = 0;
@@ -111,7 +113,7 @@ export class Stub {
     const question = questionOf(url);
     this.asked.push(question);
     this.log.push(`asked ${url.pathname}`);
-    const recorded = recordings.get(question) ?? (source && (await this.#record(url)));
+    const recorded = recordings.get(question) ?? (source && this.records && (await this.#record(url)));
     if (url.pathname !== '/a') await this.#gate; // a link has to lead somewhere first
     this.log.push(`answered ${url.pathname}`);
     if (recorded) return this.#send(response, recorded.status, recorded.body);

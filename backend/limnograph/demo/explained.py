@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,6 +15,7 @@ from limnograph.adapters.system_clock import SystemClock
 from limnograph.demo.evidence import get_json
 from limnograph.domain.explanations import ExplainPage, Explanation
 from limnograph.domain.ids import TableName
+from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.services.explain_baseline import windows
 from limnograph.wiring.cold import metrics_sources
@@ -70,10 +71,15 @@ class Without:
         return rows.select(asked) if asked else rows
 
 
+def parts_without(settings: Settings, snapshot_id: int, sources: Sequence[MetricsSource]) -> Parts:
+    """A server's parts over the lake in which a commit never happened. Nothing told them of a run or an alert."""
+    engine = Without(embedded_engine(settings), snapshot_id)
+    return Parts(engine, MemoryInbox(), sources, SystemClock())
+
+
 async def _in_process(settings: Settings, table: str, job: str, span: tuple[int, int], snapshot_id: int) -> ExplainPage:
-    engine, name = Without(embedded_engine(settings), snapshot_id), TableName(*table.split("."))
-    sources = metrics_sources(settings)
-    parts = Parts(engine, MemoryInbox(), sources, SystemClock())
+    name, sources = TableName(*table.split(".")), metrics_sources(settings)
+    parts = parts_without(settings, snapshot_id, sources)
     try:
         await asyncio.to_thread(parts.runs.restore)
         await asyncio.to_thread(parts.store.refresh)
