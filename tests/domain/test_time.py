@@ -36,6 +36,8 @@ def test_a_chosen_step_covers_the_range_within_the_limit(start: int, width: int)
         (0, HOUR, 0, "step"),
         (0, HOUR, 86_401, "step"),
         (0, 24 * HOUR, 1, "step"),
+        (0, 10_000 * 24 * HOUR, None, "from"),
+        (0, 10_000 * 24 * HOUR, 86_400, "from"),
     ],
 )
 def test_a_malformed_range_names_its_field(start: int, end: int, step: int | None, field: str) -> None:

@@ -41,6 +41,8 @@ class TimeRange(NamedTuple):
         low, high = start // width * width, -(-end // width) * width
         if (high - low) // width > MAX_POINTS:
             least = choose_step(end - start)
+            if seconds >= least:
+                raise InvalidInput("from", f"a range of at most {MAX_POINTS - 1:,} days is told; choose a later one")
             raise InvalidInput("step", f"{seconds} s gives more than {MAX_POINTS} points; use {least} or more")
         return cls(low, high, seconds)
 

@@ -5,6 +5,7 @@ import type { CommitsQuestion, Schemas } from '#lib/api/client.ts';
 import { follow } from '#lib/live/follow.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
+import { LostCursor } from '#lib/state/lost-cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { resolveRange, type RangeText } from '#lib/time/range.ts';
 import { readUrl, writeUrl } from '#lib/time/url.ts';
@@ -16,6 +17,7 @@ type Told = Pick<Schemas['AlertTable'], 'catalog' | 'table_namespace' | 'table'>
 
 export class CommitsView {
   readonly list = new Resource<Schemas['CommitsPage']>();
+  readonly #lost = new LostCursor(this.list, () => this.hrefAt(null));
   #now = $state(Date.now());
   readonly #params = $derived(new URLSearchParams(page.url.search));
   readonly #read = $derived(readUrl(this.#params, this.#now));
@@ -26,7 +28,7 @@ export class CommitsView {
   readonly rangeText = $derived(this.#url.range);
   readonly choice = $derived(choiceOf(this.#params));
   /** Names of parameters that are not known. */
-  readonly unread = $derived([...this.#read.unread, ...unreadOf(this.#params)]);
+  readonly unread = $derived([...this.#read.unread, ...unreadOf(this.#params), ...this.#lost.unread]);
   readonly cursor = $derived(this.#params.get('cursor'));
   readonly #question: (question: CommitsQuestion, signal: AbortSignal) => Promise<Schemas['CommitsPage']>;
 

@@ -81,5 +81,6 @@ describe('instants', () => {
   test('a span names its days only when they differ', () => {
     expect(span(burst, burst + 3600_000)).toBe('03:04 – 04:04');
     expect(span(burst, burst + 86_400_000)).toBe('21 Nov 03:04 – 22 Nov 03:04');
+    expect(span(burst - 365 * 86_400_000, burst)).toBe('21 Nov 2025 03:04 – 21 Nov 2026 03:04');
   });
 });

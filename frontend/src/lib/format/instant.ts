@@ -25,6 +25,12 @@ export function dayMonth(ms: number): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
 }
 
+/** `21 Nov`, `21 Nov 2026` where the two instants differ in year. */
+export function dayBeside(ms: number, other: number): string {
+  const year = wall(ms).getUTCFullYear();
+  return year === wall(other).getUTCFullYear() ? dayMonth(ms) : `${dayMonth(ms)} ${year}`;
+}
+
 /** `Sat 21 Nov` */
 export const weekday = (ms: number): string => `${DAYS[wall(ms).getUTCDay()]} ${dayMonth(ms)}`;
 
@@ -53,11 +59,12 @@ export const typed = (ms: number): string =>
     .replace('T', ' ')
     .replace(/(:00)?\.000Z$|Z$/, '');
 
-/** `00:00 – 06:00`, with days where the two ends differ in day. */
+/** `00:00 – 06:00`, with days where the two ends differ in day, and years where they differ in year. */
 export function span(fromMs: number, toMs: number): string {
-  const days = weekday(fromMs) !== weekday(toMs);
-  const print = (ms: number) => (days ? `${dayMonth(ms)} ${clock(ms)}` : clock(ms));
-  return `${print(fromMs)} – ${print(toMs)}`;
+  const [from, to] = [dayBeside(fromMs, toMs), dayBeside(toMs, fromMs)];
+  return from === to
+    ? `${clock(fromMs)} – ${clock(toMs)}`
+    : `${from} ${clock(fromMs)} – ${to} ${clock(toMs)}`;
 }
 
 /** As `span`, with its zone. */

@@ -6,6 +6,7 @@ import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { periodFor } from '#lib/time/period.ts';
 import { absolute, resolveRange, type RangeText } from '#lib/time/range.ts';
 import { namesRange, readUrl, type Baseline, type TimelineUrl } from '#lib/time/url.ts';
+import { knownLanes } from './lanes.ts';
 
 /** A table and how it is looked at; the same table is the same object, or all would be asked again. */
 export interface Looked {
@@ -91,14 +92,16 @@ export class TimelineView {
     this.cursor.pin = state.pin;
     this.cursor.marks = state.marks;
     this.cursor.selection = state.sel;
-    [this.commit, this.lanes, this.job] = [state.commit, state.lanes, state.job];
+    [this.commit, this.job] = [state.commit, state.job];
     [this.log, this.cmp] = [state.log, state.cmp];
     this.panel = state.panel;
     // the same pair must stay the same object, or it would be asked again
     if (String(this.base) !== String(state.base)) this.base = state.base;
     [this.ref, this.alert, this.follows] = [state.ref, state.alert, state.live];
     this.awaits = state.alert !== null && !namesRange(query);
-    [this.unread, this.gliding] = [unread, false];
+    this.lanes = state.lanes && knownLanes(state.lanes);
+    const lost = this.lanes?.length !== state.lanes?.length;
+    [this.unread, this.gliding] = [lost ? [...unread, 'lanes'] : unread, false];
   }
 
   /** Another range, remembered so that `back` returns. A whole glide is one step back. */

@@ -24,6 +24,16 @@ test('what the URL says is shown and written again', () => {
 });
 test('what cannot be read is named', () =>
   expect(read('from=soon&c=abc&marks=1,soon').unread).toEqual(['from', 'marks', 'c']));
+test('lanes that nobody knows, or twice, are named, and the others are shown', () => {
+  const view = read('lanes=commits,foo,alerts,commits');
+  expect([view.lanes, view.unread]).toEqual([['commits', 'alerts'], ['lanes']]);
+  expect(read('lanes=foo').lanes).toBeNull();
+  expect(read('lanes=commits').unread).toEqual([]);
+});
+test('a range longer than an answer has days is named, and the usual one is shown', () => {
+  const view = read('from=now-10000d');
+  expect([view.range.text.from, view.unread]).toEqual(['now-24h', ['from']]);
+});
 test('no lane on a logarithmic axis is said too, and marks come in time order, each once', () => {
   const view = read('log=none&marks=3000000000000,2000000000000,3000000000000');
   expect([view.log, view.cursor.marks]).toEqual([[], [2e12, 3e12]]);

@@ -34,6 +34,12 @@ const byRank = (a: string, b: string) => rank(a) - rank(b);
 /** Lanes without an axis of values. */
 const WITHOUT_AXIS: readonly string[] = ['alerts', 'job_runs', 'commits', 'schema'];
 
+/** Of lanes that an address names those there are, each once; null: none is. */
+export function knownLanes(named: readonly string[]): readonly string[] | null {
+  const found = [...new Set(named)].filter((lane) => RANK.has(lane));
+  return found.length ? found : null;
+}
+
 export const shownLanes = (asked: readonly string[] | null): readonly string[] => asked ?? usual();
 
 /** All lanes for the menu: those shown in their order, then the others. */

@@ -2,6 +2,7 @@
 // an unreadable value is reported and replaced by its default: never a blank page.
 import { readPeriod, writePeriod } from './period.ts';
 import { parseInstant, resolveRange, type RangeText } from './range.ts';
+import { MAX_POINTS } from './step.ts';
 import { usualRange } from './usual.ts';
 import { isZone } from './zone.ts';
 
@@ -44,6 +45,7 @@ export interface ReadUrl {
   readonly unread: readonly string[];
 }
 
+const DAY_MS = 86_400_000;
 const ID = /^-?\d{1,19}$/;
 const NONE = 'none';
 const MOST_MARKS = 50;
@@ -92,7 +94,8 @@ function readRange(query: URLSearchParams, now: number, unread: string[]): Range
   if (centred) return centred;
   const usual = usualRange();
   const text = { from: query.get('from') || usual.from, to: query.get('to') || usual.to };
-  if (resolveRange(text, now)) return text;
+  const range = resolveRange(text, now);
+  if (range && range.to - range.from < (MAX_POINTS - 1) * DAY_MS) return text;
   unread.push(query.get('from') ? 'from' : 'to');
   return usual;
 }

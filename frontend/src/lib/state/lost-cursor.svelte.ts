@@ -1,0 +1,20 @@
+// A place in a list that the server does not know: of another server, or cut off where a link was copied. The list begins
+// anew, and the page says that its address could not be read.
+import { untrack } from 'svelte';
+import { goto } from '$app/navigation';
+import type { Resource } from './Resource.svelte.ts';
+
+export class LostCursor {
+  #lost = $state(false);
+  /** What the page tells of its address. */
+  readonly unread = $derived(this.#lost ? ['cursor'] : []);
+
+  /** `first`: where the list begins. Made while its component is. */
+  constructor(list: Resource<unknown>, first: () => string) {
+    $effect(() => {
+      if (list.problem?.field !== 'cursor') return;
+      this.#lost = true;
+      void goto(untrack(first), { replace: true, reset: false });
+    });
+  }
+}
