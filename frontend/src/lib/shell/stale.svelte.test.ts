@@ -60,11 +60,19 @@ test('alerts say who does not tell of them, and since when', async () => {
 
 test('a source that is well, not set up, or says nothing of alerts is not spoken of', () => {
   const well = [source('alertmanager', 'ok'), source('inbox', 'absent'), source('prometheus', 'error')];
-  expect(silentAbout(well)).toEqual([]);
-  expect(silentAbout([source('inbox', 'error', 'disk full')])).toEqual([
+  expect(silentAbout('alerts', well)).toEqual([]);
+  expect(silentAbout('alerts', [source('inbox', 'error', 'disk full')])).toEqual([
     {
       id: 'inbox',
       sentence: 'What Alertmanager tells cannot be kept (disk full): alerts may be missing here.',
     },
   ]);
+});
+
+test('tables say that slower jobs are not told while Prometheus gives no answer', () => {
+  const sources = [source('alertmanager', 'error'), source('prometheus', 'error', '504')];
+  expect(silentAbout('tables', sources).map(({ sentence }) => sentence)).toEqual([
+    'Prometheus gives no answer (504): a job that became slower is not told here.',
+  ]);
+  expect(silentAbout('tables', [source('prometheus', 'stale')])).toEqual([]);
 });
