@@ -5,7 +5,7 @@ import type { CommitsQuestion, Schemas } from '#lib/api/client.ts';
 import { follow } from '#lib/live/follow.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
-import { LostCursor } from '#lib/state/lost-cursor.svelte.ts';
+import { LostCursor } from '#lib/shell/lost-cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { resolveRange, type RangeText } from '#lib/time/range.ts';
 import { readUrl, writeUrl } from '#lib/time/url.ts';

@@ -1,8 +1,9 @@
 // A place in a list that the server does not know: of another server, or cut off where a link was copied. The list begins
-// anew, and the page says that its address could not be read.
+// anew, and the page says that its address could not be read. Not beside `Resource`: the chunk of
+// lib/state would take the router in, and an address without a page would be loaded again and again.
 import { untrack } from 'svelte';
 import { goto } from '$app/navigation';
-import type { Resource } from './Resource.svelte.ts';
+import type { Resource } from '#lib/state/Resource.svelte.ts';
 
 export class LostCursor {
   #lost = $state(false);
