@@ -100,7 +100,7 @@ def _settled(
     first = np.ones(around.made.size)
     if kind is not None:
         first[kind] = most(around.made)
-    again, recurrent = [first if up else np.ones_like(first) for up in around.rises], 0.0
+    again, recurrent = np.where(np.array(around.rises)[:, None], first, 1.0), 0.0
     spent = [np.zeros(around.kind.size) for _ in weighed]
     for turn in range(ROUNDS):
         own = BY_NOBODY + around.foretold @ nobody
@@ -121,15 +121,15 @@ def _spent(shares: list[Shares]) -> list[Floats]:
     return [np.clip(total - each.commit, 0.0, 1 - TWICE) for each in shares]
 
 
-def _again(around: _Others, shares: list[Shares], share: float) -> tuple[list[Floats], float]:
-    """What kinds of commits have earned by the other changes of each change's direction; log prior of such kinds."""
+def _again(around: _Others, shares: list[Shares], share: float) -> tuple[Floats, float]:
+    """What kinds of commits have earned by the other changes of each change's direction (changes x kinds); log prior
+    of such kinds.
+    """
     hits = np.array([np.bincount(around.kind, each.commit, around.made.size) for each in shares])
     rises = np.array(around.rises)
-    told = [
-        multipliers(hits[rises == up].sum(axis=0) - own, around.made, share, around.chance)
-        for own, up in zip(hits, around.rises, strict=True)
-    ]
-    kinds = (np.array(told) > RAISED).any(axis=0).sum()
+    alike = np.where(rises[:, None], hits[rises].sum(axis=0), hits[~rises].sum(axis=0))
+    told = multipliers(alike - hits, around.made, share, around.chance)
+    kinds = (told > RAISED).any(axis=0).sum()
     return told, float(np.log(RECURRENT)) * float(kinds)
 
 

@@ -19,6 +19,8 @@ Flags = npt.NDArray[np.bool_]
 Name = TypeVar("Name", bound=Hashable)
 LATEST_MS = 8.64e15
 """Last instant that JavaScript's Date can hold; later ones are not times."""
+LEAST, MOST = 1e-30, 1e30
+"""What durations, loads and numbers of a commit lie between: beyond it nothing was measured, and products overflow."""
 
 FEATURES = (
     "added_data_files",
@@ -74,12 +76,14 @@ class Commits:
 def series(times: Sequence[float | None], values: Sequence[float | None], field: str) -> Series:
     """Pairs in any order; those with an unknown, infinite or non-positive part are left out, equal times averaged.
 
+    So are values that no measurement has (outside of LEAST to MOST).
+
     Raises InvalidInput naming `field` when there are not as many values as times.
     """
     if len(times) != len(values):
         raise InvalidInput(field, f"has {len(values)} values for {len(times)} times")
     at, value = numbers(times), numbers(values)
-    known = np.isfinite(at) & (np.abs(at) < LATEST_MS) & np.isfinite(value) & (value > 0)
+    known = (np.abs(at) < LATEST_MS) & (value >= LEAST) & (value <= MOST)
     at, log = at[known], np.log(value[known])
     if at.size and not (np.diff(at) > 0).all():
         at, place, count = np.unique(at, return_inverse=True, return_counts=True)
@@ -93,12 +97,16 @@ def numbers(values: Sequence[float | None]) -> Floats:
 
 
 def commits(case: Case) -> Commits:
-    """The commits of a case. One without a time explains nothing and is left out; an id that comes again, too."""
+    """The commits of a case. One without a time explains nothing and is left out; one of a table that comes again, too.
+
+    Ids may be versions (Delta), which every table counts from 0: the same id in two tables is two commits.
+    """
     rows = [each for each in case.commits or () if each.committed_at is not None and abs(each.committed_at) < LATEST_MS]
     if len({each.id for each in rows}) < len(rows):
-        first: dict[str, CaseCommit] = {}
+        rows.sort(key=lambda each: (each.committed_at, repr(each)))
+        first: dict[tuple[str | None, str], CaseCommit] = {}
         for each in rows:
-            first.setdefault(each.id, each)
+            first.setdefault((each.table, each.id), each)
         rows = list(first.values())
     rows.sort(key=_ID)
     rows.sort(key=_TIME)
@@ -120,7 +128,7 @@ def commits(case: Case) -> Commits:
         operation=operation,
         operations=operations,
         kind=np.unique(together, return_inverse=True)[1],
-        features=np.where(np.isfinite(features) & (features >= 0), features, np.nan),
+        features=np.where((features >= 0) & (features <= MOST), features, np.nan),
         schema_changed=np.array([each is True for each in column("schema_changed")], bool),
         spec_changed=np.array([each is True for each in column("spec_changed")], bool),
         first_read_at=numbers(column("first_read_at")),

@@ -11,7 +11,7 @@ from limnograph.analysis.explain.case import Floats
 from limnograph.analysis.explain.noise import SMALLEST, Noise, noise
 from limnograph.analysis.explain.onset import EDGE, Onset, doubted, step_onset
 from limnograph.analysis.explain.segment import levels, segment
-from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, binned, bins
+from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, binned, bins, median
 from limnograph.analysis.explain.wander import Wander, sobered, wander
 
 MOST_BINS = 512
@@ -77,9 +77,9 @@ def _propose(values: Floats) -> list[int]:
     edges = bins(values.size, MOST_BINS)
     coarse = binned(values, edges)
     step = np.diff(coarse)
-    spread = MAD_TO_SIGMA * float(np.median(np.abs(step))) / np.sqrt(2) if step.size else 0.0
+    spread = MAD_TO_SIGMA * median(np.abs(step)) / np.sqrt(2) if step.size else 0.0
     unit = coarse / max(spread, SMALLEST)
-    found = segment(unit - np.median(unit), PENALTY * np.log(max(unit.size, 2)), LEAST_BINS)
+    found = segment(unit - median(unit), PENALTY * np.log(max(unit.size, 2)), LEAST_BINS)
     return [int(edges[place]) for place in found]
 
 

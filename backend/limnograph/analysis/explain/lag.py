@@ -94,7 +94,9 @@ def _decayed(committed: Floats, onsets: Onsets, mean: float, runs: tuple[Ints, I
         low, high = (np.clip(each, edge, stop) - edge for each in runs)
         mine = np.flatnonzero(low < high)
         origin = onsets.starts[edge]
-        opened, closed = onsets.before[edge:stop] - origin, onsets.starts[edge:stop] - origin
+        # After a gap that long the run before is out of reach of every commit.
+        opened = np.maximum(onsets.before[edge:stop] - origin, -WIDEST * mean)
+        closed = onsets.starts[edge:stop] - origin
         terms = onsets.weights[edge:stop] * (np.exp(-opened / mean) - np.exp(-closed / mean))
         # Summed from the end: the terms fall, and small ones must not drown in large ones before them.
         sums = np.append(np.cumsum(terms[::-1])[::-1], 0.0)

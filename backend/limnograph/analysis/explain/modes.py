@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from limnograph.analysis.explain.case import Floats, Series
 from limnograph.analysis.explain.changes import MOST_BINS
 from limnograph.analysis.explain.cycles import DAY_MS, cycles
-from limnograph.analysis.explain.smoothing import binned, bins, running_median
+from limnograph.analysis.explain.smoothing import binned, bins, median, running_median
 
 LEAST_RUNS = 24
 """Runs of another series from which it is heard."""
@@ -44,7 +44,7 @@ def load_mode(load: Series | None, at: Floats) -> Floats | None:
 
 def _held(each: Series, at: Floats) -> Floats:
     """A series at other instants, between its neighbours; unknown beyond its ends and in holes of it."""
-    smooth = running_median(each.log, 3) - np.median(each.log)
+    smooth = running_median(each.log, 3) - median(each.log)
     found = np.interp(at, each.at, smooth, left=np.nan, right=np.nan)
     after = np.clip(np.searchsorted(each.at, at), 1, len(each) - 1)
     hole = each.at[after] - each.at[after - 1] > 12 * max(each.gap, 1.0)
@@ -79,7 +79,7 @@ def without_cycles(controls: Sequence[Series]) -> list[Series]:
 def coupling(job: Floats, load: Floats) -> float:
     """How the job follows its load from run to run (log over log), 0 when it does not clearly."""
     own, other = job - running_median(job, 25), load - running_median(load, 25)
-    bound = 3 * float(np.median(np.abs(own))) + 1e-12
+    bound = 3 * median(np.abs(own)) + 1e-12
     own = np.clip(own, -bound, bound)
     power = float(other @ other)
     if power <= 1e-12:

@@ -13,7 +13,7 @@ from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_week
 from limnograph.analysis.explain.drift import DRIFT_PARAMETERS, without_drift
 from limnograph.analysis.explain.modes import coupling, load_mode, rough_level, shared_mode, without_cycles
 from limnograph.analysis.explain.rivals import LOADED, Moved, Rivalry, Shift, moved_together, responses, shifts_of
-from limnograph.analysis.explain.smoothing import binned, bins, running_median, scale
+from limnograph.analysis.explain.smoothing import binned, bins, median, running_median, scale
 
 USUAL = 0.8
 """Response of a job to its load (log over log) where none was measured from run to run."""
@@ -33,7 +33,7 @@ class Normalised:
 
 def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept: float) -> Normalised:
     """Take the rivals out, then the cycle, twice: the second time around the levels that the first one found."""
-    values = clip_spikes(job.log - np.median(job.log))
+    values = clip_spikes(job.log - median(job.log))
     edges = bins(len(job), MOST_BINS)
     at = binned(job.at, edges)
     shifts: list[Shift] = []

@@ -141,8 +141,9 @@ def _hinges(at: Floats, first: float, last: float) -> tuple[Ints, Floats, Floats
     starts = starts[(starts >= 2) & (starts < at.size - LEAST_RUNS)]
     place = np.repeat(starts, lengths.size)
     length = np.tile(lengths, starts.size)
-    shapes = np.clip((at[None, :] - at[place][:, None]) / np.maximum(length, 1.0)[:, None], 0.0, 1.0)
-    return place, length, shapes
+    since = at[None, None, :] - at[starts][:, None, None]
+    shapes = (since / np.maximum(lengths, 1.0)[None, :, None]).reshape(place.size, at.size)
+    return place, length, np.clip(shapes, 0.0, 1.0, out=shapes)
 
 
 def _steps(edges: Ints, places: list[int]) -> Floats:

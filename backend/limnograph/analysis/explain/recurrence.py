@@ -21,11 +21,12 @@ MOST = 100.0
 def multipliers(hits: Floats, made: Floats, share: float = RECURRENT, chance: float = 0.0) -> Floats:
     """For each kind the factor that its commits have earned by other changes of the same direction, from 1 to `most`.
 
-    `hits`: summed posterior of the kind's commits over those changes; `made`: how many it made while the job ran;
-    `share` of kinds that are recurrent, before anything was seen; `chance`: how often a change follows any commit.
+    `hits`: summed posterior of the kind's commits over those changes (a row for each change that is asked about);
+    `made`: how many it made while the job ran; `share` of kinds that are recurrent, before anything was seen; `chance`:
+    how often a change follows any commit.
     """
     # Against all other kinds: a kind that explains most changes must not raise what it is compared with.
-    usual = np.minimum((hits.sum() - hits + 0.5) / (made.sum() - made + 1.0), 0.9)
+    usual = np.minimum((hits.sum(axis=-1, keepdims=True) - hits + 0.5) / (made.sum() - made + 1.0), 0.9)
     # Such a kind slows the job with a good part of its commits, not with two of five hundred.
     rate = np.clip(hits / np.maximum(made, 1.0), LEAST_RATE, 0.95)
     missed = np.maximum(made - hits, 0.0)

@@ -10,18 +10,35 @@ from limnograph.analysis.explain.case import Floats, Ints
 MAD_TO_SIGMA = 1.4826
 """Of a normal law: its deviation is this often its median absolute deviation."""
 
+NARROW = 9
+"""Widest window that is sorted by exchanges: numpy's way of a wider one is faster."""
+
+
+def median(values: Floats) -> float:
+    """Median of one value or more, none of them NaN: numpy's, which looks for NaN, takes six times as long."""
+    half = values.size // 2
+    parted = np.partition(values, half)
+    return float(parted[half] if values.size % 2 else (parted[:half].max() + parted[half]) / 2)
+
 
 def running_median(values: Floats, width: int) -> Floats:
     """Median of the `width` (odd) values around each; the ends repeat theirs."""
     if values.size < 2 or width < 2:
         return values
-    half = width // 2
-    return np.median(sliding_window_view(np.pad(values, half, mode="edge"), 2 * half + 1), axis=1)
+    padded = np.pad(values, width // 2, mode="edge")
+    if width > NARROW:
+        return np.median(sliding_window_view(padded, width), axis=1)
+    columns = [padded[k : k + values.size] for k in range(width)]
+    for turn in range(width):  # odd-even transposition: all windows are sorted side by side
+        for k in range(turn % 2, width - 1, 2):
+            low, high = columns[k], columns[k + 1]
+            columns[k], columns[k + 1] = np.minimum(low, high), np.maximum(low, high)
+    return columns[width // 2]
 
 
 def scale(values: Floats) -> float:
     """Standard deviation of the bulk of the values, by their median absolute deviation."""
-    return MAD_TO_SIGMA * float(np.median(np.abs(values - np.median(values)))) if values.size else 0.0
+    return MAD_TO_SIGMA * median(np.abs(values - median(values))) if values.size else 0.0
 
 
 def bins(size: int, most: int) -> Ints:

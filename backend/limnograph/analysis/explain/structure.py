@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limnograph.analysis.explain.case import FEATURES, Commits, Flags, Floats, Ints
-from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA
+from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, median
 
 OWN_COMMITS = 6
 """Commits of one operation that make a history of their own; with fewer the whole table's is taken."""
@@ -92,8 +92,8 @@ def grouped_median(values: Floats, group: Ints) -> tuple[Floats, Ints]:
     safe = np.maximum(count, 1)
     low = order[np.minimum(start + (safe - 1) // 2, values.size - 1)]
     high = order[np.minimum(start + safe // 2, values.size - 1)]
-    median = np.where(count > 0, (values[low] + values[high]) / 2, np.nan)
-    return np.asarray(median[group]), np.asarray(count[group])
+    middle = np.where(count > 0, (values[low] + values[high]) / 2, np.nan)
+    return np.asarray(middle[group]), np.asarray(count[group])
 
 
 def _score(deviations: Floats) -> Floats:
@@ -104,7 +104,7 @@ def _score(deviations: Floats) -> Floats:
     most = np.where(known, deviations, -np.inf).max(axis=1, initial=-np.inf)
     most = np.where(count > 0, most, 0.0)
     together = filled.sum(axis=1) / np.maximum(count, 1)
-    spread = MAD_TO_SIGMA * float(np.median(np.abs(together))) if together.size else 0.0
+    spread = MAD_TO_SIGMA * median(np.abs(together)) if together.size else 0.0
     return np.asarray(np.maximum(most, together / max(spread, 0.5)))
 
 

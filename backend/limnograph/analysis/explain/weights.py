@@ -67,7 +67,7 @@ def weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> W
     """Weights that do not depend on other changes, scaled so that the largest Bayes factor is 1."""
     onset, suspicion = asked.onset, asked.suspicion
     top = onset.supported
-    near = np.flatnonzero(onset.support > top - NEAR)
+    near = np.flatnonzero(onset.support - top > -NEAR)
     factor = np.exp(onset.support[near] - top)
     places = onset.first + near
     starts, gap = job.at[places], job.gap
