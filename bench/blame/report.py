@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 from blame.goals import ORACLE, OURS, Row, goals
@@ -172,12 +173,16 @@ def _performance(found: Row) -> str:
     return _table(head, rows) + f"\n\nOver {found['explanations']} explanations of five cases, one after the other."
 
 
-def _why(part: str, misses: Row) -> str:
-    """Where the misses of top-1 come from, over all scenarios."""
-    unseen, common, own = (sum(row[reason] for row in misses.values()) for reason in REASONS)
+def _why(part: str, found: Row) -> str:
+    """Where the misses of top-1 come from, over all scenarios, and its standard error: sqrt(p (1 - p) / n)."""
+    unseen, common, own = (sum(row[reason] for row in found["misses"].values()) for reason in REASONS)
+    rows = found["methods"][OURS]
+    guilty = sum(row["cases"] for name, row in rows.items() if name != "pooled" and row["top1"] is not None)
+    share = rows["pooled"]["top1"]
     return (
         f"Of the {unseen + common + own} cases whose first suspect is wrong ({part}), the oracle is wrong as well in"
-        f" {common}; in {unseen} no change was found near the true one, in {own} its onset was too vague."
+        f" {common}; in {unseen} no change was found near the true one, in {own} its onset was too vague. The standard"
+        f" error of a top-1 over {guilty} cases is {math.sqrt(share * (1 - share) / guilty):.2f}."
     )
 
 
@@ -190,7 +195,7 @@ def document(results: Row) -> str:
         "## Goals\n",
         _table(["where", "what", "goal", "measured", "verdict"], [each.row() for each in goals(results)]),
         "",
-        *(_why(part, results[part]["misses"]) for part in ("public", "third") if part in results),
+        *(_why(part, results[part]) for part in ("public", "third") if part in results),
         LIMITS,
     ]
     for part, title, text in GENERATORS:

@@ -46,6 +46,7 @@ def test_a_goal_that_is_not_met_says_by_how_much() -> None:
     assert "| public | top-3 | >= 0.95 | 0.97 | met |" in page
     assert "| public | worst scenario (step): top-1 to the oracle's | >= 0.95 | 0.89 | missed by 0.06 |" in page
     assert "| public | false blame | <= 0.05 | 0.100 | missed by 0.050 |" in page
+    assert "The standard error of a top-1 over 10 cases is 0.13." in page
 
 
 def test_parts_that_were_not_measured_are_not_in_the_page() -> None:
