@@ -43,7 +43,7 @@ class Series:
     at: Floats
     log: Floats
     gap: float
-    """Median distance of neighbours, in milliseconds; 0 with fewer than two."""
+    """`median_gap` of the instants."""
 
     def __len__(self) -> int:
         return self.at.size
@@ -88,7 +88,12 @@ def series(times: Sequence[float | None], values: Sequence[float | None], field:
     if at.size and not (np.diff(at) > 0).all():
         at, place, count = np.unique(at, return_inverse=True, return_counts=True)
         log = np.bincount(place, log) / count
-    return Series(at, log, float(np.median(np.diff(at))) if at.size > 1 else 0.0)
+    return Series(at, log, median_gap(at))
+
+
+def median_gap(at: Floats) -> float:
+    """Median distance of neighbours, in milliseconds; 0 with fewer than two."""
+    return float(np.median(np.diff(at))) if at.size > 1 else 0.0
 
 
 def numbers(values: Sequence[float | None]) -> Floats:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Floats, Ints, Series
+from limnograph.analysis.explain.case import Floats, Ints, Series, median_gap
 from limnograph.analysis.explain.changes import find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.modes import rough_level
@@ -71,8 +71,8 @@ def shifts_of(at: Floats, mode: Floats) -> tuple[list[Moved], Floats]:
     weekly = has_weeks(at)
     flat = mode - cycles(at, mode - rough_level(at, mode, WEEK_MS if weekly else DAY_MS), weekly=weekly)[0]
     levels = find_levels(flat, SHIFT_KEPT)
-    gap = float(np.median(np.diff(at))) if at.size > 1 else 0.0
-    found = [Moved(each.onset.best, each.rise, each.effect) for each in moves(Series(at, flat, gap), flat, levels)]
+    rival = Series(at, flat, median_gap(at))
+    found = [Moved(each.onset.best, each.rise, each.effect) for each in moves(rival, flat, levels)]
     return found, np.sum([each.size * each.shape(at.size) for each in found], axis=0) if found else np.zeros(at.size)
 
 
