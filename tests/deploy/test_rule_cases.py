@@ -1,4 +1,4 @@
-"""Every shipped alert in every case: which of the eleven fire, and how often, in promtool."""
+"""Every shipped alert in every case: which of them fire, and how often, in promtool."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ ALERTS = [
     if "alert" in rule
 ]
 TABLE = 'catalog="lake",table_namespace="sales",table="customer_events"'
+PIPELINE = 'instance="c:9464",job="limnograph-pipeline"'
 SERVER, JOB = 'instance="a:8787",job="limnograph"', 'instance="b:9108",job="spark-jobs"'
 MINUTES, AT = 150, 60
 """One sample a minute; what happens, happens after the first hour."""
@@ -60,8 +61,14 @@ HEALTHY = {
     "spark_stream_commit_lag_seconds": constant(20, f'{TABLE},query_name="q",{JOB}'),
     "spark_stream_last_progress_timestamp_seconds": Sample(lambda t: 60 * t, f'{TABLE},query_name="q",{JOB}'),
     "limnograph_watermark_timestamp_seconds": Sample(lambda t: 60 * t, SERVER),
-    "limnograph_pipeline_extraction_lag_seconds": constant(60, SERVER),
-    "limnograph_pipeline_last_pass_timestamp_seconds": Sample(lambda t: 60 * t, SERVER),
+    "limnograph_pipeline_extraction_lag_seconds": constant(60, PIPELINE),
+    "limnograph_pipeline_last_pass_timestamp_seconds": Sample(lambda t: 60 * t, PIPELINE),
+    "limnograph_last_pass_timestamp_seconds": Sample(lambda t: 60 * t, SERVER),
+    "limnograph_inbox_oldest_timestamp_seconds": Sample(lambda t: 60 * t - 20, SERVER),
+    "limnograph_catalog_up": constant(1, f'catalog="lake",{SERVER}'),
+    "limnograph_catalog_known_timestamp_seconds": Sample(lambda t: 60 * t, f'catalog="lake",{SERVER}'),
+    "limnograph_pipeline_catalog_up": constant(1, f'catalog="lake",{PIPELINE}'),
+    "up": constant(1, PIPELINE),
     "limnograph_hot_tables": constant(1, SERVER),
     "limnograph_meta_up": constant(1, SERVER),
 }
@@ -195,11 +202,46 @@ def burst_while_away(hours: Hours) -> None:
 
 
 def no_table(hours: Hours) -> None:
-    hours.away(0, MINUTES, "lakehouse_", "spark_", "limnograph_pipeline_")
+    hours.away(0, MINUTES, "lakehouse_", "spark_")
+
+
+def pipeline_killed(hours: Hours) -> None:
+    """It is gone, its series with it; commits go on, and what is pushed waits."""
+    hours.away(AT, MINUTES, "limnograph_pipeline_")
+    hours.put("up", lambda _, __: 0, AT)
+    server_sees_no_pass(hours)
+
+
+def passes_fail(hours: Hours) -> None:
+    """The process lives, and each of its passes fails."""
+    hours.put("limnograph_pipeline_last_pass_timestamp_seconds", lambda _, __: 60 * AT, AT)
+    server_sees_no_pass(hours)
+
+
+def server_sees_no_pass(hours: Hours) -> None:
+    for name in ("limnograph_last_pass_timestamp_seconds", "limnograph_inbox_oldest_timestamp_seconds"):
+        hours.put(name, lambda _, __: 60 * AT, AT)
+
+
+def never_started(hours: Hours) -> None:
+    names = ("limnograph_pipeline_", "limnograph_last_pass", "limnograph_inbox", "up")
+    hours.away(0, MINUTES, *names)
+
+
+def catalog_away(hours: Hours) -> None:
+    """For half an hour; the tables are written meanwhile, which is not seen."""
+    for name in ("limnograph_catalog_up", "limnograph_pipeline_catalog_up"):
+        hours.put(name, lambda t, old: old if t > AT + 30 else 0, AT)
+
+
+def late_rows_then_dead(hours: Hours) -> None:
+    """Rows come late, then no more: one alert after the other, and never none."""
+    hours.put("limnograph_pipeline_extraction_lag_seconds", lambda _, __: 4_000, 20)
+    pipeline_killed(hours)
 
 
 def nothing(hours: Hours) -> None:
-    hours.away(0, MINUTES, "lakehouse_", "spark_", "limnograph_")
+    hours.away(0, MINUTES, "lakehouse_", "spark_", "limnograph_", "up")
 
 
 GROWN = ("CompactionBacklog", "SnapshotsTooMany", "DeleteFilesGrowing", "PartitionSkew", "MetadataGrowing")
@@ -220,6 +262,22 @@ CASES: dict[str, tuple[Callable[[Hours], None], dict[str, int]]] = {
     ),
     "a table without data": (no_table, {}),
     "no data at all": (nothing, {"LimnographDown": 1}),
+    "a pipeline that is killed": (
+        pipeline_killed,
+        {"LimnographPipelineStalled": 1, "LimnographInboxWaiting": 1, "LimnographTargetDown": 1},
+    ),
+    "a pipeline whose passes all fail": (passes_fail, {"LimnographPipelineStalled": 1, "LimnographInboxWaiting": 1}),
+    "a pipeline that was never started": (never_started, {"LimnographPipelineStalled": 1}),
+    "a catalog that does not answer": (catalog_away, {"LimnographCatalogDown": 1}),
+    "late rows, then a dead pipeline": (
+        late_rows_then_dead,
+        {
+            "LakehouseExtractionLag": 1,
+            "LimnographPipelineStalled": 1,
+            "LimnographInboxWaiting": 1,
+            "LimnographTargetDown": 1,
+        },
+    ),
 }
 
 
@@ -248,4 +306,4 @@ def test_in_this_case_each_alert_fires_as_often_as_it_should(case: str, tmp_path
 
 def test_every_alert_fires_in_a_case_and_is_silent_in_others() -> None:
     assert {name for _, fires in CASES.values() for name in fires} == set(ALERTS)
-    assert len(ALERTS) == 11
+    assert len(ALERTS) == 15

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from limnograph.demo import alerting
 from limnograph.demo.burst import append
-from limnograph.demo.children import answers
-from limnograph.demo.tools import free_port, tool
+from limnograph.demo.processes import alerting
+from limnograph.demo.processes.children import answers
+from limnograph.demo.processes.tools import free_port, tool
 from limnograph.spark_metrics import start_exposition
 from limnograph.spark_streams import measure_streams
 from served_lake import Served, served

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
-from limnograph.domain.alert_labels import fingerprint
-from limnograph.domain.alerts import Muted
+from limnograph.domain.answers.alerts import Muted
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.series import Series
+from limnograph.domain.inbound.alert_labels import fingerprint
+from limnograph.domain.metrics.series import Series
 from limnograph.ports.active_alerts import ActiveAlert
-from limnograph.services.alert_doubts import GRACE, QUIET
-from limnograph.wiring.server import Parts
+from limnograph.services.alerts.staleness import GRACE, QUIET
+from limnograph.wiring.server import ServerServices
 from serving_kit import HOUR, MINUTE, NOW, SECOND, client, lake, moved, parts, row
 
 LABELS = {"alertname": "SmallFileProliferation", "catalog": "lake", "table_namespace": "sales", "table": "orders"}
@@ -48,7 +48,7 @@ class Prometheus(MemoryMetrics):
         return await super().range(query)
 
 
-def world(**given: Any) -> Parts:
+def world(**given: Any) -> ServerServices:
     return parts(lake([row(1, NOW - 5 * HOUR, 10)], [moved(1, NOW - 5 * HOUR)]), **given)
 
 
@@ -58,7 +58,7 @@ def body(status: str = "firing", **fields: Any) -> bytes:
     return json.dumps({"alerts": [one], **fields}).encode()
 
 
-def told(made: Parts, content: bytes | None = None) -> None:
+def told(made: ServerServices, content: bytes | None = None) -> None:
     async def post() -> None:
         async with client(made) as http:
             assert (await http.post("/api/v1/alertmanager", content=content or body())).status_code == 202
@@ -66,14 +66,14 @@ def told(made: Parts, content: bytes | None = None) -> None:
     asyncio.run(post())
 
 
-def after(made: Parts, *micros: int) -> None:
+def after(made: ServerServices, *micros: int) -> None:
     """Time passes, and each time it is looked."""
     for step in micros:
         made.backend.clock.micros += step
         asyncio.run(made._doubts.look())
 
 
-def get(made: Parts, path: str) -> Any:
+def get(made: ServerServices, path: str) -> Any:
     async def ask() -> Any:
         async with client(made) as http:
             return (await http.get("/api/v1" + path)).json()
@@ -81,7 +81,7 @@ def get(made: Parts, path: str) -> Any:
     return asyncio.run(ask())
 
 
-def state(made: Parts) -> tuple[str, int | None]:
+def state(made: ServerServices) -> tuple[str, int | None]:
     alert = get(made, f"/alerts/{MARK}")["alert"]
     return alert["state"], alert["heard_at"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from limnograph.domain.events import AlertFact
-from limnograph.services.alert_links import expression, links, longest_range_s, matchers, safe
+from limnograph.domain.facts.events import AlertFact
+from limnograph.services.alerts.links import expression, links, longest_range_s, matchers, safe
 
 LABELS = {"alertname": "X", "table": 'o"r\\d\ners'}
 
@@ -37,6 +37,11 @@ def test_an_odd_address_is_text_and_no_link(url: str) -> None:
     assert safe(url) is None
     told = [link for link in links(fact(runbook_url=url), None) if link.kind == "runbook"]
     assert [(link.url, link.text) for link in told] == ([(None, url)] if url else [])
+
+
+def test_a_label_name_that_is_no_classic_name_is_quoted_too() -> None:
+    labels = {"a_b1": "x", "k8s.pod/name": "y", 'o"d\\d\n': "z", "1st": "v", "größe": "w"}
+    assert matchers(labels) == '{"1st"="v",a_b1="x","größe"="w","k8s.pod/name"="y","o\\"d\\\\d\\n"="z"}'
 
 
 def test_links_lead_to_alertmanager_with_every_label_quoted() -> None:

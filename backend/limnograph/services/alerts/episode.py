@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from limnograph.domain.alerts import Muted, State
-from limnograph.domain.events import AlertFact
+from limnograph.domain.answers.alerts import Muted, State
+from limnograph.domain.facts.events import AlertFact
 
 
 class Episode(NamedTuple):
     """Told by one transition or both. Microseconds: `followed_at`, when the next one of it began; `doubted_at`, when it
-    was last heard of, where it should have been heard of since (services/alert_doubts.py).
+    was last heard of, where it should have been heard of since (services/alerts/staleness.py).
     """
 
     told: dict[str, AlertFact]

@@ -6,22 +6,22 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
-from limnograph.domain.alert_labels import TABLE_LABELS
-from limnograph.domain.alerts import AlertWindow, Incident
-from limnograph.domain.asked import CommitsQuery
-from limnograph.domain.commits import CommitRow, CommitsPage
+from limnograph.domain.answers.alerts import AlertWindow, Incident
+from limnograph.domain.answers.commits import CommitRow, CommitsPage
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
-from limnograph.domain.events import AlertFact
+from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.promql import Selector
+from limnograph.domain.inbound.alert_labels import TABLE_LABELS
+from limnograph.domain.metrics.promql import Selector
+from limnograph.domain.queries import CommitsQuery
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
-from limnograph.services.alert_episode import Episode
-from limnograph.services.alert_intake import HIDDEN
-from limnograph.services.alert_links import expression, links
-from limnograph.services.alert_views import nearest, transition, view, window_of
-from limnograph.services.alerts import Alerts
-from limnograph.services.metrics import Metrics
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.intake import HIDDEN
+from limnograph.services.alerts.links import expression, links
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.alerts.views import nearest, transition, view, window_of
+from limnograph.services.sources.metrics import Metrics
 
 LONGEST_PENDING = 7 * 86_400 * MICROS_PER_SECOND
 ASK_S = 2.0
@@ -30,10 +30,12 @@ Commits = Callable[[CommitsQuery], Awaitable[CommitsPage]]
 
 
 class Incidents:
-    """`commits`: the lists of commits; `alertmanager`: its address for people, of the settings."""
+    """`commits`: the lists of commits; `alertmanager`: its address for people, of the settings. Immutable after
+    construction.
+    """
 
     def __init__(
-        self, alerts: Alerts, commits: Commits, clock: Clock, metrics: Metrics | None, alertmanager: str | None
+        self, alerts: AlertRegistry, commits: Commits, clock: Clock, metrics: Metrics | None, alertmanager: str | None
     ) -> None:
         self._alerts, self._commits, self._clock = alerts, commits, clock
         self._metrics, self._alertmanager = metrics, alertmanager

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from limnograph.domain.alert_labels import fingerprint, job_of, named, tables
-from limnograph.domain.alert_times import instant
-from limnograph.domain.alerts import AlertIn, AlertmanagerIn
-from limnograph.domain.events import AlertFact
+from limnograph.domain.answers.alerts import AlertIn, AlertmanagerIn
+from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.inbound.alert_labels import fingerprint, job_of, named, tables
+from limnograph.domain.inbound.alert_times import instant
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.bodies import parse
+from limnograph.services.events.bodies import parse
 
 HIDDEN = {"external_url": "__external_url__", "silence_url": "__silence_url__", "dashboard_url": "__dashboard_url__"}
 HIDDEN |= {"panel_url": "__panel_url__"}
@@ -27,14 +28,17 @@ def told_by_webhook(
     the body is no JSON object with a list `alerts`.
     """
     told = parse(body, AlertmanagerIn)
-    names = list(known())
-    return [_fact(alert, told, names, now, open_since) for alert in told.alerts or ()]
+    by_table: dict[str, list[TableName]] = defaultdict(list)
+    for name in known():
+        for spelling in {name.table, name.plain.table}:
+            by_table[spelling].append(name)
+    return [_fact(alert, told, by_table, now, open_since) for alert in told.alerts or ()]
 
 
 def _fact(
     alert: AlertIn,
     told: AlertmanagerIn,
-    known: Sequence[TableName],
+    by_table: Mapping[str, Sequence[TableName]],
     now: int,
     open_since: Callable[[str], int | None],
 ) -> AlertFact:
@@ -44,8 +48,8 @@ def _fact(
     ends_at = instant(alert.ends_at)
     status = _status(alert, told, ends_at, now)
     starts_at = instant(alert.starts_at) or open_since(mark) or now // MICROS_PER_SECOND * MICROS_PER_SECOND
-    found = tables(labels, known)
     said = named(labels)
+    found = tables(labels, by_table.get(said.table or "", ()))
     name = found[0] if len(found) == 1 else None
     return AlertFact(
         fingerprint=mark,

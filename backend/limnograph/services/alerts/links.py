@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qs, quote, urlsplit
 
-from limnograph.domain.alerts import AlertLink
-from limnograph.domain.events import AlertFact
-from limnograph.services.alert_intake import HIDDEN
+from limnograph.domain.answers.alerts import AlertLink
+from limnograph.domain.facts.events import AlertFact
+from limnograph.domain.inbound.alert_labels import matcher
+from limnograph.services.alerts.intake import HIDDEN
 
 _DURATION = re.compile(r"(?:\[|offset\s+)((?:\d+(?:ms|[smhdwy]))+)")
 _PART = re.compile(r"(\d+)(ms|[smhdwy])")
@@ -30,9 +31,8 @@ def safe(url: str | None) -> str | None:
 
 
 def matchers(labels: Mapping[str, str]) -> str:
-    """`{a="b",…}` as Alertmanager's pages take it, every value quoted."""
-    inner = ",".join(f"{name}={_quoted(value)}" for name, value in sorted(labels.items()))
-    return "{" + inner + "}"
+    """`{a="b",…}` as Alertmanager's pages take it."""
+    return "{" + ",".join(matcher(name, value) for name, value in sorted(labels.items())) + "}"
 
 
 def links(fact: AlertFact, alertmanager: str | None) -> list[AlertLink]:
@@ -74,7 +74,3 @@ def _link(kind: str, url: str | None) -> list[AlertLink]:
         return []
     good = safe(url)
     return [AlertLink(kind=kind, url=good, text=(urlsplit(good).hostname or "") if good else url)]  # type: ignore[arg-type]
-
-
-def _quoted(value: str) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

@@ -6,20 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from limnograph.domain.alerts import AlertsPage, AlertTarget, AlertWeek, Incident, State
-from limnograph.domain.events import AlertFact
+from limnograph.domain import cursors
+from limnograph.domain.answers.alerts import AlertsPage, AlertTarget, AlertWeek, Incident, State
+from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
-from limnograph.services import cursors
-from limnograph.services.alert_episode import Episode
-from limnograph.services.alert_incidents import Commits, Incidents
-from limnograph.services.alert_intake import told_by_webhook
-from limnograph.services.alert_targets import AlertQuestion, AlertTargets
-from limnograph.services.alert_views import place, view, week
-from limnograph.services.alerts import Alerts
-from limnograph.services.metrics import Metrics
-from limnograph.services.told import Taken
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.incidents import Commits, Incidents
+from limnograph.services.alerts.intake import told_by_webhook
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.alerts.targets import AlertQuestion, AlertTargets
+from limnograph.services.alerts.views import place, view, week
+from limnograph.services.events.bodies import apart
+from limnograph.services.events.received import Acknowledgement
+from limnograph.services.sources.metrics import Metrics
 
 
 class AlertsQuery(NamedTuple):
@@ -33,11 +34,13 @@ class AlertsQuery(NamedTuple):
 
 
 class AlertPages:
-    """`known`: names of the tables that are known now; `commits`: the lists of commits."""
+    """`known`: names of the tables that are known now; `commits`: the lists of commits. Immutable after
+    construction.
+    """
 
     def __init__(
         self,
-        alerts: Alerts,
+        alerts: AlertRegistry,
         known: Callable[[], Sequence[TableName]],
         commits: Commits,
         clock: Clock,
@@ -50,12 +53,12 @@ class AlertPages:
         self._incidents = Incidents(alerts, commits, clock, metrics, alertmanager)
         self._targets = AlertTargets(alerts, known, clock, metrics, active)
 
-    async def take(self, body: bytes) -> Taken:
+    async def take(self, body: bytes) -> Acknowledgement:
         """Alerts of a webhook, durable when it returns. Raises InvalidInput, SourceError."""
-        told = told_by_webhook(body, self._known, self._clock.now(), self._alerts.open_since)
+        told = await apart(len(body), told_by_webhook, body, self._known, self._clock.now(), self._alerts.open_since)
         facts = {(fact.fingerprint, fact.starts_at, fact.status): fact for fact in reversed(told)}
         new = await self._alerts.accept(list(facts.values())) if facts else 0
-        return Taken(new, len(told) - new)
+        return Acknowledgement(new, len(told) - new)
 
     def page(self, query: AlertsQuery) -> AlertsPage:
         """Firing ones first, then newest first. Raises InvalidInput (cursor)."""
@@ -64,12 +67,12 @@ class AlertPages:
         counts = Counter(episode.state for episode in found)
         chosen = [episode for episode in found if query.state in {None, episode.state}]
         chosen.sort(key=place)
-        question = ("alerts", query.state, query.text, query.namespace)
+        asked = cursors.CursorQuery(of="alerts", state=query.state, q=query.text or None, ns=query.namespace or None)
         if query.cursor:
-            at = tuple(cursors.decode(question, query.cursor, (int, int, str)))
+            at = tuple(cursors.decode(asked, query.cursor, (int, int, str)))
             chosen = [episode for episode in chosen if place(episode) > at]
         rows, rest = chosen[: query.limit], chosen[query.limit :]
-        cursor = cursors.encode(question, list(place(rows[-1]))) if rest else None
+        cursor = cursors.encode(asked, list(place(rows[-1]))) if rest else None
         return AlertsPage(
             rows=[view(episode) for episode in rows],
             weeks=self._weeks(every, rows),
@@ -96,8 +99,9 @@ class AlertPages:
 
 
 def _asked_for(fact: AlertFact, query: AlertsQuery) -> bool:
-    where = f"{fact.catalog or ''}.{fact.namespace or ''}"
-    if query.namespace and query.namespace not in {where, fact.namespace}:
+    name = TableName(fact.catalog or "", fact.namespace or "", fact.table or "").plain
+    where = f"{name.catalog}.{name.namespace}"
+    if query.namespace and query.namespace not in {where, name.namespace}:
         return False
-    text = " ".join([fact.alert_name or "", f"{where}.{fact.table or ''}", *(fact.labels or {}).values()])
+    text = " ".join([fact.alert_name or "", f"{where}.{name.table}", *(fact.labels or {}).values()])
     return query.text.lower() in text.lower()

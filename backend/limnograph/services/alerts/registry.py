@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from limnograph.domain.alerts import Muted
+from limnograph.domain.answers.alerts import Muted
 from limnograph.domain.errors import LimnographError, SourceUnavailable
-from limnograph.domain.events import AlertFact
+from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.alert_episode import Episode
-from limnograph.services.cold import ColdReads
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.sources.cold_reads import ColdReads
 
 KIND = "alert"
 DAY = 86_400_000_000
@@ -33,6 +33,8 @@ MOST = 50_000
 """Episodes in memory; beyond, the oldest that are over go, and are read from the meta table when they are asked for."""
 MOST_WAITING = 200_000
 """Transitions that may wait for the pipeline; beyond, senders are asked to come back, and none is taken."""
+SHOWN_AT_ONCE = 200
+"""Transitions that are shown, and told to the live stream, in one step of the event loop."""
 MOST_STORING = 64
 """Bodies that are being stored at once."""
 RETRY_S = 10
@@ -42,7 +44,7 @@ _log = logging.getLogger("limnograph.inbox")
 Key = tuple[str, int]
 
 
-class Unended(NamedTuple):
+class OpenEpisode(NamedTuple):
     """An episode whose end nobody told; `heard`: microseconds of the last word of it."""
 
     key: Key
@@ -50,8 +52,12 @@ class Unended(NamedTuple):
     heard: int
 
 
-class Alerts:
-    """`accept` is durable before it returns. Thread-safe."""
+class AlertRegistry:
+    """`accept` is durable before it returns, and called on the event loop only (`_storing`, `_waiting`).
+
+    Thread-safe: what is in memory is guarded by `_lock`, which is never held over I/O; callers get copies. `catch_up`
+    is called by one thread at a time.
+    """
 
     def __init__(
         self,
@@ -88,12 +94,17 @@ class Alerts:
             raise SourceUnavailable("inbox", "too many alerts wait to be stored; send them again", RETRY_S)
         self._storing += 1
         try:
-            new = await asyncio.to_thread(self._inbox.put, [_item(fact) for fact in facts])
+            new = await asyncio.to_thread(lambda: self._inbox.put([_item(fact) for fact in facts]))
         finally:
             self._storing -= 1
         self._waiting += new
-        self._heard.update(dict.fromkeys(((fact.fingerprint, fact.starts_at) for fact in facts), self._clock.now()))
-        self._show(facts, told=True)
+        heard = dict.fromkeys(((fact.fingerprint, fact.starts_at) for fact in facts), self._clock.now())
+        with self._lock:
+            self._heard.update(heard)
+        for at in range(0, len(facts), SHOWN_AT_ONCE):
+            if at:
+                await asyncio.sleep(0)  # others have their turn
+            self._show(facts[at : at + SHOWN_AT_ONCE], told=True)
         return new
 
     def open_since(self, fingerprint: str) -> int | None:
@@ -102,15 +113,15 @@ class Alerts:
             starts = self._starts.get(fingerprint)
             return starts[-1] if starts and "resolved" not in self._told[fingerprint, starts[-1]] else None
 
-    def unended(self) -> list[Unended]:
+    def unended(self) -> list[OpenEpisode]:
         """Episodes that were told to fire and nothing else."""
         with self._lock:
             last = {(mark, starts[-1]) for mark, starts in self._starts.items()}
             found = [
                 (key, told["firing"]) for key, told in self._told.items() if key in last and "resolved" not in told
             ]
-            self._heard = {key: self._heard[key] for key, _ in found if key in self._heard}
-        return [Unended(key, fact, max(self._heard.get(key, 0), fact.observed_at or 0)) for key, fact in found]
+            heard = self._heard = {key: self._heard[key] for key, _ in found if key in self._heard}
+            return [OpenEpisode(key, fact, max(heard.get(key, 0), fact.observed_at or 0)) for key, fact in found]
 
     def judge(self, doubts: Mapping[Key, int], muted: Mapping[str, Muted] | None) -> None:
         """Which of the unended fell silent, since when; and which alerts are silenced, where that is known."""

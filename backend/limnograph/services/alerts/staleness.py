@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.events import AlertFact
-from limnograph.domain.promql import Selector
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.facts.events import AlertFact
+from limnograph.domain.metrics.promql import Selector
+from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.active_alerts import ActiveAlert, ActiveAlerts
 from limnograph.ports.clock import Clock
-from limnograph.services.alerts import Alerts, Key
-from limnograph.services.metrics import Metrics, page_budget
+from limnograph.services.alerts.registry import AlertRegistry, Key
+from limnograph.services.sources.metrics import Metrics, page_budget
 
 GRACE = 5 * 60 * MICROS_PER_SECOND
 """Sources are without an alert for so long before that means something: after a restart Prometheus has to evaluate its
@@ -46,13 +46,16 @@ class _Sources(NamedTuple):
         return False if self.all_answered else None
 
 
-class AlertDoubts:
+class AlertStaleness:
     """`look` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
 
-    `asks`, `error`, `last_success` (epoch microseconds): whether Alertmanager is asked at all, and how that went.
+    `asks`, `error`, `last_success` (epoch microseconds): whether Alertmanager is asked at all, and how that went. Used
+    on the event loop only.
     """
 
-    def __init__(self, alerts: Alerts, clock: Clock, metrics: Metrics | None, active: ActiveAlerts | None) -> None:
+    def __init__(
+        self, alerts: AlertRegistry, clock: Clock, metrics: Metrics | None, active: ActiveAlerts | None
+    ) -> None:
         self._alerts, self._clock, self._metrics, self._active = alerts, clock, metrics, active
         self._begun = clock.now()
         self.asks = active is not None

@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
-from limnograph.domain.alert_labels import TABLE_LABELS, fingerprint, named, tables
-from limnograph.domain.alerts import AlertTable, AlertTarget, AlertWindow
+from limnograph.domain.answers.alerts import AlertTable, AlertTarget, AlertWindow
 from limnograph.domain.errors import LimnographError, SourceError
-from limnograph.domain.events import AlertFact
+from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.promql import Selector
+from limnograph.domain.inbound.alert_labels import TABLE_LABELS, fingerprint, named, tables
+from limnograph.domain.metrics.promql import Selector
+from limnograph.domain.page_paths import table_path
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
-from limnograph.services.alert_episode import Episode
-from limnograph.services.alert_links import expression
-from limnograph.services.alert_views import nearest, open_window, place, refs, window_of
-from limnograph.services.alerts import Alerts
-from limnograph.services.metrics import Metrics
-from limnograph.services.page_paths import table_path
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.links import expression
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.alerts.views import nearest, open_window, place, refs, table_of, window_of
+from limnograph.services.sources.metrics import Metrics
 
 ASK_S = 2.0
 
@@ -44,11 +44,13 @@ class _Active(NamedTuple):
 
 
 class AlertTargets:
-    """`known`: names of the tables that are known now; `metrics`, `active`: who is asked where there is no record."""
+    """`known`: names of the tables that are known now; `metrics`, `active`: who is asked where there is no record.
+    Immutable after construction.
+    """
 
     def __init__(
         self,
-        alerts: Alerts,
+        alerts: AlertRegistry,
         known: Callable[[], Sequence[TableName]],
         clock: Clock,
         metrics: Metrics | None,
@@ -86,7 +88,7 @@ class AlertTargets:
         one = nearest(sorted(told, key=place), question.starts_at)
         if one is None or len(about) > 1:
             now = self._clock.now()
-            about_tables = [AlertTable(catalog=c, table_namespace=n, table=t) for c, n, t in sorted(about, key=str)]
+            about_tables = [table_of(*one) for one in sorted(about, key=str)]
             return _target(question, "record", about_tables, window=open_window(now))
         fact = one.fact
         path = f"/alerts/{quote(fact.fingerprint, safe='')}?starts_at={fact.starts_at // MICROS_PER_MS}"
@@ -105,7 +107,7 @@ class AlertTargets:
         """No record: the table's page at that time when there is one table, else somebody has to choose."""
         since = (active.since if active else None) or question.starts_at
         window = open_window(since if since is not None else self._clock.now(), live=since is not None)
-        about_tables = [AlertTable(catalog=n.catalog, table_namespace=n.namespace, table=n.table) for n in meant]
+        about_tables = [table_of(*name) for name in meant]
         found = _target(question, active.source if active else "url", about_tables, window=window)
         known = set(self._known())
         path = None

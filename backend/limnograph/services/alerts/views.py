@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limnograph.domain.alerts import AlertSpan, AlertTable, AlertTransition, AlertView, AlertWeek, AlertWindow
-from limnograph.domain.events import AlertFact
+from limnograph.domain.answers.alerts import AlertSpan, AlertTable, AlertTransition, AlertView, AlertWeek, AlertWindow
+from limnograph.domain.facts.events import AlertFact
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
-from limnograph.services.alert_episode import Episode
-from limnograph.services.alert_links import longest_range_s
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.links import longest_range_s
 
 LEAST_BEFORE = 3_600 * MICROS_PER_SECOND
 """The window begins at least so long before the expression became true."""
@@ -52,7 +53,13 @@ def refs(fact: AlertFact) -> list[AlertTable]:
     """The table of an alert, as much of it as is known."""
     if fact.table is None:
         return []
-    return [AlertTable(catalog=fact.catalog, table_namespace=fact.namespace, table=fact.table)]
+    return [table_of(fact.catalog, fact.namespace, fact.table)]
+
+
+def table_of(catalog: str | None, namespace: str | None, table: str | None) -> AlertTable:
+    """A table on the wire, as much of it as is known; a record has the escapes of a name that is known."""
+    plain = TableName(catalog or "", namespace or "", table or "").plain
+    return AlertTable(catalog=catalog, table_namespace=namespace and plain.namespace, table=table and plain.table)
 
 
 def place(episode: Episode) -> tuple[int, int, str]:

@@ -1,0 +1,1 @@
+"""Alerts: received, kept, linked to tables, shown as incidents."""

@@ -1,0 +1,75 @@
+"""When the pipeline last made a good pass: a mark in the inbox, which the server reads also of a dead pipeline.
+
+The meta tables cannot tell: a pass that finds nothing new writes nothing to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from limnograph.domain.errors import SourceError
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.ports.clock import Clock
+from limnograph.ports.inbox import PASS_MARK, Backlog, Inbox, InboxItem, item_key
+from limnograph.services.pipeline.drain import TARGETS
+from limnograph.services.pipeline.report import PassReport
+
+
+class _PassRunner(Protocol):
+    def run(self) -> PassReport: ...
+
+
+class MarkedPasses:
+    """Passes that leave a mark in the inbox when they end well. An inbox that does not answer spoils no pass."""
+
+    def __init__(self, passes: _PassRunner, inbox: Inbox, clock: Clock, progress: Callable[[str], None]) -> None:
+        self._passes, self._inbox, self._clock, self._progress = passes, inbox, clock, progress
+
+    def run(self) -> PassReport:
+        """One pass; raises what it raises, and leaves no mark then."""
+        report = self._passes.run()
+        now = self._clock.now()
+        try:
+            self._inbox.put([InboxItem(PASS_MARK, item_key(now), b"{}", now, now)])
+        except SourceError as error:
+            self._progress(f"the end of this pass is not recorded in the inbox: {error}")
+        return report
+
+
+class InboxState:
+    """The inbox as the server last saw it. `look` blocks; `numbers` does not. Thread-safe: one thread looks, and each
+    value is replaced whole.
+    """
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+        self._backlog: Backlog | None = None
+        self._passed: int | None = None
+
+    def look(self) -> None:
+        """Read it. Raises SourceError; then nothing is known of what waits, and the newest pass stays known."""
+        try:
+            passed = self._inbox.newest(PASS_MARK)
+            self._passed = self._passed if passed is None else passed
+            self._backlog = self._inbox.backlog(TARGETS)
+        except SourceError:
+            self._backlog = None
+            raise
+
+    @property
+    def last_pass(self) -> int | None:
+        """When the newest good pass ended, epoch microseconds; None while no mark of one was seen."""
+        return self._passed
+
+    def numbers(self, observed_at: int | None) -> dict[str, float | None]:
+        """Of SERVER_METRICS, in seconds. `observed_at`: when a pass that wrote something looked at the lake
+        (microseconds), for a pipeline that leaves no marks.
+        """
+        passes = [at for at in (self._passed, observed_at) if at is not None]
+        items, oldest = self._backlog or (None, None)
+        return {
+            "limnograph_last_pass_timestamp_seconds": max(passes) / MICROS_PER_SECOND if passes else None,
+            "limnograph_inbox_items": items,
+            "limnograph_inbox_oldest_timestamp_seconds": None if oldest is None else oldest / MICROS_PER_SECOND,
+        }
