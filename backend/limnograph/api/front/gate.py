@@ -9,12 +9,13 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from limnograph.api.front.hosts import hostname
 from limnograph.domain.access import NOBODY_ELSE, Claims, Grants, Identity, granted
-from limnograph.domain.errors import Forbidden, LimnographError, Unauthenticated
+from limnograph.domain.errors import Forbidden, InvalidInput, LimnographError, Unauthenticated
 from limnograph.ports.access import AuditLog, IdentityProvider
-from limnograph.services.attempts import Attempts
-from limnograph.services.sessions import Sessions
-from limnograph.services.tokens import PREFIX, Tokens
+from limnograph.services.access.attempts import Attempts
+from limnograph.services.access.sessions import Sessions
+from limnograph.services.access.tokens import PREFIX, Tokens
 
 Headers = Mapping[bytes, bytes]
 PROXY_SECRET = b"x-limnograph-proxy-secret"
@@ -53,9 +54,10 @@ class Credentials(NamedTuple):
     proxy: TrustedProxy | None = None
 
 
-class Gate:
+class Authenticator:
     """`hosts`: names under which a server that asks nobody answers, so that no page of another site reaches it through
     a name of its own; None = any. `public_url`: where browsers find us; cookies are `Secure` when it is https.
+    Immutable after construction.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Gate:
         audit: AuditLog | None = None,
     ) -> None:
         self.credentials, self.audit = credentials, audit
-        self.hosts = None if hosts is None else frozenset(hosts)
+        self.hosts = None if hosts is None else frozenset(_plain(name) for name in hosts)
         self.secure = public_url.startswith("https://")
         self.cookie = f"__Host-{PLAIN_COOKIE}" if self.secure else PLAIN_COOKIE
         self._origin = public_url.rstrip("/").encode()
@@ -137,8 +139,8 @@ class Gate:
     def refusal(self, scope: Any, headers: Headers, identity: Identity | None) -> LimnographError | None:
         """Why a request is not for us or comes from another site; None when it may go on."""
         host = headers.get(b"host", b"")
-        if self.hosts is not None and host and _hostname(host) not in self.hosts:
-            return Forbidden("this server answers under its own address only; name others in server.public_url")
+        if (reason := self._foreign(scope, headers, host)) is not None:
+            return reason
         if scope["method"] in SAFE or (identity is not None and identity.method in {"token", "jwt"}):
             return None
         site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
@@ -150,11 +152,33 @@ class Gate:
             foreign = identity is not None and identity.method == "session"
         return Forbidden("the request comes from another site") if foreign else None
 
+    def _foreign(self, scope: Any, headers: Headers, host: bytes) -> LimnographError | None:
+        """Why the `Host` is not one of ours; one that no client sends, as RFC 9110 §7.2 has it, is nobody's."""
+        if b"host" not in headers:
+            return None  # HTTP/1.0: probes, never a browser
+        if _sent(scope, headers, b"host") > 1:
+            return InvalidInput("host", "send one header `Host`")
+        name = hostname(host)
+        if self.hosts is not None and name not in self.hosts:
+            return Forbidden("this server answers under its own address only; name others in server.public_url")
+        return InvalidInput("host", "is no name or address with a port") if name is None else None
+
+
+def _sent(scope: Any, headers: Headers, name: bytes) -> int:
+    """How often a header was sent that is there at least once."""
+    given = scope["headers"]
+    return 1 if len(given) == len(headers) else [header for header, _ in given].count(name)
+
 
 def peer(scope: Any) -> str:
     """Address of who is connected to us."""
     client = scope.get("client")
     return str(client[0]) if client else ""
+
+
+def _plain(name: str) -> str:
+    """A name of ours as `hostname` writes it."""
+    return hostname(f"[{name}]".encode() if ":" in name else name.encode("idna")) or name.lower()
 
 
 def _bearer(header: bytes) -> str | None:
@@ -165,15 +189,7 @@ def _bearer(header: bytes) -> str | None:
 
 
 def _once(scope: Any, headers: Headers) -> bool:
-    given = scope["headers"]
-    return len(given) == len(headers) or [name for name, _ in given].count(b"authorization") == 1
-
-
-def _hostname(host: bytes) -> str:
-    text = host.decode("latin-1").lower()
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    return text.partition(":")[0].rstrip(".")
+    return _sent(scope, headers, b"authorization") == 1
 
 
 def _vouched(proxy: TrustedProxy, scope: Any, headers: Headers) -> Identity | None:

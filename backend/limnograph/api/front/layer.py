@@ -5,20 +5,22 @@ It sees every response, also those that Litestar or a bug make, so that no answe
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any, cast
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from limnograph.api import paths, problems
-from limnograph.api.answers import Answer, Outcome
-from limnograph.api.bodies import MAX_BODY, TOO_LARGE, bounded
-from limnograph.api.exchange import Exchange, SecurityHeaders, request_id, whole
-from limnograph.api.gate import SAFE, Gate, Headers, peer
-from limnograph.api.page_callers import Gone
-from limnograph.api.pages import Pages
+from limnograph.api.front import paths
+from limnograph.api.front.answers import AppResponse, CachedResponse
+from limnograph.api.front.bodies import MAX_BODY, TOO_LARGE, bounded, without_length
+from limnograph.api.front.exchange import Exchange, SecurityHeaders, request_id, whole
+from limnograph.api.front.gate import SAFE, Authenticator, Headers, peer
+from limnograph.api.front.page_callers import Gone
+from limnograph.api.front.pages import Pages
+from limnograph.api.wire import problems
 from limnograph.domain.access import AuditEvent, Identity
-from limnograph.domain.errors import LimnographError
+from limnograph.domain.errors import LimnographError, SourceUnavailable
 from limnograph.ports.access import AuditLog
 from limnograph.ports.quick import Given
 
@@ -26,10 +28,10 @@ _PAGE = frozenset(("GET", "HEAD"))
 _log = logging.getLogger("limnograph.api")
 
 
-class Front:
-    """Wraps the application; `pages` keeps finished answers of it."""
+class EdgeApp:
+    """Wraps the application; `pages` keeps finished answers of it. Immutable after construction."""
 
-    def __init__(self, app: ASGIApp, headers: SecurityHeaders, gate: Gate, pages: Pages) -> None:
+    def __init__(self, app: ASGIApp, headers: SecurityHeaders, gate: Authenticator, pages: Pages) -> None:
         self._app, self._headers, self._gate, self._pages = app, headers, gate, pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,9 +44,12 @@ class Front:
             await self._serve(exchange, cast("Any", scope), receive)
         except Gone:
             return
+        except asyncio.CancelledError:
+            await exchange.refuse_for(SourceUnavailable("server", "it is ending; send the request again in a moment"))
+            raise
         except problems.TooLarge as error:
             await exchange.refuse("too-large", str(error))
-        except problems.TooSlow as error:
+        except (problems.TooSlow, problems.ClientDisconnected) as error:
             await exchange.refuse("bad-request", str(error))
         except LimnographError as error:
             await exchange.refuse_for(error)
@@ -88,7 +93,7 @@ class Front:
                 return
             if exchange.method == "HEAD":
                 scope = {**scope, "method": "GET"}
-        await self._app(scope, bounded(receive), exchange.send)
+        await self._app(without_length(scope), bounded(scope, receive), exchange.send)
 
     def _finished(self, scope: Any, given: Headers) -> tuple[Given, float] | None:
         """A kept page, where nothing has to be waited for. Asks all that `_serve` asks: a path that has a key was
@@ -121,9 +126,9 @@ class Front:
         state["identity"] = identity
         return identity
 
-    async def _sent(self, outcome: Outcome, given: Headers) -> Given:
+    async def _sent(self, outcome: AppResponse, given: Headers) -> Given:
         """What is sent of an answer: a finished page in the coding that the caller takes, or 304."""
-        if not isinstance(outcome, Answer):
+        if not isinstance(outcome, CachedResponse):
             return outcome.status, self._headers.complete(outcome.headers), outcome.body
         found = outcome.given(given)
         while found is None:

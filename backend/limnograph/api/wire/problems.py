@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,8 +13,17 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.openapi.datastructures import ResponseSpec
 
-from limnograph.api.views import Problem, ProblemType
-from limnograph.domain.errors import InvalidInput, LimnographError, SourceUnavailable, TooManyRequests, Unauthenticated
+from limnograph.api.wire.views import Problem, ProblemType
+from limnograph.domain.errors import (
+    Forbidden,
+    InvalidInput,
+    LimnographError,
+    NotFound,
+    SourceUnavailable,
+    TooManyRequests,
+    Unauthenticated,
+)
+from limnograph.domain.secrecy import placeless
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -41,6 +51,10 @@ _BY_STATUS: dict[int, ProblemType] = {
     405: "method-not-allowed",
     413: "too-large",
 }
+LOGGED_S = 10.0
+_MOST_LOGGED = 1_000
+_logged: dict[str, float] = {}
+"""When a sentence was last logged. Two threads that log it twice do no harm."""
 _log = logging.getLogger("limnograph.api")
 
 
@@ -83,7 +97,27 @@ def of_domain(error: LimnographError, request_id: str | None) -> tuple[Problem, 
         headers = [("www-authenticate", 'Bearer realm="limnograph"')]
     elif isinstance(error, TooManyRequests | SourceUnavailable) and error.retry_after_s is not None:
         headers = [("retry-after", str(error.retry_after_s))]
-    return problem(kind, str(error), request_id=request_id), headers
+    return problem(kind, _sayable(error, request_id), request_id=request_id), headers
+
+
+_OF_CALLERS = (NotFound, Unauthenticated, Forbidden, TooManyRequests)
+"""Errors whose sentence is about what the caller sent or is."""
+
+
+def _sayable(error: LimnographError, request_id: str | None) -> str:
+    """The sentence for the caller. Where it names a path or an address of this installation, the log has it whole: one
+    line for each sentence in LOGGED_S.
+    """
+    told = str(error)
+    if isinstance(error, _OF_CALLERS) or (said := placeless(told)) == told:
+        return told
+    now = time.monotonic()
+    if now - _logged.get(told, float("-inf")) >= LOGGED_S:
+        if len(_logged) >= _MOST_LOGGED:
+            _logged.clear()
+        _logged[told] = now
+        _log.warning("request %s: %s", request_id, told)
+    return said
 
 
 def from_domain(request: Request[Any, Any, Any], error: LimnographError) -> Response[bytes]:
@@ -155,8 +189,20 @@ def from_unknown(request: Request[Any, Any, Any], error: Exception) -> Response[
     return _send(problem("internal", "an unexpected error; the server's log has it", request_id=request_id))
 
 
+class ClientDisconnected(Exception):
+    """The caller went away within its body, or sent one that breaks HTTP's framing; `api/front/bodies.py` raises it."""
+
+    def __init__(self) -> None:
+        super().__init__("the body ended before it was complete")
+
+
+def from_left(request: Request[Any, Any, Any], error: ClientDisconnected) -> Response[bytes]:
+    """The caller's fault, and nothing for the log: most of them are no longer there to read the answer."""
+    return _send(problem("bad-request", str(error), field="body", request_id=_request_id(request)))
+
+
 class TooSlow(Exception):
-    """A body did not arrive in time; `api/front.py` raises it while a handler reads."""
+    """A body did not arrive in time; `api/front/bodies.py` raises it while a handler reads."""
 
 
 def from_too_slow(request: Request[Any, Any, Any], error: TooSlow) -> Response[bytes]:
@@ -165,7 +211,7 @@ def from_too_slow(request: Request[Any, Any, Any], error: TooSlow) -> Response[b
 
 
 class TooLarge(Exception):
-    """A body without a declared length grew over the cap; `api/front.py` raises it while a handler reads."""
+    """A body is over one of the bounds of `api/front/bodies.py`, which raises it while a handler reads."""
 
 
 def from_too_large(request: Request[Any, Any, Any], error: TooLarge) -> Response[bytes]:
@@ -174,6 +220,7 @@ def from_too_large(request: Request[Any, Any, Any], error: TooLarge) -> Response
 
 
 HANDLERS: dict[Any, Any] = {
+    ClientDisconnected: from_left,
     TooLarge: from_too_large,
     TooSlow: from_too_slow,
     LimnographError: from_domain,

@@ -1,0 +1,99 @@
+"""Bodies of requests: whole, unpacked and bounded in bytes, time and JSON values before a handler is given them.
+
+Every body of every route passes here, because the front wraps `receive`; it is read when the handler asks for it, so
+what is not allowed is refused unread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from typing import Any, TypeVar, cast
+
+from litestar import Request
+from litestar.types import Receive, Scope
+
+from limnograph.api.front import body_structure
+from limnograph.api.wire.problems import ClientDisconnected, TooLarge, TooSlow
+from limnograph.domain.errors import InvalidInput
+from limnograph.services.events.bodies import apart, parse
+
+MAX_BODY = 1024 * 1024
+BODY_S = 30.0
+"""A whole body has to arrive within this; a client that sends a byte now and then holds nothing for longer."""
+TOO_LARGE = f"a body has at most {MAX_BODY} bytes"
+_T = TypeVar("_T")
+
+
+def bounded(scope: Scope, receive: Receive) -> Receive:
+    """The body in one message. What comes after it (the end of the connection) may take as long as it likes. Raises
+    TooLarge, TooSlow, Left, InvalidInput.
+    """
+    read = False
+
+    async def whole() -> Any:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        body = await _arrived(receive)
+        if body:
+            coding = dict(scope["headers"]).get(b"content-encoding", b"").decode("latin-1").strip().lower()
+            packed = coding not in {"", "identity"}
+            body = await apart(MAX_BODY if packed else len(body), _checked, body, coding)
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return cast("Receive", whole)
+
+
+def without_length(scope: Any) -> Any:
+    """The scope for the application: the length that a caller declares is that of a packed body."""
+    kept = [(name, value) for name, value in scope["headers"] if name != b"content-length"]
+    return scope if len(kept) == len(scope["headers"]) else {**scope, "headers": kept}
+
+
+async def parsed(request: Request[Any, Any, Any], kind: type[_T]) -> _T:
+    """The body as a struct; a large one is parsed beside the event loop. Raises InvalidInput naming the field."""
+    body = await request.body()
+    return await apart(len(body), parse, body, kind)
+
+
+async def _arrived(receive: Receive) -> bytes:
+    parts: list[bytes] = []
+    taken = 0
+    try:
+        async with asyncio.timeout(BODY_S):
+            while True:
+                message: Any = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnected
+                parts.append(message.get("body", b""))
+                taken += len(parts[-1])
+                if taken > MAX_BODY:
+                    raise TooLarge(TOO_LARGE)
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError as error:
+        raise TooSlow(f"the body did not arrive within {BODY_S:.0f} s") from error
+
+
+def _checked(body: bytes, coding: str) -> bytes:
+    unpacked = body if coding in {"", "identity"} else _unpacked(body, coding)
+    body_structure.check(unpacked)
+    return unpacked
+
+
+def _unpacked(body: bytes, coding: str) -> bytes:
+    """What a client packed (OpenLineage's clients can), to the same cap."""
+    if coding != "gzip":
+        raise InvalidInput("content-encoding", f"{coding[:40]!r} is not understood here; send gzip or none")
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        found = unpacking.decompress(body, MAX_BODY + 1)
+    except zlib.error as error:
+        raise InvalidInput("body", "is not gzip, as its content-encoding says") from error
+    if len(found) > MAX_BODY:
+        raise TooLarge(f"{TOO_LARGE}, unpacked")
+    if not unpacking.eof:
+        raise InvalidInput("body", "ends before its gzip stream does")
+    return found
