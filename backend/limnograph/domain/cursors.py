@@ -1,0 +1,127 @@
+"""Opaque cursors: where the next page begins, with the question that it belongs to.
+
+A cursor carries every parameter of its list as the first page resolved it, `from` and `to` among them, so that it is
+enough to send it alone: what a caller leaves out is taken from it. Nothing is kept on the server, and nothing in a
+cursor is trusted: its parameters are checked as if the caller had sent them (docs/adr/0031).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from typing import Any, Literal
+
+import msgspec
+
+from limnograph.domain.errors import InvalidInput
+from limnograph.domain.queries import CommitsQuery, Direction, FleetQuery, FleetSort
+
+Kind = Literal["tables", "commits", "alerts"]
+Position = list[int | float | str]
+UNKNOWN = "is not a cursor of this server; leave it out to start at the first page"
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
+class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What must stay the same from page to page, by the names of the wire; None where nothing was asked for.
+
+    `of`: which list; `table`: whose, where it is the list of one table. Times epoch ms.
+    """
+
+    of: Kind
+    table: str | None = None
+    start: int | None = msgspec.field(name="from", default=None)
+    end: int | None = msgspec.field(name="to", default=None)
+    q: str | None = None
+    ns: str | None = None
+    sort: FleetSort | None = None
+    dir: Direction | None = None
+    grew: float | None = None
+    within: int | None = None
+    cmp: int | None = None
+    operation: str | None = None
+    min_added_data_files: int | None = None
+    schema_changed: bool | None = None
+    state: Literal["firing", "resolved", "unknown"] | None = None
+
+    def value(self, parameter: str) -> Any:
+        """What a parameter of the wire is here."""
+        return getattr(self, _ATTRIBUTES.get(parameter, parameter))
+
+
+_ATTRIBUTES = {"from": "start", "to": "end"}
+
+
+class _Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    question: CursorQuery
+    position: Position
+
+
+_decoder = msgspec.json.Decoder(_Cursor)
+
+
+def of_tables(query: FleetQuery) -> CursorQuery:
+    """The question of a page of tables."""
+    return CursorQuery(
+        of="tables",
+        start=query.start,
+        end=query.end,
+        q=query.text or None,
+        ns=query.namespace or None,
+        sort=query.sort,
+        dir=query.direction,
+        grew=query.grew,
+        within=None if query.grew is None else query.within_s,
+        cmp=query.compare_s,
+    )
+
+
+def of_commits(query: CommitsQuery) -> CursorQuery:
+    """The question of a page of commits."""
+    return CursorQuery(
+        of="commits",
+        table=None if query.table is None else str(query.table),
+        start=query.start,
+        end=query.end,
+        operation=query.operation,
+        min_added_data_files=query.min_added_data_files,
+        schema_changed=query.schema_changed,
+    )
+
+
+def encode(question: CursorQuery, position: Position) -> str:
+    """A cursor after the row at `position`: what the list is sorted by, and what tells equal rows apart."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(_Cursor(question, position))).decode().rstrip("=")
+
+
+def question_of(cursor: str) -> CursorQuery:
+    """The question that a cursor carries. Raises InvalidInput naming `cursor`."""
+    return _decoded(cursor).question
+
+
+def decode(question: CursorQuery, cursor: str, kinds: tuple[type, ...]) -> Position:
+    """The position; its items have these types (an integer may stand for a float), numbers fit 64 bits. Raises
+    InvalidInput naming `cursor`.
+    """
+    found = _decoded(cursor)
+    if found.question != question:
+        raise InvalidInput("cursor", "belongs to another question; leave it out to start at the first page")
+    if len(found.position) != len(kinds):
+        raise InvalidInput("cursor", UNKNOWN)
+    return [_checked(item, kind) for item, kind in zip(found.position, kinds, strict=True)]
+
+
+def _decoded(cursor: str) -> _Cursor:
+    try:
+        body = base64.b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4), b"-_", validate=True)
+        return _decoder.decode(body)
+    except (binascii.Error, UnicodeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise InvalidInput("cursor", UNKNOWN) from error
+
+
+def _checked(item: float | str, kind: type) -> int | float | str:
+    fits = isinstance(item, int | float) if kind is float else type(item) is kind
+    if fits and (isinstance(item, str) or (_LEAST <= item <= _MOST and math.isfinite(item))):
+        return item
+    raise InvalidInput("cursor", UNKNOWN)
