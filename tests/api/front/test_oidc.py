@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from access_kit import guarded
 from identity_provider import CLIENT, ISSUER, Provider
 from limnograph.adapters.access.oidc import OidcClient, OidcProvider
+from limnograph.adapters.access.provider_keys import AGAIN_S, FAILED_S, FRESH_S, LONGEST_S
 from serving_kit import HOUR, NOW, client, lake, parts, row
 
 MADE = parts(lake([row(1, NOW - HOUR, 5)]))
@@ -28,7 +29,8 @@ class World:
     def __init__(self, folder: Any, **given: Any) -> None:
         self.provider = Provider(int(time.time()))
         them = OidcClient(ISSUER, CLIENT, "a secret: & all", f"{PUBLIC}/login/callback", **given)
-        ours = OidcProvider(them, httpx.ASGITransport(app=self.provider))
+        self.seconds = 1_000.0
+        ours = OidcProvider(them, httpx.ASGITransport(app=self.provider), lambda: self.seconds)
         self.made = guarded(folder, public_url=PUBLIC, provider=ours, grants=GRANTS)
 
     def run(self, scenario: Any) -> Any:
@@ -113,6 +115,14 @@ STRANGER = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
         ({"iat": None}, 401),
         ({"nonce": "another"}, 401),
         ({"azp": "another"}, 401),
+        ({"aud": ["another", "limnograph"]}, 401),
+        ({"aud": ["another", "limnograph"], "azp": "limnograph"}, 303),
+        ({"aud": ["limnograph"]}, 303),
+        ({"aud": []}, 401),
+        ({"exp": "soon"}, 401),
+        ({"iat": int(time.time()) + 3_600}, 401),
+        ({"nbf": int(time.time()) + 3_600}, 401),
+        ({"at_hash": "another"}, 401),
         ({"sub": None}, 401),
         ({"groups": None, "email_verified": False}, 403),
         ({"groups": None, "email_verified": None}, 403),
@@ -173,3 +183,69 @@ def test_a_token_of_the_provider_is_a_bearer_token_too(tmp_path) -> None:
 
     world.run(scenario)
     assert world.provider.keys_read == 1
+
+
+def test_a_key_that_was_replaced_under_the_same_id_locks_nobody_out(tmp_path) -> None:
+    world = World(tmp_path)
+
+    async def scenario(http):
+        first = await world.back(http)
+        world.provider.rotate()
+        world.seconds += AGAIN_S
+        second = await world.back(http)
+        return first.status_code, second.status_code
+
+    assert world.run(scenario) == (303, 303)
+    assert world.provider.keys_read == 2
+
+
+def test_strangers_tokens_do_not_make_us_hammer_the_provider_nor_forget_its_keys(tmp_path) -> None:
+    world = World(tmp_path)
+    good = world.provider.token()
+    forged = jwt.encode({"sub": "x"}, STRANGER, algorithm="RS256", headers={"kid": "k1"})
+
+    async def asked(http, token):
+        return (await http.get(TABLE, headers={"authorization": f"Bearer {token}"})).status_code
+
+    async def scenario(http):
+        assert await asked(http, good) == 200
+        world.seconds += AGAIN_S
+        assert {await asked(http, forged) for _ in range(5)} == {401}
+        assert world.provider.keys_read == 2
+        world.provider.broken = True
+        world.seconds += AGAIN_S
+        assert {await asked(http, forged) for _ in range(2)} == {401}  # not 503: the keys that are known do not fit
+        assert world.provider.keys_read == 3
+        assert await asked(http, good) == 200
+        world.seconds += FRESH_S
+        assert await asked(http, good) == 200
+        world.seconds += LONGEST_S
+        return await asked(http, good)
+
+    assert world.run(scenario) == 503
+
+
+def test_keys_that_were_never_read_are_a_source_that_failed_until_they_are(tmp_path) -> None:
+    world = World(tmp_path)
+    world.provider.broken = True
+
+    async def scenario(http):
+        first = [(await world.back(http)).status_code for _ in range(3)]
+        assert world.provider.keys_read == 1
+        world.provider.broken = False
+        world.seconds += FAILED_S
+        return first, (await world.back(http)).status_code
+
+    assert world.run(scenario) == ([503] * 3, 303)
+
+
+def test_a_token_without_a_key_id_is_checked_by_the_only_key(tmp_path) -> None:
+    world = World(tmp_path)
+    world.provider.kid = None
+    assert world.run(world.back).status_code == 303
+
+
+def test_an_answer_that_is_too_large_is_refused(tmp_path) -> None:
+    world = World(tmp_path)
+    world.provider.answer = (200, b'{"id_token": "' + b"x" * 2_000_000 + b'"}')
+    assert world.run(world.back).status_code == 503

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from limnograph.adapters import private_files
 from limnograph.domain.access import AuditEvent
 
 LARGEST = 64 * 1024 * 1024
@@ -20,7 +21,7 @@ class AuditFile:
 
     def __init__(self, path: Path, largest: int = LARGEST) -> None:
         self._path, self._largest = path, largest
-        self._lock = threading.Lock()
+        self._lock, self._checked = threading.Lock(), False
 
     def write(self, event: AuditEvent) -> None:
         line = msgspec.json.encode(event) + b"\n"
@@ -31,8 +32,11 @@ class AuditFile:
             _log.warning("audit log %s: %s; the event was: %s", self._path, error.strerror, line.decode().strip())
 
     def _append(self, line: bytes) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        if not self._checked or not self._path.exists():
+            private_files.make_folder(self._path.parent)
+            private_files.make_file(self._path)
+            self._checked = True
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, private_files.FILE)
         try:
             os.write(handle, line)
             size = os.fstat(handle).st_size

@@ -13,16 +13,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from limnograph.adapters import private_files
 from limnograph.domain.errors import EnvironmentFault
 
 FRESH_S = 0.25
 """How long a file is taken to be as it was: far below the second within which a revocation must hold."""
-_OWNER_ONLY = 0o600
 _T = TypeVar("_T")
 
 
 class WatchedFile(Generic[_T]):
-    """The parsed content of a file that others may replace; `empty` when there is none. Thread-safe."""
+    """The parsed content of a file that others may replace; `empty` when there is none.
+
+    Thread-safe: guarded by `_lock`, which is held while a small local file is read, at most once in FRESH_S.
+    """
 
     def __init__(self, path: Path, parse: Callable[[bytes], _T], empty: _T) -> None:
         self.path, self._parse, self._empty = path, parse, empty
@@ -64,18 +67,19 @@ class WatchedFile(Generic[_T]):
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_files.make_folder(path.parent)
+    private_files.make_file(path)
     with path.open("a") as file:
-        path.chmod(_OWNER_ONLY)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def replace(path: Path, content: bytes) -> None:
     """The file has this content or the one before, for its owner alone, also after a power cut. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # made with mode 0600
+    private_files.make_folder(path.parent)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
+        os.fchmod(handle, private_files.FILE)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()

@@ -1,20 +1,19 @@
-"""Port IdentityProvider on OpenID Connect: discovery, authorisation code with PKCE, keys of the provider.
+"""Port IdentityProvider on OpenID Connect, by Authlib: authorisation code with PKCE, and the rules of an id token.
 
-The provider's URLs come from its discovery document, which must name the configured issuer; redirects are not followed;
-every answer has a deadline and a size. Needs the extra `oidc`.
+Authlib makes the requests and judges the tokens; they are sent here, so that every answer has a deadline and a size and
+no redirect is followed. The provider's URLs come from its discovery document, which must name the configured issuer.
+Needs the extra `oidc`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
-import hmac
 import secrets
 import time
-from collections.abc import Mapping
-from typing import Any, NamedTuple
-from urllib.parse import urlencode, urlsplit
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -28,17 +27,22 @@ from limnograph.domain.errors import (
     SourceUnavailable,
     Unauthenticated,
 )
-from limnograph.ports.access import Started
+from limnograph.ports.access import LoginStart
 
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+if TYPE_CHECKING:
+    from limnograph.adapters.access.provider_keys import ProviderKeys
+
+ALGORITHMS = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA", "Ed25519"),
+)
 """Asymmetric ones only: a public key must never be taken for a shared secret."""
 LEEWAY_S = 60
 _DEADLINE_S = 10.0
 _LARGEST = 1024 * 1024
-_KEYS_FRESH_S = 3_600.0
-_KEYS_AGAIN_S = 30.0
 _LONGEST_TOKEN = 16_384
 _GROUPS = 500
+_REQUIRED = ("exp", "iat", "sub", "aud", "iss")
 
 
 class OidcClient(NamedTuple):
@@ -63,110 +67,92 @@ class _Discovered(msgspec.Struct, frozen=True):
 
 
 class OidcProvider:
-    """One provider. Opens no connection before it is asked for something."""
+    """One provider. Opens no connection before it is asked for something. Used on the event loop only."""
 
-    def __init__(self, client: OidcClient, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self._jwt = _library()
+    def __init__(
+        self,
+        client: OidcClient,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
+        self._keys = _keys(self._read_keys, clock)
         self._http = httpx.AsyncClient(transport=transport, timeout=_DEADLINE_S, follow_redirects=False)
         self._discovered: _Discovered | None = None
-        self._keys: dict[str, Any] = {}
-        self._keys_at = float("-inf")
-        self._reading_keys = asyncio.Lock()
 
-    async def start(self) -> Started:
+    async def start(self) -> LoginStart:
+        from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
+        from authlib.oauth2.rfc7636 import create_s256_code_challenge
+
         found = await self._discovery()
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-        asked = {
-            "response_type": "code",
-            "client_id": self._client.client_id,
-            "redirect_uri": self._client.redirect_uri,
-            "scope": " ".join(self._client.scopes),
-            "state": state,
-            "nonce": nonce,
-            "code_challenge": challenge,
-            "code_challenge_method": "S256",
-        }
-        joint = "&" if urlsplit(found.authorization_endpoint).query else "?"
-        return Started(f"{found.authorization_endpoint}{joint}{urlencode(asked)}", state, nonce, verifier)
+        url = prepare_grant_uri(
+            found.authorization_endpoint,
+            self._client.client_id,
+            "code",
+            redirect_uri=self._client.redirect_uri,
+            scope=" ".join(self._client.scopes),
+            state=state,
+            nonce=nonce,
+            code_challenge=create_s256_code_challenge(verifier),
+            code_challenge_method="S256",
+        )
+        return LoginStart(url, state, nonce, verifier)
 
-    async def finish(self, code: str, started: Started) -> Claims:
-        found = await self._discovery()
-        form = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": self._client.redirect_uri,
-            "client_id": self._client.client_id,
-            "code_verifier": started.verifier,
-        }
-        basic = None
-        if self._client.client_secret and "client_secret_basic" in found.token_endpoint_auth_methods_supported:
-            basic = httpx.BasicAuth(self._client.client_id, self._client.client_secret)
-        elif self._client.client_secret:
-            form["client_secret"] = self._client.client_secret
-        answer = await self._ask("POST", found.token_endpoint, data=form, auth=basic)
+    async def finish(self, code: str, started: LoginStart) -> Claims:
+        from authlib.oauth2.auth import ClientAuth
+        from authlib.oauth2.rfc6749.parameters import prepare_token_request
+        from authlib.oidc.core import CodeIDToken
+
+        found, client = await self._discovery(), self._client
+        body = prepare_token_request(
+            "authorization_code", code=code, redirect_uri=client.redirect_uri, code_verifier=started.verifier
+        )
+        auth = ClientAuth(client.client_id, client.client_secret, _method(client, found))
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        url, headers, body = auth.prepare("POST", found.token_endpoint, headers, body)
+        answer = await self._ask("POST", url, headers, content=body)
         token = answer.get("id_token")
         if not isinstance(token, str):
             raise Unauthenticated("the identity provider gave no id token")
-        claims = await self._verified(token, self._client.client_id)
-        if not hmac.compare_digest(str(claims.get("nonce", "")), started.nonce):
-            raise Unauthenticated("the login was not started here")
-        if claims.get("azp", self._client.client_id) != self._client.client_id:
-            raise Unauthenticated("the id token is for somebody else")
-        return self._person(claims)
+        access = answer.get("access_token")
+        about = {"nonce": started.nonce, "client_id": client.client_id}
+        about |= {"access_token": access} if isinstance(access, str) else {}
+        return self._person(await self._verified(token, client.client_id, CodeIDToken, about))
 
     async def bearer(self, token: str) -> Claims:
-        return self._person(await self._verified(token, self._client.audience or self._client.client_id))
+        from authlib.oauth2.claims import JWTClaims
+
+        audience = self._client.audience or self._client.client_id
+        return self._person(await self._verified(token, audience, JWTClaims, {}))
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def _verified(self, token: str, audience: str) -> Mapping[str, Any]:
+    async def _verified(self, token: str, audience: str, rules: Any, about: dict[str, str]) -> Mapping[str, Any]:
         """Claims of a token whose signature, issuer, audience and times hold. Raises Unauthenticated, SourceError."""
+        from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
+
         if len(token) > _LONGEST_TOKEN:
             raise Unauthenticated("the token is too long")
+        expected: dict[str, dict[str, object]] = {name: {"essential": True} for name in _REQUIRED}
+        expected |= {"iss": {"essential": True, "value": self._client.issuer}}
+        expected |= {"aud": {"essential": True, "value": audience}}
         try:
-            header = self._jwt.get_unverified_header(token)
-            if header.get("alg") not in ALGORITHMS:
-                raise Unauthenticated("the token is signed by an algorithm that is not taken here")
-            key = await self._key(str(header.get("kid", "")))
-            claims: dict[str, Any] = self._jwt.decode(
-                token,
-                key,
-                algorithms=list(ALGORITHMS),
-                audience=audience,
-                issuer=self._client.issuer,
-                leeway=LEEWAY_S,
-                options={"require": ["exp", "iat", "sub", "aud", "iss"]},
-            )
-        except self._jwt.PyJWTError as error:
+            try:
+                found = _decoded(token, await self._keys.current())
+            except (BadSignatureError, InvalidKeyIdError):
+                if not await self._keys.renew():
+                    raise
+                found = _decoded(token, await self._keys.current())
+            claims: Mapping[str, Any] = rules(found.claims, found.header, expected, about)
+            claims.validate(leeway=LEEWAY_S)  # type: ignore[attr-defined]  # of Authlib, which has no types
+        except (JoseError, ValueError, TypeError, KeyError) as error:
             raise Unauthenticated(f"the token does not hold ({type(error).__name__})") from error
         return claims
 
-    async def _key(self, kid: str) -> Any:
-        """A key of the provider; keys that are not known are asked for, not more often than each half minute."""
-        age = time.monotonic() - self._keys_at
-        if age > _KEYS_FRESH_S or (kid not in self._keys and age > _KEYS_AGAIN_S):
-            async with self._reading_keys:
-                if time.monotonic() - self._keys_at >= min(age, _KEYS_AGAIN_S):
-                    await self._read_keys()
-        if kid in self._keys:
-            return self._keys[kid]
-        if not kid and len(self._keys) == 1:
-            return next(iter(self._keys.values()))
-        raise Unauthenticated("the token names a key that the identity provider does not have")
-
-    async def _read_keys(self) -> None:
-        found = await self._discovery()
-        document = await self._ask("GET", found.jwks_uri)
-        keys: dict[str, Any] = {}
-        for entry in document.get("keys") or []:
-            try:
-                keys[str(entry.get("kid", ""))] = self._jwt.PyJWK(entry)
-            except (self._jwt.PyJWTError, AttributeError, ValueError, TypeError):
-                continue  # a key of a kind that we do not take
-        self._keys, self._keys_at = keys, time.monotonic()
+    async def _read_keys(self) -> dict[str, Any]:
+        return await self._ask("GET", (await self._discovery()).jwks_uri)
 
     async def _discovery(self) -> _Discovered:
         if self._discovered is None:
@@ -183,13 +169,15 @@ class OidcProvider:
             self._discovered = found
         return self._discovered
 
-    async def _ask(self, method: str, url: str, **given: Any) -> dict[str, Any]:
+    async def _ask(
+        self, method: str, url: str, given: Mapping[str, str] | None = None, content: str | None = None
+    ) -> dict[str, Any]:
         """A JSON object. Raises SourceError; Unauthenticated when a code is refused."""
-        headers = {"accept": "application/json", "accept-encoding": "identity"}
+        headers = {"accept": "application/json", "accept-encoding": "identity", **(given or {})}
         try:
             async with (
                 asyncio.timeout(_DEADLINE_S),
-                self._http.stream(method, url, headers=headers, **given) as answer,
+                self._http.stream(method, url, headers=headers, content=content) as answer,
             ):
                 body = bytearray()
                 async for part in answer.aiter_bytes():
@@ -226,10 +214,29 @@ def _object(status: int, body: bytes, *, code_asked: bool) -> dict[str, Any]:
         raise SourceRejected("oidc", "the answer is no JSON object") from error
 
 
-def _library() -> Any:
+def _method(client: OidcClient, found: _Discovered) -> str:
+    """How the client proves itself at the token endpoint."""
+    if not client.client_secret:
+        return "none"
+    basic = "client_secret_basic" in found.token_endpoint_auth_methods_supported
+    return "client_secret_basic" if basic else "client_secret_post"
+
+
+def _decoded(token: str, keys: Any) -> Any:
+    """Header and claims of a token that one of the keys signed. Raises JoseError, ValueError."""
+    from joserfc import jwt
+    from joserfc.errors import SecurityWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SecurityWarning)  # EdDSA has a newer name; providers still use the old one
+        return jwt.decode(token, keys, algorithms=list(ALGORITHMS))
+
+
+def _keys(read: Any, clock: Callable[[], float]) -> ProviderKeys:
     try:
-        import jwt
-        from cryptography.hazmat.primitives import hashes  # noqa: F401  # PyJWT knows no public keys without it
+        import authlib  # noqa: F401
+
+        from limnograph.adapters.access.provider_keys import ProviderKeys
     except ImportError as error:
         raise EnvironmentFault("auth.mode = \"oidc\" needs the extra: pip install 'limnograph[oidc]'") from error
-    return jwt
+    return ProviderKeys(read, clock)
