@@ -16,10 +16,10 @@ from lakes import Lake, path_of, rows
 from limnograph.adapters.iceberg.reader import IcebergReader
 from limnograph.adapters.storage.allowed import Roots, TableStorage, table_folder
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.adapters.storage.places import Place
-from limnograph.domain.content import Want
+from limnograph.adapters.storage.places import Location
 from limnograph.domain.errors import MetadataError
-from limnograph.ports.storage import Listed
+from limnograph.domain.metadata.content import Want
+from limnograph.ports.storage import ListedFile
 
 HOSTILE = (
     *(
@@ -41,17 +41,17 @@ class Recording(FileStorage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.opened: list[Place] = []
+        self.opened: list[Location] = []
 
-    def read_place(self, place: Place, limit: int) -> bytes:
+    def read_place(self, place: Location, limit: int) -> bytes:
         self.opened.append(place)
         return super().read_place(place, limit)
 
-    def size_place(self, place: Place) -> int:
+    def size_place(self, place: Location) -> int:
         self.opened.append(place)
         return super().size_place(place)
 
-    def list_place(self, place: Place, *, deep: bool) -> Sequence[Listed]:
+    def list_place(self, place: Location, *, deep: bool) -> Sequence[ListedFile]:
         self.opened.append(place)
         return super().list_place(place, deep=deep)
 
@@ -64,7 +64,7 @@ def metadata(lake: Lake) -> Path:
     return path_of(table.metadata_location)
 
 
-def read_all(location: str) -> tuple[list[Place], list[str]]:
+def read_all(location: str) -> tuple[list[Location], list[str]]:
     """What was opened, and codes of what could not be read, when every snapshot is read to its entries."""
     files = Recording()
     storage = TableStorage(files, Roots(), table_folder(location))
@@ -78,7 +78,7 @@ def read_all(location: str) -> tuple[list[Place], list[str]]:
     return files.opened, codes
 
 
-def only_its_own(opened: list[Place], metadata: Path) -> bool:
+def only_its_own(opened: list[Location], metadata: Path) -> bool:
     home = metadata.parents[1]
     return all(place.local is not None and place.local.is_relative_to(home) for place in opened)
 

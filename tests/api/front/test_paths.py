@@ -1,5 +1,6 @@
 """One spelling of every path: what a proxy, a cache or a router could read differently is refused before routing."""
 
+import json
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -8,9 +9,9 @@ from hypothesis import strategies as st
 from test_pages import answer
 
 from access_kit import guarded
-from limnograph.api.openapi import document
-from limnograph.api.paths import refusal
-from limnograph.api.reference.examples import NAMES
+from limnograph.api.docs.openapi import document
+from limnograph.api.docs.reference.examples import NAMES
+from limnograph.api.front.paths import refusal
 from serving_kit import NOW, application, lake, parts, row
 
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -117,6 +118,17 @@ def test_no_spelling_of_a_route_is_less_protected(mutate, tmp_path) -> None:
         found = answer(app, method, mutate(path), {})
         assert found.status_code in {303, 400, 401, 404, 405}, (method, mutate(path))
         assert b"data_files" not in found.raw
+
+
+def test_a_slash_at_the_end_is_another_path_on_every_route() -> None:
+    app = application(MADE)
+    for path, operations in document()["paths"].items():
+        for method in operations:
+            for spelled in (path.format(**NAMES) + "/", path.format(**NAMES) + "/?x=1"):
+                found = answer(app, method.upper(), spelled, {})
+                assert (found.status_code, json.loads(found.raw)["type"]) == (404, "not-found"), (method, spelled)
+    for page in ("/", "/t/lake/sales/orders/"):  # the shell, which holds no data
+        assert answer(app, "GET", page, {}).status_code == 200
 
 
 def test_every_route_is_among_those_whose_spelling_is_tried() -> None:

@@ -2,7 +2,8 @@
 
 Allowed is what lies under a configured root, under the table's own folder, or, on an object store, under a prefix that
 its metadata claims (`location`, `write.data.path`, …) on the same kind of store. On this machine's disk nothing is
-allowed by a claim, and links are followed before the check.
+allowed by a claim, and links are followed before the check. Which folder is a table's own is said by the pointer of its
+catalog, and `pointers.py` says which pointers are believed.
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from limnograph.adapters.storage.files import FileStorage, classified
-from limnograph.adapters.storage.places import PathMap, Place, place_of
+from limnograph.adapters.storage.places import Location, PathMap, place_of
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.ids import normalise_location
-from limnograph.ports.storage import Listed
+from limnograph.ports.storage import ListedFile
 
-_SCHEMES = {"file", "s3", "gs", "abfs", "hdfs", "oss"}
-"""Families that a pointer may lie on."""
+STORES = {"file", "s3", "gs", "abfs", "hdfs", "oss"}
+"""Kinds of store that a pointer may lie on."""
 _BUCKETS = {"s3", "gs", "oss"}
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]")
 _ADDRESS = re.compile(r"(0x[0-9a-fA-F]+|[\d.]+|localhost)", re.IGNORECASE)
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|^\s*//|^\s*file://[^/]|^\s*(?!file:/)[a-z][a-z0-9+.-]*:(?!//)", re.IGNORECASE)
 """Control characters, backslashes, hosts where a path is meant (`//host/share`, `file://host/x`), `s3:/x`, `data:x`."""
 _CLAIMS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
+_PLACES = ("/", "./", "file:")
 _LOG_FOLDERS = ("_delta_log", ".hoodie")
 
 
@@ -34,8 +36,15 @@ class Roots:
 
     def __init__(self, configured: Iterable[str] = (), path_map: PathMap | None = None) -> None:
         self.path_map = path_map or PathMap()
-        given = [self.path_map.resolve(root) for root in configured if "://" in root or root.startswith(("/", "file:"))]
-        self.places = tuple(_settled(place_of(root)) for root in (*given, *self.path_map.targets()))
+        given = [self.path_map.resolve(root) for root in configured if "://" in root or root.startswith(_PLACES)]
+        self.places = tuple(self.settled(place_of(root)) for root in (*given, *self.path_map.targets()))
+
+    @staticmethod
+    def settled(place: Location) -> Location:
+        """A place with links followed, without a slash at its end."""
+        if place.local:
+            place = place._replace(path=os.path.realpath(place.local))
+        return place._replace(path=place.path.rstrip("/"))
 
 
 class TableStorage:
@@ -45,9 +54,9 @@ class TableStorage:
         self._files, self._roots = files, roots
         self._folders: dict[Path, Path] = {}
         self._home = place_of(roots.path_map.resolve(home))
-        if _STRANGE.search(home) or self._home.family not in _SCHEMES:
-            raise MetadataError("location_refused", f"{_shown(home)} is on no store that is read")
-        self._allowed = [*roots.places, _settled(self._home)]
+        if _STRANGE.search(home) or self._home.family not in STORES:
+            raise MetadataError("location_refused", f"{shown(home)} is on no store that is read")
+        self._allowed = [*roots.places, roots.settled(self._home)]
 
     def claim(self, location: str, properties: dict[str, str]) -> None:
         """Allow what the table's own metadata names as its places, as far as an object store can be believed."""
@@ -62,10 +71,10 @@ class TableStorage:
     def size(self, location: str) -> int:
         return self._files.size_place(self.place(location))
 
-    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+    def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
         return [*self._files.list_place(self.place(location), deep=deep)]
 
-    def place(self, location: str) -> Place:
+    def place(self, location: str) -> Location:
         """Where an allowed location lies, links followed. Raises MetadataError: location_refused."""
         mapped = self._roots.path_map.mapped(location)
         if "\x00" in location or (mapped is None and _STRANGE.search(location)):
@@ -78,7 +87,7 @@ class TableStorage:
                 raise classified(place, error) from error
         elif ".." in place.path.split("/"):
             raise _refused(location)
-        if not any(_under(place, root) for root in self._allowed):
+        if not any(under(place, root) for root in self._allowed):
             raise _refused(location)
         return place
 
@@ -91,7 +100,7 @@ class TableStorage:
             self._folders[folder] = Path(os.path.realpath(folder))
         return self._folders[folder] / path.name
 
-    def _believable(self, place: Place) -> bool:
+    def _believable(self, place: Location) -> bool:
         if place.family != self._home.family or place.local or ".." in place.path.split("/"):
             return False
         if place.authority == self._home.authority:
@@ -111,14 +120,13 @@ def table_folder(pointer: str) -> str:
     return above if named else "/".join(parts[:-1])
 
 
-def _settled(place: Place) -> Place:
-    """A root with links followed, without a slash at its end."""
-    if place.local:
-        place = place._replace(path=os.path.realpath(place.local))
-    return place._replace(path=place.path.rstrip("/"))
+def strange(location: str) -> bool:
+    """Whether it is spelled as no location of a table is."""
+    return bool(_STRANGE.search(location))
 
 
-def _under(place: Place, root: Place) -> bool:
+def under(place: Location, root: Location) -> bool:
+    """Whether a settled place is a settled root or lies below it."""
     if (place.family, place.authority) != (root.family, root.authority):
         return False
     path = root.path.rstrip("/")
@@ -126,8 +134,9 @@ def _under(place: Place, root: Place) -> bool:
 
 
 def _refused(location: str) -> MetadataError:
-    return MetadataError("location_refused", f"{_shown(location)} is not where this table may have files")
+    return MetadataError("location_refused", f"{shown(location)} is not where this table may have files")
 
 
-def _shown(location: str) -> str:
+def shown(location: str) -> str:
+    """For a sentence: short, on one line."""
     return location[:200].encode("unicode_escape").decode()

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from limnograph.adapters.storage.places import PathMap, Place, place_of
+from limnograph.adapters.storage.places import Location, PathMap, place_of
 from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
-from limnograph.ports.storage import Listed
+from limnograph.ports.storage import ListedFile
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -45,7 +45,7 @@ class FileStorage:
     def size(self, location: str) -> int:
         return self.size_place(place_of(self.resolve(location)))
 
-    def read_place(self, place: Place, limit: int) -> bytes:
+    def read_place(self, place: Location, limit: int) -> bytes:
         """As `read`, of a place that is already resolved."""
         try:
             if path := place.local:
@@ -56,7 +56,7 @@ class FileStorage:
         except Exception as error:
             raise classified(place, error) from error
 
-    def size_place(self, place: Place) -> int:
+    def size_place(self, place: Location) -> int:
         """As `size`, of a place that is already resolved."""
         try:
             if path := place.local:
@@ -66,7 +66,7 @@ class FileStorage:
         except Exception as error:
             raise classified(place, error) from error
 
-    def _remote_files(self, place: Place, *, deep: bool) -> Iterator[Listed]:
+    def _remote_files(self, place: Location, *, deep: bool) -> Iterator[ListedFile]:
         from pyarrow.fs import FileSelector
 
         folder = _inside(place).rstrip("/")
@@ -74,9 +74,9 @@ class FileStorage:
         for info in self._filesystem(place).get_file_info(selector):
             if info.is_file:
                 modified = None if info.mtime_ns is None else info.mtime_ns // 1_000_000
-                yield Listed(info.path[len(folder) + 1 :], info.size or 0, modified)
+                yield ListedFile(info.path[len(folder) + 1 :], info.size or 0, modified)
 
-    def _filesystem(self, place: Place) -> FileSystem:
+    def _filesystem(self, place: Location) -> FileSystem:
         """Imported here: a lake on local disk needs no client of object stores, which is a second and 100 MB."""
         from pyiceberg.io.pyarrow import PyArrowFileIO
 
@@ -84,7 +84,7 @@ class FileStorage:
             self._io = PyArrowFileIO(self._properties)
         return self._io.fs_by_scheme(place.scheme, place.authority or None)
 
-    def list_place(self, place: Place, *, deep: bool) -> Sequence[Listed]:
+    def list_place(self, place: Location, *, deep: bool) -> Sequence[ListedFile]:
         """As `list`, of a place that is already resolved."""
         try:
             files = _local_files(place.local, deep=deep) if place.local else self._remote_files(place, deep=deep)
@@ -97,10 +97,10 @@ class FileStorage:
             raise MetadataError("folder_too_large", f"{place} holds more than {FILES_LISTED} files")
         return found
 
-    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+    def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
         return [*self.list_place(place_of(self.resolve(location)), deep=deep)]
 
-    def folders(self, place: Place) -> Sequence[str]:
+    def folders(self, place: Location) -> Sequence[str]:
         """Names of the folders in a folder that is already resolved; links are none. Raises as `read`."""
         try:
             folders = _local_folders(place.local) if place.local else self._prefixes(place)
@@ -111,7 +111,7 @@ class FileStorage:
             raise MetadataError("folder_too_large", f"{place} holds more than {FILES_LISTED} folders")
         return found
 
-    def _prefixes(self, place: Place) -> Iterator[str]:
+    def _prefixes(self, place: Location) -> Iterator[str]:
         from pyarrow.fs import FileSelector, FileType
 
         folder = _inside(place).rstrip("/")
@@ -124,7 +124,7 @@ NEVER_A_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
 """What the system says of paths behind which no file can ever be."""
 
 
-def _inside(place: Place) -> str:
+def _inside(place: Location) -> str:
     """The path as Arrow's filesystem of that scheme wants it: bucket and key, nothing decoded."""
     if place.family in _WITHOUT_AUTHORITY:
         return place.path
@@ -155,13 +155,13 @@ def _read_local(path: Path, limit: int) -> bytes:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _within(size: int, limit: int, where: Place | Path) -> int:
+def _within(size: int, limit: int, where: Location | Path) -> int:
     if size > limit:
         raise MetadataError("file_too_large", f"{where} is longer than {limit} bytes")
     return size
 
 
-def _local_files(folder: Path, *, deep: bool) -> Iterator[Listed]:
+def _local_files(folder: Path, *, deep: bool) -> Iterator[ListedFile]:
     """Linked folders are not entered: they may lead anywhere, also in a circle."""
     waiting = [folder]
     while waiting:
@@ -173,7 +173,7 @@ def _local_files(folder: Path, *, deep: bool) -> Iterator[Listed]:
                     waiting += [here / entry.name] if deep else []
                 elif entry.is_file():
                     about = entry.stat()
-                    yield Listed(prefix + entry.name, about.st_size, about.st_mtime_ns // 1_000_000)
+                    yield ListedFile(prefix + entry.name, about.st_size, about.st_mtime_ns // 1_000_000)
 
 
 def _local_folders(folder: Path) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _local_folders(folder: Path) -> Iterator[str]:
         yield from (entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
 
 
-def classified(where: Place, error: Exception) -> Exception:
+def classified(where: Location, error: Exception) -> Exception:
     """What a failure means: a file that cannot be is damage of the table, anything else is "not now"."""
     if isinstance(error, MetadataError | SourceError):
         return error

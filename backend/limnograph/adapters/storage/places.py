@@ -19,7 +19,7 @@ _FAMILIES = {
 }
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A location in parts. `path` starts with `/` or is empty; nothing in it is decoded (Iceberg does not encode)."""
 
     scheme: str
@@ -40,11 +40,11 @@ class Place(NamedTuple):
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
-def place_of(location: str) -> Place:
+def place_of(location: str) -> Location:
     """Parts of a location that is already normalised and absolute."""
     scheme, _, rest = location.partition("://")
     authority, slash, path = rest.partition("/")
-    return Place(scheme.lower(), authority, slash + path)
+    return Location(scheme.lower(), authority, slash + path)
 
 
 class PathMap:

@@ -12,7 +12,7 @@ from collections.abc import Collection
 import msgspec
 
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.adapters.storage.places import Place
+from limnograph.adapters.storage.places import Location
 from limnograph.domain.errors import MetadataError, SourceError
 
 DEPTH = 8
@@ -23,7 +23,7 @@ _POINTERS = (".metadata.json", ".metadata.json.gz")
 Levels = tuple[str, ...]
 
 
-class Scanned(msgspec.Struct, frozen=True):
+class ScannedFolder(msgspec.Struct, frozen=True):
     """One part: tables by their levels below the root with their format, folders to go on with, and what was not
     looked at: a sentence each.
     """
@@ -33,12 +33,14 @@ class Scanned(msgspec.Struct, frozen=True):
     troubles: list[str] = []
 
 
-def scan(files: FileStorage, root: Place, formats: Collection[str], waiting: list[Levels], seconds: float) -> Scanned:
+def scan(
+    files: FileStorage, root: Location, formats: Collection[str], waiting: list[Levels], seconds: float
+) -> ScannedFolder:
     """Look at waiting folders, the root for an empty path, for about so many seconds. Raises SourceError and
     MetadataError for the root alone.
     """
     end = time.monotonic() + seconds
-    found = Scanned([], list(waiting))
+    found = ScannedFolder([], list(waiting))
     while found.waiting and time.monotonic() < end:
         levels = found.waiting.pop()
         try:
@@ -50,7 +52,7 @@ def scan(files: FileStorage, root: Place, formats: Collection[str], waiting: lis
     return found
 
 
-def _look(files: FileStorage, root: Place, levels: Levels, formats: Collection[str], found: Scanned) -> None:
+def _look(files: FileStorage, root: Location, levels: Levels, formats: Collection[str], found: ScannedFolder) -> None:
     """One folder: a table, or more folders to look at."""
     here = _at(root, levels)
     folders = files.folders(here)
@@ -69,7 +71,7 @@ def _look(files: FileStorage, root: Place, levels: Levels, formats: Collection[s
         found.waiting.extend(below)
 
 
-def _is_iceberg(files: FileStorage, metadata: Place) -> bool:
+def _is_iceberg(files: FileStorage, metadata: Location) -> bool:
     return any(file.name.endswith(_POINTERS) for file in files.list_place(metadata, deep=False))
 
 
@@ -77,5 +79,5 @@ def _entered(name: str) -> bool:
     return not name.startswith((".", "_")) and "=" not in name
 
 
-def _at(root: Place, levels: Levels) -> Place:
+def _at(root: Location, levels: Levels) -> Location:
     return root._replace(path="/".join((root.path.rstrip("/"), *levels)) or "/")

@@ -1,0 +1,91 @@
+"""An SQL catalog that is only read: opening it creates no database, no table and no column.
+
+PyIceberg's own creates its tables when it is opened, and SQLite creates the file: a mistyped path would become a new,
+empty catalog.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import sqlalchemy as sa
+from pyiceberg.catalog import URI
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.table import Table
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import OperationalError, ProgrammingError
+
+_TABLES = "iceberg_tables"
+_IN_MEMORY = frozenset({"", ":memory:"})
+_SQL = re.compile(r"(sqlite|postgres(ql)?)(\+\w+)?:")
+
+
+def is_sql(properties: dict[str, str]) -> bool:
+    """Whether PyIceberg would open its SQL catalog for these properties."""
+    given = properties.get("type", "").lower()
+    return given == "sql" or (not given and bool(_SQL.match(properties.get(URI, ""))))
+
+
+def read_only_url(uri: str) -> str:
+    """The URL of a database that is never written: SQLite opens its file with `mode=ro`, which does not create it.
+    Others stay as they are. Raises ArgumentError.
+    """
+    url = make_url(uri)
+    if url.get_backend_name() != "sqlite" or (url.database or "") in _IN_MEMORY:
+        return uri
+    database = str(url.database)
+    if not database.startswith("file:"):
+        database = f"file:{quote(database)}"
+    found: URL = url.set(database=database).update_query_dict({"mode": "ro", "uri": "true"})
+    return found.render_as_string(hide_password=False)
+
+
+class ReadOnlySql(SqlCatalog):
+    """PyIceberg's SQL catalog. One whose database or tables are not there yet has no tables; they may come later."""
+
+    def __init__(self, name: str, **properties: Any) -> None:
+        self._seen = False
+        super().__init__(name, **{**properties, URI: read_only_url(str(properties.get(URI) or ""))})
+
+    def _init_catalog(self) -> None:
+        """Which columns its tables have; where there are none yet, those of a new catalog."""
+        self._schema_version = "v1"
+        if self.missing() is not None:
+            return
+        columns = {str(column["name"]) for column in sa.inspect(self.engine).get_columns(_TABLES)}
+        self._seen, self._schema_version = True, "v1" if "iceberg_type" in columns else "v0"
+
+    def create_tables(self) -> None:
+        raise PermissionError(f"catalog {self.name} is only read here")
+
+    def load_table(self, identifier: Any) -> Table:
+        """As PyIceberg's. Raises NoSuchTableError also where there is no catalog yet."""
+        if not self._seen:
+            self._init_catalog()
+        try:
+            return super().load_table(identifier)
+        except (OperationalError, ProgrammingError) as error:
+            if self.missing() is None:
+                raise
+            raise NoSuchTableError(f"Table does not exist: {identifier}") from error
+
+    def missing(self) -> str | None:
+        """What is not there of the catalog, as a sentence; None: all is. Raises what the driver raises."""
+        file = self._file()
+        if file is not None and not file.exists():
+            return f"there is no database {file}; check catalogs.{self.name}.uri"
+        if not sa.inspect(self.engine).has_table(_TABLES):
+            where = "" if file is None else f" {file}"
+            return f"the database{where} has no table {_TABLES}, so no Iceberg catalog; check catalogs.{self.name}.uri"
+        return None
+
+    def _file(self) -> Path | None:
+        """The file of a SQLite database, as the settings name it."""
+        url = self.engine.url
+        if url.get_backend_name() != "sqlite" or (url.database or "") in _IN_MEMORY:
+            return None
+        return Path(unquote(urlsplit(str(url.database)).path))

@@ -1,0 +1,79 @@
+"""Which metadata files a catalog may have opened: its pointers are written by whoever may register a table (ADR 33).
+
+A pointer to this machine's disk lies below the catalog's warehouse or a place of the settings, links followed. One to
+an object store is of a kind of store that the catalog uses, and where `[observe] roots` name places of that kind, below
+one of them or the warehouse. A catalog whose warehouse is a name or not set (REST) says nothing about places: then a
+file of this disk must at least be named as metadata of its format are, and any object store is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from limnograph.adapters.storage.allowed import STORES, Roots, shown, strange, under
+from limnograph.adapters.storage.places import Location, PathMap, place_of
+from limnograph.domain.errors import MetadataError
+
+_METADATA = re.compile(
+    r"/(?:metadata/[^/]+\.metadata\.json(?:\.gz)?|_delta_log/[^/]+|\.hoodie/(?:[^/]+/)*[^/]+)", re.IGNORECASE
+)
+_REMEDY = "add its place to roots in [observe] if it is one of yours"
+
+
+class PointerRule(NamedTuple):
+    """What one catalog's pointers may name. `known`: warehouse, roots and mapped places; `confining`: `[observe] roots`
+    alone; `warehouse`: None where it is no place.
+    """
+
+    catalog: str
+    known: Roots
+    confining: Roots
+    warehouse: Location | None
+
+    def check(self, pointer: str) -> None:
+        """Raises MetadataError: location_refused, naming the setting."""
+        if strange(pointer) and self.known.path_map.mapped(pointer) is None:
+            raise self._refused(pointer, "is no location")
+        place = self.known.settled(place_of(self.known.path_map.resolve(pointer)))
+        if place.family not in STORES:
+            raise self._refused(pointer, "is on no store that is read")
+        if ".." in place.path.split("/"):
+            raise self._refused(pointer, "has .. in it")
+        if any(under(place, root) for root in self.known.places):
+            return
+        if place.local:
+            if self.warehouse is not None or self.confining.places:
+                raise self._refused(pointer, "is a file outside the warehouse and roots")
+            if not _METADATA.search(place.path):
+                raise self._refused(pointer, "is not named as a metadata file is")
+            return
+        same_kind = [root for root in self.confining.places if root.family == place.family]
+        if same_kind:
+            raise self._refused(pointer, "is outside the warehouse and roots")
+        if self.warehouse is not None and place.family != self.warehouse.family:
+            raise self._refused(pointer, f"is on another store than the warehouse, {self.warehouse.scheme}:")
+
+    def _refused(self, pointer: str, reason: str) -> MetadataError:
+        return MetadataError(
+            "location_refused", f"the pointer {shown(pointer)} of catalog {self.catalog} {reason}; {_REMEDY}"
+        )
+
+
+def pointer_rule(
+    catalog: str, properties: dict[str, str], roots: Iterable[str], confining: Iterable[str], path_map: PathMap
+) -> PointerRule:
+    """`roots`: places of the settings that any table may name; `confining`: those of them that confine pointers."""
+    warehouse = warehouse_of(properties)
+    place = place_of(path_map.resolve(warehouse)) if warehouse else None
+    known = Roots((*roots, *([warehouse] if warehouse else [])), path_map)
+    return PointerRule(catalog, known, Roots(confining), place)
+
+
+def warehouse_of(properties: dict[str, str]) -> str | None:
+    """The warehouse where it is a place; that of a REST catalog is a name unless it has a scheme or is absolute."""
+    warehouse = properties.get("warehouse", "")
+    if "://" in warehouse or warehouse.startswith(("/", "file:")):
+        return warehouse
+    return f"./{warehouse.removeprefix('./')}" if warehouse and properties.get("type", "sql") != "rest" else None
