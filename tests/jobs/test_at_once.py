@@ -2,17 +2,21 @@
 
 import asyncio
 import contextlib
+import importlib
+import logging
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
 from access_kit import Guarded, guarded
-from limnograph.api.traffic import Traffic
+from limnograph.api.front.traffic import Traffic
+from limnograph.jobs.at_once import Find, fast_worker, inside
 from limnograph.jobs.serve import free_port, serve
 from serving_kit import HOUR, MINUTE, NOW, application, lake, moved, parts, row
 
@@ -31,15 +35,15 @@ class Served:
         self._app = self.traffic.around(application(parts(engine), gate=self.guard.gate))
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def run(self, scenario: Callable[[httpx.Client], None]) -> None:
-        """`scenario` runs in a thread beside the loop that serves."""
+    def run(self, scenario: Callable[[httpx.Client], None], find: Find = importlib.import_module) -> None:
+        """`scenario` runs in a thread beside the loop that serves; `find` gives the modules of granian."""
 
         async def main() -> None:
             self._loop, ready = asyncio.get_running_loop(), asyncio.Event()
             urls: list[str] = []
             port = free_port("127.0.0.1", 0, given=True)
             announced = lambda url: (urls.append(url), ready.set())  # noqa: E731
-            serving = asyncio.create_task(serve(self._app, "127.0.0.1", port, announced))
+            serving = asyncio.create_task(serve(self._app, "127.0.0.1", port, announced, find=find))
             await ready.wait()
             try:
                 with httpx.Client(base_url=urls[0], headers={"accept-encoding": "identity"}, timeout=60) as client:
@@ -121,3 +125,62 @@ def test_what_is_given_at_once_is_counted_as_every_answer_is(served) -> None:
         if sample.name.endswith("_count")
     }
     assert counted["/api/v1/tables/…/timeline", "200"] == 10
+
+
+def test_the_installed_granian_has_what_the_fast_worker_needs() -> None:
+    assert all(part is not None for part in inside())
+
+
+def _without(module: str, name: str) -> Find:
+    """Modules of a granian in which one name is missing."""
+
+    def find(wanted: str) -> Any:
+        real = importlib.import_module(wanted)
+        if wanted != module:
+            return real
+        return SimpleNamespace(**{key: value for key, value in vars(real).items() if key != name})
+
+    return find
+
+
+def _gone(wanted: str) -> Any:
+    if wanted == "granian._futures":
+        raise ModuleNotFoundError(f"No module named {wanted!r}")
+    return importlib.import_module(wanted)
+
+
+def _with_another_argument(wanted: str) -> Any:
+    """A granian whose scheduler takes one more."""
+    real = importlib.import_module(wanted)
+    if wanted != "granian._futures":
+        return real
+    return SimpleNamespace(**{**vars(real), "_cbsched_aioschedule": lambda loop, ctx, cb, tracing: None})
+
+
+@pytest.mark.parametrize(
+    ("find", "said"),
+    [
+        (_without("granian._granian", "CallbackScheduler"), "CallbackScheduler"),
+        (_without("granian._futures", "_future_watcher_wrapper"), "_future_watcher_wrapper"),
+        (_without("granian.asgi", "LifespanProtocol"), "LifespanProtocol"),
+        (_gone, "granian._futures"),
+        (_with_another_argument, "tracing"),
+    ],
+)
+def test_another_granian_serves_the_plain_way_and_one_line_says_so(find, said, served, caplog) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert fast_worker(served.traffic.around(served), find) is None
+    (line,) = [record.getMessage() for record in caplog.records if record.name == "limnograph.server"]
+    assert said in line
+
+
+def test_pages_are_served_kept_and_ended_the_plain_way_too(served) -> None:
+    reader, other = served.guard.bearer("read"), served.guard.bearer("webhook")
+
+    def scenario(client: httpx.Client) -> None:
+        first = client.get(URL, headers=reader)
+        again = client.get(URL, headers={**reader, "if-none-match": first.headers["etag"]})
+        assert (first.status_code, again.status_code) == (200, 304)
+        assert client.get(URL, headers=other).status_code == 403
+
+    served.run(scenario, _gone)

@@ -22,25 +22,25 @@ from rich.console import Console
 
 from busy_table import busy
 from lakes import path_of
-from limnograph.adapters.iceberg.locate import newest_metadata
+from limnograph.adapters.iceberg.metadata.locate import newest_metadata
 from limnograph.adapters.iceberg.reader import IcebergReader
-from limnograph.adapters.iceberg.schema import arrow_table
-from limnograph.adapters.sandbox.board import Board, shared_page
-from limnograph.adapters.sandbox.messages import Access, Extract, Inspect, Outline
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.adapters.sandbox.board import ProgressBoard, shared_page
+from limnograph.adapters.sandbox.messages import Extract, Inspect, Outline, StorageAccess
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.cli.inspect_view import draw
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, SnapshotFact
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.inspection import Inspected
-from limnograph.ports.storage import Listed, Storage
-from limnograph.services.changes import Observed, state_changes
-from limnograph.services.identity import series_ids
-from limnograph.services.ledger import Ledger
-from limnograph.services.sightings import first_seen, named
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.inspection import InspectionReport
+from limnograph.ports.storage import ListedFile, Storage
+from limnograph.services.pipeline.changes import ObservedTable, state_changes
+from limnograph.services.pipeline.identity import series_ids
+from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.pipeline.sightings import first_seen, named
 from limnograph.wiring.formats import Format
-from limnograph.wiring.parsing import Parsing
+from limnograph.wiring.parsing import TableParser
 from metadata_writer import MetadataTable
 from mutations import mutation_for
 
@@ -95,7 +95,7 @@ class Seen:
     def size(self, location: str) -> int:
         return self._storage.size(location)
 
-    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+    def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
         return self._storage.list(location, deep=deep)
 
 
@@ -130,7 +130,7 @@ def check_facts(facts: list[SnapshotFact]) -> None:
 def check_changes(metadata: Any) -> None:
     """What a pass would make of such metadata."""
     uuid = series_ids({NAME: metadata}, Ledger())[NAME]
-    observed, ledger = Observed(uuid, NAME, metadata), Ledger()
+    observed, ledger = ObservedTable(uuid, NAME, metadata), Ledger()
     rows = [
         first_seen(observed, ledger, 2**50),
         named(observed, ledger, 2**50),
@@ -139,7 +139,7 @@ def check_changes(metadata: Any) -> None:
     arrow_table(CHANGES, [row for row in rows if row is not None])
 
 
-def check_drawing(found: Inspected) -> None:
+def check_drawing(found: InspectionReport) -> None:
     """What a person would see of it."""
     console = Console(width=80, color_system=None, force_terminal=False)
     with console.capture() as capture:
@@ -164,7 +164,7 @@ def in_process(victim: Victim, seed: int) -> Iterator[Callable[[], None]]:
     places: list[str] = []
     form = Format(lambda storage, _access: IcebergReader(Seen(storage, places)), newest_metadata)
     with shared_page() as descriptor:
-        parsing = Parsing(Access({"lake": {}}), Board(descriptor), {"iceberg": lambda: form})
+        parsing = TableParser(StorageAccess({"lake": {}}), ProgressBoard(descriptor), {"iceberg": lambda: form})
 
         def outline() -> None:
             (metadata,) = parsing.answer(Outline("lake", "iceberg", victim.table.metadata_location))
@@ -177,7 +177,7 @@ def in_process(victim: Victim, seed: int) -> Iterator[Callable[[], None]]:
 
         def inspect() -> None:
             (found,) = parsing.answer(Inspect("iceberg", victim.table.metadata_location))
-            assert isinstance(found, Inspected)
+            assert isinstance(found, InspectionReport)
             msgspec.json.encode(found)
             check_drawing(found)
 
@@ -211,7 +211,7 @@ def test_damage_of_any_file_is_a_result_a_code_or_an_error_of_ours(victims: list
 
 
 def test_a_child_reads_damaged_tables_and_lives(victims: list[Victim]) -> None:
-    tables = SandboxTables(Access({"lake": {}}, deadline_seconds=float(HANGS_SECONDS)))
+    tables = SandboxTables(StorageAccess({"lake": {}}, deadline_seconds=float(HANGS_SECONDS)))
     found: list[str] = []
     for seed in range(IN_CHILDREN):
         victim = victims[seed % len(victims)]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from lakes import Lake, path_of, rows
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.sandbox.pool import Pool
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
+from limnograph.domain.metadata.due import DueTable
 from object_store import ObjectStore, object_store
 
 
@@ -50,7 +50,7 @@ def test_a_listing_asks_with_the_credentials_of_the_catalog(store: ObjectStore) 
 
 def test_a_table_without_a_catalog_has_a_store_of_its_own(store: ObjectStore) -> None:
     store.objects |= {f"lake/events/_delta_log/{version:020}.json": b"{}" for version in range(3)}
-    reading = SandboxTables(Access({}, stores={"s3a://lake/events/": store.properties}))
+    reading = SandboxTables(StorageAccess({}, stores={"s3a://lake/events/": store.properties}))
     assert reading.newest("delta", "s3://lake/events").endswith("00000000000000000002.json")
     assert all("Credential=READER/" in authorization for _, authorization in store.asked)
 
@@ -63,7 +63,7 @@ def test_a_table_on_an_object_store_is_read_in_a_child(store: ObjectStore, lake:
     for file in (path_of(table.location()) / "metadata").iterdir():
         store.objects[f"bucket/sales/orders/metadata/{file.name}"] = file.read_bytes()
     pool = Pool(size=1)
-    access = Access({"far": store.properties}, {home: "s3://bucket/"}, deadline_seconds=60)
+    access = StorageAccess({"far": store.properties}, {home: "s3://bucket/"}, deadline_seconds=60)
     reading = SandboxTables(access, pool)
     location = table.metadata_location
     metadata = reading.outline("far", "iceberg", location)

@@ -16,12 +16,12 @@ import pytest
 
 from hostile_parser import COMMAND
 from lakes import Lake, due_of, rows
-from limnograph.adapters.sandbox.child import Child
-from limnograph.adapters.sandbox.messages import Access, Newest, Outline
+from limnograph.adapters.sandbox.child import ParserChild
+from limnograph.adapters.sandbox.messages import NewestPointer, Outline, StorageAccess
 from limnograph.adapters.sandbox.pool import Pool
 from limnograph.adapters.sandbox.tables import SandboxTables
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import InvalidInput, MetadataError, SourceError, SourceTimeout
+from limnograph.domain.metadata.due import DueTable
 
 DEADLINE = 8.0
 
@@ -41,7 +41,7 @@ def table(lake: Lake, name: str) -> DueTable:
 
 
 def tables(lake: Lake, pool: Pool, deadline: float = DEADLINE) -> SandboxTables:
-    return SandboxTables(Access({"lake": lake.properties}, deadline_seconds=deadline), pool)
+    return SandboxTables(StorageAccess({"lake": lake.properties}, deadline_seconds=deadline), pool)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_storage_that_hangs_is_a_timeout_and_no_fact_of_the_table(lake: Lake, po
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
         properties = {"s3.endpoint": endpoint, "s3.access-key-id": "x", "s3.secret-access-key": "y"}
-        reading = SandboxTables(Access({"far": properties}, deadline_seconds=1.0), pool)
+        reading = SandboxTables(StorageAccess({"far": properties}, deadline_seconds=1.0), pool)
         with pytest.raises(SourceTimeout, match="s3://bucket/t/metadata"):
             reading.outline("far", "iceberg", "s3://bucket/t/metadata/v1.metadata.json")
 
@@ -126,7 +126,7 @@ def test_an_older_file_of_the_table_is_read(lake: Lake, pool: Pool) -> None:
 def test_errors_of_readers_and_storage_come_through_as_they_are(lake: Lake, pool: Pool, tmp_path: Path) -> None:
     reading = tables(lake, pool)
     with pytest.raises(MetadataError) as missing:
-        reading.outline("lake", "iceberg", f"file://{tmp_path}/none/metadata/v1.metadata.json")
+        reading.outline("lake", "iceberg", f"{lake.properties['warehouse']}/none/metadata/v1.metadata.json")
     assert missing.value.code == "file_missing"
     with pytest.raises(InvalidInput) as wrong:
         reading.newest("iceberg", f"file://{tmp_path}/none")
@@ -157,17 +157,17 @@ def test_a_child_that_another_table_has_spoilt_is_not_this_tables_fault(lake: La
 
 def test_a_child_that_reads_nothing_is_given_up(tmp_path: Path) -> None:
     deaf = "import os, time; os.write(1, b'\\x00\\x00\\x00\\x10' + b'{\"type\":\"Ready\"}'); time.sleep(3600)"
-    child = Child((sys.executable, "-c", deaf))
+    child = ParserChild((sys.executable, "-c", deaf))
     long = Outline("lake", "iceberg", "x" * (8 << 20))
     with pytest.raises(MetadataError) as late:
-        child.ask(Access({}), long, 1.0)
+        child.ask(StorageAccess({}), long, 1.0)
     assert late.value.code == "deadline_exceeded"
     assert child.spent
 
 
 def test_a_child_that_does_not_start_says_why() -> None:
     with pytest.raises(SourceError, match="No module named 'nowhere'"):
-        Child((sys.executable, "-c", "import nowhere"))
+        ParserChild((sys.executable, "-c", "import nowhere"))
 
 
 def test_no_credential_stands_in_arguments_or_environment_of_a_child(
@@ -175,8 +175,8 @@ def test_no_credential_stands_in_arguments_or_environment_of_a_child(
 ) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden-in-environment")
     monkeypatch.setenv("DATABASE_PASSWORD", "hidden-in-environment")
-    child = Child()
-    access = Access({"lake": {**lake.properties, "s3.secret-access-key": "hidden-in-settings"}})
+    child = ParserChild()
+    access = StorageAccess({"lake": {**lake.properties, "s3.secret-access-key": "hidden-in-settings"}})
     child.ask(access, Outline("lake", "iceberg", table(lake, "orders").metadata_location), 30)
     for name in ("cmdline", "environ"):
         assert b"hidden-in" not in Path(f"/proc/{child.pid}/{name}").read_bytes()
@@ -184,7 +184,7 @@ def test_no_credential_stands_in_arguments_or_environment_of_a_child(
 
 
 def test_limits_of_a_child_are_the_kernels(lake: Lake) -> None:
-    child = Child()
+    child = ParserChild()
     limits = {
         line[:26].strip(): line[26:].split()[:2] for line in Path(f"/proc/{child.pid}/limits").read_text().splitlines()
     }
@@ -195,12 +195,12 @@ def test_limits_of_a_child_are_the_kernels(lake: Lake) -> None:
 
 PARENT = """
 import sys, threading, time
-from limnograph.adapters.sandbox.child import Child
-from limnograph.adapters.sandbox.messages import Access, Outline
+from limnograph.adapters.sandbox.child import ParserChild
+from limnograph.adapters.sandbox.messages import Outline, StorageAccess
 from hostile_parser import COMMAND
-idle, busy = Child(COMMAND), Child(COMMAND)
+idle, busy = ParserChild(COMMAND), ParserChild(COMMAND)
 print(idle.pid, busy.pid, flush=True)
-access = Access({})
+access = StorageAccess({})
 busy.ask(access, Outline("lake", "iceberg", "/nowhere/bad_native_loop/metadata/x.json"), 3600.0)
 """
 
@@ -244,7 +244,7 @@ def test_the_newest_file_of_a_folder_is_found_in_the_child(lake: Lake, pool: Poo
     found = tables(lake, pool).newest("iceberg", made.location())
     assert found == made.metadata_location
     with pytest.raises(MetadataError):
-        pool.ask(Access({}), Newest("iceberg", "http://evil/t"), 5.0)
+        pool.ask(StorageAccess({}), NewestPointer("iceberg", "http://evil/t"), 5.0)
 
 
 def test_an_answer_survives_the_pipe_with_all_it_holds(lake: Lake, pool: Pool) -> None:

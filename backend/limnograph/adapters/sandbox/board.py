@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _BYTES = 4096
-_READING, _PARSING = b"R", b"P"
+_READING, _PARSING, _STARTING = b"R", b"P", b"S"
 _SINCE = struct.Struct("=d")
 _TEXT = 1 + _SINCE.size
 
 
-class Board:
-    """`descriptor` of a file of one page. The child writes, the parent looks after a deadline has passed."""
+class ProgressBoard:
+    """`descriptor` of a file of one page. The child writes, the parent looks now and then."""
 
     def __init__(self, descriptor: int) -> None:
         self._page = mmap.mmap(descriptor, _BYTES)
@@ -39,12 +39,20 @@ class Board:
         """A new request: nothing was read yet."""
         self._page[: _TEXT + 1] = bytes(_TEXT + 1)
 
-    def waits_for_storage(self) -> float | None:
-        """For how many seconds storage has not answered; None while nothing is asked of it."""
+    def starting(self, phase: str) -> None:
+        """What is done before the first question: `loading`, `compiling` ..."""
+        said = phase.encode()[: _BYTES - _TEXT - 1] + b"\0"
+        self._page[: _TEXT + len(said)] = _STARTING + bytes(_SINCE.size) + said
+
+    def phase(self) -> str:
+        """What it does before its first question; empty when it says nothing of it."""
+        return self.location() if self._page[:1] == _STARTING else ""
+
+    def read_since(self) -> float | None:
+        """When storage was asked for what it has not answered yet: names that one read. None: nothing is asked."""
         if self._page[:1] != _READING:
             return None
-        since = float(_SINCE.unpack(self._page[1:_TEXT])[0])
-        return max(0.0, time.monotonic() - since)
+        return float(_SINCE.unpack(self._page[1:_TEXT])[0])
 
     def location(self) -> str:
         """The file that was asked for last; empty before the first one."""

@@ -6,39 +6,43 @@ import contextlib
 import logging
 import os
 import selectors
-import signal
 import subprocess
 import time
-from collections.abc import Sequence
-from pathlib import Path
-from typing import IO
+from collections.abc import Callable, Sequence
 
 import msgspec
 
-from limnograph.adapters.sandbox.board import Board, shared_page
-from limnograph.adapters.sandbox.frames import Incoming, framed
+from limnograph.adapters.avro.turns import WAITING
+from limnograph.adapters.processor_time import OwnTime, resident_bytes
+from limnograph.adapters.sandbox.board import ProgressBoard, shared_page
+from limnograph.adapters.sandbox.confine import LATE
+from limnograph.adapters.sandbox.frames import FrameReader, framed
+from limnograph.adapters.sandbox.limits import (
+    ANSWER_BYTES,
+    FRAME_BYTES,
+    RESIDENT_BYTES,
+    STORAGE_SECONDS,
+    hangs_at_start,
+    is_late,
+)
 from limnograph.adapters.sandbox.messages import (
-    Access,
+    AnswerPart,
     Ask,
-    Failed,
-    Part,
+    FailedAnswer,
+    ParserMessage,
     Question,
     Ready,
     Setup,
-    Told,
+    StorageAccess,
     decode_told,
     encode,
     raised,
 )
+from limnograph.adapters.sandbox.pipes import open_pipes, signal_name
 from limnograph.adapters.sandbox.spawn import start, store_environment
-from limnograph.domain.errors import LimnographError, MetadataError, SourceTimeout, SourceUnavailable
+from limnograph.adapters.sandbox.starting import StartProgress, nobody
+from limnograph.domain.errors import MetadataError, SourceTimeout, SourceUnavailable
 
-RESIDENT_BYTES = 512 << 20
-FRAME_BYTES = 128 << 20
-ANSWER_BYTES = 256 << 20
-START_SECONDS = 60.0
-STORAGE_SECONDS = 30.0
-"""For one file or listing, whatever the deadline of the question."""
 _LOOK_SECONDS = 0.05
 _PIECE = 1 << 16
 _SAID_BYTES = 4096
@@ -46,24 +50,28 @@ _SAID_BYTES = 4096
 _log = logging.getLogger("limnograph.sandbox")
 
 
-class Child:
+class ParserChild:
     """One process, for one thread at a time. `served`: questions it answered; `spent`: it is not to be asked again.
-    `cache_dir`: for what can be rebuilt; empty: none.
+    `cache_dir`: for what can be rebuilt; empty: none. `starting` is told what a long start does.
 
     Raises SourceUnavailable when it does not start.
     """
 
-    def __init__(self, command: Sequence[str] = (), cache_dir: str = "") -> None:
+    def __init__(
+        self, command: Sequence[str] = (), cache_dir: str = "", starting: Callable[[str], None] = nobody
+    ) -> None:
         self.served, self.spent = 0, False
-        self._access: Access | None = None
+        self._access: StorageAccess | None = None
         self._said, self._last_words = bytearray(), "it says nothing"
-        self._incoming = Incoming(FRAME_BYTES)
-        self._seconds, self._deadline = START_SECONDS, time.monotonic() + START_SECONDS
-        self._looked = 0.0
+        self._incoming = FrameReader(FRAME_BYTES)
+        self._starting: StartProgress | None = StartProgress(starting)
+        self._seconds = self._looked = 0.0
+        self._reading: tuple[float | None, float] = (None, 0.0)
         with shared_page() as page:
-            self._board = Board(page)
+            self._board = ProgressBoard(page)
             self._process = start(command, page, cache_dir)
-        self._in, self._out, self._err = _pipes(self._process)
+        self._own = OwnTime(self._process.pid)
+        self._in, self._out, self._err = open_pipes(self._process)
         self._selector = selectors.DefaultSelector()
         for pipe in (self._out, self._err):
             self._selector.register(pipe, selectors.EVENT_READ)
@@ -74,18 +82,31 @@ class Child:
         """Its process id."""
         return self._process.pid
 
-    def ask(self, access: Access, question: Question, seconds: float) -> list[msgspec.Raw]:
+    @property
+    def own_seconds(self) -> float:
+        """Own time that the last question took."""
+        return self._own.spent
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time since its start."""
+        self._own.look()
+        return self._own.cpu
+
+    def ask(self, access: StorageAccess, question: Question, seconds: float) -> list[msgspec.Raw]:
         """Parts of the answer. Raises what the child tells; where it fails itself MetadataError (`parser_crashed`,
         `memory_exceeded`, `deadline_exceeded`) or, while it waits for storage, SourceTimeout, and it is `spent`.
+        `seconds`: of its own time, see OwnTime.
         """
         request = framed(encode(Ask(seconds, question)))
         if access != self._access:
             request = framed(encode(Setup(access, store_environment()))) + request
             self._access = access
-        self._seconds, self._deadline = seconds, time.monotonic() + seconds
+        self._seconds = seconds
+        self._own.begin()
         parts: list[msgspec.Raw] = []
         told = self._exchange(request)
-        while isinstance(told, Part):
+        while isinstance(told, AnswerPart):
             parts.append(told.body)
             if sum(len(memoryview(part)) for part in parts) > ANSWER_BYTES:
                 raise self._ended("parser_crashed", f"an answer of more than {ANSWER_BYTES} bytes")
@@ -95,17 +116,13 @@ class Child:
         if isinstance(told, Ready):
             raise self._ended("parser_crashed", "an answer that is none")
         self.spent = told.spent
-        if isinstance(told, Failed):
+        if isinstance(told, FailedAnswer):
             raise raised(told)
         return parts
 
     def resident_bytes(self) -> int:
         """Memory it holds now; 0 where the system does not say."""
-        try:
-            pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
-        except (OSError, ValueError, IndexError):
-            return 0
-        return pages * os.sysconf("SC_PAGE_SIZE")
+        return resident_bytes(self.pid)
 
     def close(self) -> None:
         """End it, whatever it is doing."""
@@ -119,15 +136,20 @@ class Child:
                 pipe.close()
 
     def _start(self) -> None:
+        why = ""
         try:
             ready = isinstance(self._exchange(b""), Ready)
-        except LimnographError:
-            ready = False
+        except MetadataError as error:
+            ready, why = False, f" ({error.detail})"
         if not ready:
             self.close()
-            raise SourceUnavailable("parser", f"the child process does not start: {self._last_words}")
+            raise SourceUnavailable("parser", f"the child process does not start{why}: {self._last_words}")
+        self._own.look()
+        if self._starting:
+            self._starting.ready(self._own.cpu)
+        self._starting = None
 
-    def _exchange(self, frame: bytes) -> Told:
+    def _exchange(self, frame: bytes) -> ParserMessage:
         """Send all of `frame`, wait for the next message."""
         left = memoryview(frame)
         while left or (body := self._incoming.next()) is None:
@@ -139,23 +161,42 @@ class Child:
             raise self._ended("parser_crashed", "an answer that is none") from error
 
     def _watch(self) -> None:
-        """Raises when the deadline has passed or the child has grown too large."""
+        """Raises when it took too long or has grown too large."""
         now = time.monotonic()
-        if now > self._deadline:
+        if now - self._looked <= _LOOK_SECONDS:
+            return
+        self._looked = now
+        self._own.look()
+        if self._starting:
+            self._watch_start(self._starting)
+        elif is_late(self._own, self._seconds):
             raise self._late(self._seconds)
-        if now - self._looked > _LOOK_SECONDS:
-            self._looked = now
-            if self.resident_bytes() > RESIDENT_BYTES:
-                raise self._ended("memory_exceeded", f"more than {RESIDENT_BYTES >> 20} MB of memory")
-            if (self._board.waits_for_storage() or 0.0) > STORAGE_SECONDS:
-                raise self._late(STORAGE_SECONDS)
+        elif self._read_for() > STORAGE_SECONDS:
+            raise self._late(STORAGE_SECONDS)
+        if self.resident_bytes() > RESIDENT_BYTES:
+            raise self._ended("memory_exceeded", f"more than {RESIDENT_BYTES >> 20} MB of memory")
+
+    def _watch_start(self, starting: StartProgress) -> None:
+        phase = self._board.phase() or "loading"
+        starting.look(phase, self._own.cpu)
+        if phase == WAITING:
+            self._own.wait()
+        if why := hangs_at_start(self._own):
+            raise self._ended("parser_crashed", why)
+
+    def _read_for(self) -> float:
+        """Own time since it waits for one answer of storage; 0 while it does not."""
+        since = self._board.read_since()
+        if since is None or since != self._reading[0]:
+            self._reading = (since, self._own.spent)
+        return self._own.spent - self._reading[1]
 
     def _move(self, left: memoryview) -> memoryview:
         """Wait a little for any pipe and move what it takes or gives; what is left to send."""
         if left:
             self._selector.register(self._in, selectors.EVENT_WRITE)
         try:
-            events = self._selector.select(min(_LOOK_SECONDS, max(0.0, self._deadline - time.monotonic())))
+            events = self._selector.select(_LOOK_SECONDS)
         finally:
             if left:
                 self._selector.unregister(self._in)
@@ -203,11 +244,11 @@ class Child:
         self._said.clear()
 
     def _late(self, seconds: float) -> MetadataError | SourceTimeout:
-        waited, location = self._board.waits_for_storage(), self._board.location()
-        late = self._ended("deadline_exceeded", f"no answer within {seconds:.3g} seconds")
-        if waited is None:
+        reads, location = self._board.read_since() is not None, self._board.location()
+        late = self._ended("deadline_exceeded", f"no answer within {seconds:.3g} seconds of its own")
+        if not reads:
             return late
-        return SourceTimeout("storage", f"{location} was not read within {waited:.3g} seconds")
+        return SourceTimeout("storage", f"{location} was not read within {self._read_for():.3g} seconds")
 
     def _crashed(self) -> MetadataError:
         """Standard output closed: the process is gone, or will be."""
@@ -216,7 +257,9 @@ class Child:
         with contextlib.suppress(KeyError, OSError):
             self._hear()  # its last words may have come after its end was seen
         code = self._process.returncode
-        how = f"ended with status {code}" if code is None or code >= 0 else f"ended by {_signal(-code)}"
+        if code == -LATE:
+            return self._ended("deadline_exceeded", f"no answer within {self._seconds:.3g} seconds of its own")
+        how = f"ended with status {code}" if code is None or code >= 0 else f"ended by {signal_name(-code)}"
         return self._ended("parser_crashed", f"the parser {how}")
 
     def _ended(self, code: str, reason: str) -> MetadataError:
@@ -225,19 +268,3 @@ class Child:
         self._tell()
         self.close()
         return MetadataError(code, f"{reason}, at {location}" if location else reason)
-
-
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
-    if stdin is None or stdout is None or stderr is None:
-        raise SourceUnavailable("parser", "the child process has no pipes")
-    for pipe in (stdin, stdout, stderr):
-        os.set_blocking(pipe.fileno(), False)
-    return stdin, stdout, stderr
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

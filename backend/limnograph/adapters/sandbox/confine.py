@@ -9,10 +9,16 @@ import signal
 import sys
 from typing import BinaryIO
 
+from limnograph.adapters.sandbox.limits import PATIENCE
+
 ADDRESS_SPACE_BYTES = 3 << 29
 """1.5 GB: turns a decompression bomb into a MemoryError before the machine feels it."""
 GRACE_SECONDS = 2.0
 """After its deadline a child ends by itself, should its parent have gone without killing it."""
+LATE = signal.SIGPROF
+"""What the kernel sends to a child that used so much processor time. Its default action ends the process, also inside
+native code that never returns.
+"""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -21,7 +27,8 @@ def confine() -> BinaryIO:
     _limit(resource.RLIMIT_AS, ADDRESS_SPACE_BYTES)
     _limit(resource.RLIMIT_CORE, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group: the parent decides
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even inside native code that never returns
+    for number in (LATE, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     frames = os.fdopen(os.dup(1), "wb", buffering=0)
@@ -30,8 +37,12 @@ def confine() -> BinaryIO:
 
 
 def end_after(seconds: float) -> None:
-    """End this process after that many seconds and a grace; 0 calls it off."""
-    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS if seconds else 0)
+    """End this process after that many seconds of processor time and a grace; 0 calls it off. Where the kernel does not
+    end it with its parent, a clock does so too, long after a parent would have.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds + GRACE_SECONDS if seconds else 0)
+    if sys.platform != "linux":
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE * (seconds + GRACE_SECONDS) if seconds else 0)
 
 
 def _limit(kind: int, wanted: int) -> None:

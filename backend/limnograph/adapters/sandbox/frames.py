@@ -23,7 +23,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return body if len(body) == length else None
 
 
-class Incoming:
+class FrameReader:
     """Frames out of pieces of any size. `limit`: bytes of one frame, and of all that were not taken yet."""
 
     def __init__(self, limit: int) -> None:

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from limnograph.adapters.storage.scan import Scanned
-from limnograph.domain.due import DueTable
+from limnograph.adapters.storage.scan import ScannedFolder
 from limnograph.domain.errors import (
     InvalidInput,
     LimnographError,
@@ -17,20 +16,22 @@ from limnograph.domain.errors import (
     SourceTimeout,
     SourceUnavailable,
 )
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import CacheRow, ManifestWork
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
+from limnograph.domain.metadata.table import TableMetadata
 
 DEADLINE_SECONDS = 60.0
 DETAIL_CHARACTERS = 1_000
 """Of a sentence: it may quote foreign text of any length."""
 
 
-class Access(msgspec.Struct, frozen=True):
+class StorageAccess(msgspec.Struct, frozen=True):
     """How a child, or a worker that has one, reaches storage. Holds credentials: to children it travels over pipes.
 
     `catalogs`: properties by catalog name; `stores`: by the location of a table without one. `path_map`: location
-    prefixes to replace. `roots`: places that any table may name. `cache_dir`: of what can be rebuilt; empty: none.
+    prefixes to replace. `roots`: places that any table may name; `confining`: those of them below which pointers of
+    catalogs must lie. `cache_dir`: of what can be rebuilt; empty: none.
     `deadline_seconds`: for one table. `command`: of the child; empty: our own. `most_manifests`: new ones of a table
     that one reader takes upon itself; 0: any number.
     """
@@ -43,12 +44,13 @@ class Access(msgspec.Struct, frozen=True):
     deadline_seconds: float = DEADLINE_SECONDS
     command: tuple[str, ...] = ()
     most_manifests: int = 0
+    confining: tuple[str, ...] = ()
 
 
 class Setup(msgspec.Struct, frozen=True, tag=True):
     """How to reach storage from now on. `environment`: variables in which stores' clients look for credentials."""
 
-    access: Access
+    access: StorageAccess
     environment: dict[str, str]
 
 
@@ -75,7 +77,7 @@ class Extract(msgspec.Struct, frozen=True, tag=True):
     due: DueTable
 
 
-class Wanted(msgspec.Struct, frozen=True, tag=True):
+class ManifestRequest(msgspec.Struct, frozen=True, tag=True):
     """Manifests that extraction of a table would read now: ManifestWork."""
 
     due: DueTable
@@ -88,14 +90,14 @@ class Group(msgspec.Struct, frozen=True, tag=True):
     work: ManifestWork
 
 
-class Unread(msgspec.Struct, frozen=True, tag=True):
+class UnreadFacts(msgspec.Struct, frozen=True, tag=True):
     """Facts of one table from its metadata alone, because of `code`."""
 
     due: DueTable
     code: str
 
 
-class Newest(msgspec.Struct, frozen=True, tag=True):
+class NewestPointer(msgspec.Struct, frozen=True, tag=True):
     """The newest metadata pointer of a table without a catalog."""
 
     format: str
@@ -118,7 +120,7 @@ class Inspect(msgspec.Struct, frozen=True, tag=True):
     location: str
 
 
-Question = Outline | Extract | Wanted | Group | Unread | Newest | Scan | Inspect
+Question = Outline | Extract | ManifestRequest | Group | UnreadFacts | NewestPointer | Scan | Inspect
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
@@ -128,7 +130,7 @@ class Ask(msgspec.Struct, frozen=True, tag=True):
     question: Question
 
 
-class Part(msgspec.Struct, frozen=True, tag=True):
+class AnswerPart(msgspec.Struct, frozen=True, tag=True):
     """A part of an answer. A long one comes in several, in order."""
 
     body: msgspec.Raw
@@ -140,7 +142,7 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     spent: bool = False
 
 
-class Failed(msgspec.Struct, frozen=True, tag=True):
+class FailedAnswer(msgspec.Struct, frozen=True, tag=True):
     """An error instead of an answer. `about`: code, source or field, as the kind has it."""
 
     kind: Literal["metadata", "unavailable", "timeout", "rejected", "input"]
@@ -153,20 +155,20 @@ class Ready(msgspec.Struct, frozen=True, tag=True):
     """The child can be asked."""
 
 
-Told = Part | Done | Failed | Ready
+ParserMessage = AnswerPart | Done | FailedAnswer | Ready
 
 encode = msgspec.json.Encoder().encode
-_TOLD: msgspec.json.Decoder[Told] = msgspec.json.Decoder(Told)
+_TOLD: msgspec.json.Decoder[ParserMessage] = msgspec.json.Decoder(ParserMessage)
 decode_request = msgspec.json.Decoder(Setup | Ask).decode
 decode_outline = msgspec.json.Decoder(TableMetadata).decode
 decode_pointer = msgspec.json.Decoder(str).decode
-decode_scanned = msgspec.json.Decoder(Scanned).decode
+decode_scanned = msgspec.json.Decoder(ScannedFolder).decode
 decode_work = msgspec.json.Decoder(ManifestWork).decode
 decode_cache_rows = msgspec.json.Decoder(list[CacheRow]).decode
 decode_facts = msgspec.json.Decoder(list[SnapshotFact]).decode
 
 
-def decode_told(body: bytes) -> Told:
+def decode_told(body: bytes) -> ParserMessage:
     """A message of the child. Raises msgspec.DecodeError, UnicodeDecodeError."""
     return _TOLD.decode(body)
 
@@ -181,16 +183,16 @@ _KINDS: tuple[tuple[type[LimnographError], Any], ...] = (
 _ABOUT = {"metadata": "code", "input": "field"}
 
 
-def failed(error: LimnographError) -> Failed:
+def failed(error: LimnographError) -> FailedAnswer:
     """An error of ours as a message."""
     kind = next((kind for known, kind in _KINDS if isinstance(error, known)), None)
     if kind is None:
-        return Failed("metadata", "parser_crashed", f"{type(error).__name__}: {error}")
+        return FailedAnswer("metadata", "parser_crashed", f"{type(error).__name__}: {error}")
     detail = str(getattr(error, "detail", error))[:DETAIL_CHARACTERS]
-    return Failed(kind, getattr(error, _ABOUT.get(kind, "source")), detail)
+    return FailedAnswer(kind, getattr(error, _ABOUT.get(kind, "source")), detail)
 
 
-def raised(message: Failed) -> LimnographError:
+def raised(message: FailedAnswer) -> LimnographError:
     """The error that a message tells of."""
     made: dict[str, type[Any]] = {
         "metadata": MetadataError,

@@ -11,25 +11,26 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from limnograph.adapters.sandbox.board import Board
+from limnograph.adapters.avro import turns
+from limnograph.adapters.sandbox.board import ProgressBoard
 from limnograph.adapters.sandbox.confine import confine, end_after
 from limnograph.adapters.sandbox.frames import framed, read_frame
 from limnograph.adapters.sandbox.messages import (
     DETAIL_CHARACTERS,
-    Access,
+    AnswerPart,
     Ask,
     Done,
-    Failed,
-    Part,
+    FailedAnswer,
     Question,
     Ready,
     Setup,
+    StorageAccess,
     decode_request,
     encode,
     failed,
 )
 from limnograph.domain.errors import LimnographError, MetadataError
-from limnograph.ports.storage import Listed, Storage
+from limnograph.ports.storage import ListedFile, Storage
 
 _log = logging.getLogger("limnograph.parser")
 
@@ -42,12 +43,14 @@ class Answers(Protocol):
         ...
 
 
-def serve(answers: Callable[[Access, Board], Answers], prepare: Callable[[], object]) -> None:
+def serve(answers: Callable[[StorageAccess, ProgressBoard], Answers], prepare: Callable[[], object]) -> None:
     """Answer until standard input ends. The last argument is the descriptor of the board. `prepare` loads what the
     first answer needs, because that time is no table's.
     """
     out = confine()
-    board = Board(int(sys.argv[-1]))
+    board = ProgressBoard(int(sys.argv[-1]))
+    board.starting("loading")
+    turns.listen(board.starting)
     prepare()
     gc.freeze()  # libraries stay: looking through their objects again took a tenth of a second now and then
     out.write(framed(encode(Ready())))
@@ -61,13 +64,13 @@ def serve(answers: Callable[[Access, Board], Answers], prepare: Callable[[], obj
             _reply(out, board, current, request)
 
 
-def _reply(out: BinaryIO, board: Board, answers: Answers, request: Ask) -> None:
+def _reply(out: BinaryIO, board: ProgressBoard, answers: Answers, request: Ask) -> None:
     end_after(request.seconds)
     board.clear()
-    last: Done | Failed = Done()
+    last: Done | FailedAnswer = Done()
     try:
         for part in answers.answer(request.question):
-            _send(out, encode(Part(msgspec.Raw(encode(part)))))
+            _send(out, encode(AnswerPart(msgspec.Raw(encode(part)))))
     except LimnographError as error:
         last = failed(error)
     except MemoryError:
@@ -81,10 +84,10 @@ def _reply(out: BinaryIO, board: Board, answers: Answers, request: Ask) -> None:
     _send(out, encode(last))
 
 
-def _broken(board: Board, code: str, how: str, *, spent: bool = False) -> Failed:
+def _broken(board: ProgressBoard, code: str, how: str, *, spent: bool = False) -> FailedAnswer:
     location = board.location()
     sentence = f"{how}, at {location}" if location else how
-    return Failed("metadata", code, sentence[:DETAIL_CHARACTERS], spent)
+    return FailedAnswer("metadata", code, sentence[:DETAIL_CHARACTERS], spent)
 
 
 def _send(out: BinaryIO, body: bytes) -> None:
@@ -96,7 +99,7 @@ def _send(out: BinaryIO, body: bytes) -> None:
 class ToldStorage:
     """Storage that says on the board what it is reading. Raises MetadataError where a location is none."""
 
-    def __init__(self, storage: Storage, board: Board) -> None:
+    def __init__(self, storage: Storage, board: ProgressBoard) -> None:
         self._storage, self._board = storage, board
 
     def read(self, location: str, limit: int) -> bytes:
@@ -107,7 +110,7 @@ class ToldStorage:
         with self._board.reading(location):
             return self._storage.size(_text(location))
 
-    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+    def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
         with self._board.reading(location):
             return self._storage.list(_text(location), deep=deep)
 

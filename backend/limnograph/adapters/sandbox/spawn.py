@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -47,7 +50,7 @@ def start(command: Sequence[str], page: int, cache_dir: str = "") -> subprocess.
             stderr=pipe,
             bufsize=0,
             pass_fds=(page,),
-            env={**_environment(), **compiled_code(cache_dir, _KERNEL, os.environ)},
+            env={**_environment(), **writable(compiled_code(cache_dir, _KERNEL, os.environ))},
         )
 
     return _spawner(os.getpid()).submit(popen).result()
@@ -72,6 +75,26 @@ def compiled_code(cache_dir: str, beside: Path, environment: Mapping[str, str]) 
     if "NUMBA_CACHE_DIR" in environment or not cache_dir or os.access(kept if kept.exists() else beside, os.W_OK):
         return {}
     return {"NUMBA_CACHE_DIR": str(Path(cache_dir) / "compiled")}
+
+
+def writable(place: dict[str, str]) -> dict[str, str]:
+    """The same place, or one of this process alone where that cannot be written: its children share it."""
+    for folder in place.values():
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return {"NUMBA_CACHE_DIR": _own_folder(os.getpid())}
+        if not os.access(folder, os.W_OK):
+            return {"NUMBA_CACHE_DIR": _own_folder(os.getpid())}
+    return place
+
+
+@lru_cache(maxsize=1)
+def _own_folder(_pid: int) -> str:
+    """Nobody else may write it: what lies there is code."""
+    folder = tempfile.mkdtemp(prefix="limnograph-compiled-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _environment() -> dict[str, str]:

@@ -6,16 +6,16 @@ import logging
 from collections.abc import Callable
 
 from limnograph.adapters.sandbox.messages import (
-    Access,
     Extract,
     Group,
     Home,
-    Newest,
+    ManifestRequest,
+    NewestPointer,
     Outline,
     Question,
     Scan,
-    Unread,
-    Wanted,
+    StorageAccess,
+    UnreadFacts,
     decode_cache_rows,
     decode_facts,
     decode_outline,
@@ -24,12 +24,13 @@ from limnograph.adapters.sandbox.messages import (
     decode_work,
 )
 from limnograph.adapters.sandbox.pool import Pool, shared_pool
-from limnograph.adapters.storage.scan import Scanned
-from limnograph.domain.due import DueTable
+from limnograph.adapters.sandbox.starting import nobody
+from limnograph.adapters.storage.scan import ScannedFolder
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import CacheRow, ManifestWork
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
+from limnograph.domain.metadata.table import TableMetadata
 from limnograph.ports.tables import READER_ENDED
 
 _log = logging.getLogger("limnograph.sandbox")
@@ -42,10 +43,14 @@ SECOND_LOOK_SECONDS = 4.0
 
 
 class SandboxTables:
-    """One access to storage. Made at no cost: children start with the first question and are shared in a process."""
+    """One access to storage. Made at no cost: children start with the first question and are shared in a process.
+    `starting` is told what a child does that takes long to start.
+    """
 
-    def __init__(self, access: Access, pool: Pool | None = None) -> None:
-        self._access = access
+    def __init__(
+        self, access: StorageAccess, pool: Pool | None = None, starting: Callable[[str], None] = nobody
+    ) -> None:
+        self._access, self._starting = access, starting
         self._pool = pool or shared_pool(access.command)
 
     def outline(
@@ -67,7 +72,7 @@ class SandboxTables:
 
     def wanted(self, due: DueTable) -> ManifestWork:
         """Manifests that `extract` would read now. Raises MetadataError, SourceError."""
-        (body,) = self._ask(Wanted(due))
+        (body,) = self._ask(ManifestRequest(due))
         return decode_work(body)
 
     def group(self, due: DueTable, work: ManifestWork) -> list[CacheRow]:
@@ -79,16 +84,16 @@ class SandboxTables:
 
         Raises InvalidInput, MetadataError, SourceError.
         """
-        (body,) = self._ask(Newest(table_format, location), min(self._access.deadline_seconds, NEWEST_SECONDS))
+        (body,) = self._ask(NewestPointer(table_format, location), min(self._access.deadline_seconds, NEWEST_SECONDS))
         return decode_pointer(body)
 
-    def scan(self, location: str, formats: tuple[str, ...], alive: Callable[[], None] = lambda: None) -> Scanned:
+    def scan(self, location: str, formats: tuple[str, ...], alive: Callable[[], None] = lambda: None) -> ScannedFolder:
         """All tables below a folder; `alive` is called after every part. Raises SourceError and MetadataError."""
-        found = Scanned([], [()])
+        found = ScannedFolder([], [()])
         for _ in range(SCAN_PARTS):
             (body,) = self._ask(Scan(location, formats, found.waiting, SCAN_SECONDS), self._access.deadline_seconds)
             part = decode_scanned(body)
-            found = Scanned([*found.tables, *part.tables], part.waiting, [*found.troubles, *part.troubles])
+            found = ScannedFolder([*found.tables, *part.tables], part.waiting, [*found.troubles, *part.troubles])
             alive()
             if not found.waiting:
                 return found
@@ -98,11 +103,10 @@ class SandboxTables:
     def _second_look(self, due: DueTable, error: MetadataError) -> list[bytes]:
         """Rows without what the reader did not survive. Raises `error` when it does not survive the metadata either."""
         try:
-            return self._ask(Unread(due, error.code), min(self._access.deadline_seconds, SECOND_LOOK_SECONDS))
+            return self._ask(UnreadFacts(due, error.code), min(self._access.deadline_seconds, SECOND_LOOK_SECONDS))
         except MetadataError as again:
             raise (error if again.code in READER_ENDED else again) from again
 
     def _ask(self, question: Question, seconds: float | None = None) -> list[bytes]:
-        return [
-            bytes(part) for part in self._pool.ask(self._access, question, seconds or self._access.deadline_seconds)
-        ]
+        within = seconds or self._access.deadline_seconds
+        return [bytes(part) for part in self._pool.ask(self._access, question, within, self._starting)]

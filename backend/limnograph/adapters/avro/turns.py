@@ -1,0 +1,66 @@
+"""One process compiles and the others wait for what it keeps: of many that start at once each would compile the same.
+
+Imports neither numba nor numpy: the parent of a child that compiles knows its phases from here.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+COMPILING, WAITING, LOADING = "compiling", "waiting for another process that compiles", "loading"
+LONGEST_WAIT_S = 900.0
+"""After that a process compiles for itself. One that ends, however it does, has ended its turn."""
+_LOOK_S = 0.1
+_tell: list[Callable[[str], None]] = []
+
+
+def listen(tell: Callable[[str], None]) -> None:
+    """Have every phase of this process told to this function alone, from now on."""
+    _tell[:] = [tell]
+
+
+def enter(phase: str) -> None:
+    """Report the phase that this process is in."""
+    for tell in _tell:
+        tell(phase)
+
+
+@contextmanager
+def turn(folder: str) -> Iterator[None]:
+    """Inside, no other process is inside with the same folder. A folder that cannot hold a lock has none: everybody
+    goes in at once.
+    """
+    descriptor = None
+    with suppress(OSError):
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - numba makes it by this call too
+        descriptor = os.open(os.path.join(folder, "compiling.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)  # noqa: PTH118
+    if descriptor is None:
+        yield
+        return
+    try:
+        _take(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int) -> None:
+    """Wait for the lock, not for ever."""
+    end, waits = time.monotonic() + LONGEST_WAIT_S, False
+    while time.monotonic() < end:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            enter(WAITING)
+            waits = True
+            time.sleep(_LOOK_S)
+        except OSError:
+            break  # a file system without locks
+        else:
+            break
+    if waits:
+        enter(LOADING)

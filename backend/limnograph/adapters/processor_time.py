@@ -1,0 +1,142 @@
+"""How long a process has really worked: its processor time and its sleep, without the time that it was kept waiting.
+
+On a starved machine an hour may pass while a process gets a minute of it. What limits a process counts that minute.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+LONGEST_LOOK_S = 0.25
+"""Sleep counted between two looks at most: who looks later was kept from running, and so, perhaps, was the other."""
+PS_EVERY_S = 1.0
+"""Where there is no /proc, `ps` is started for a look: not more often than this."""
+_ASLEEP = frozenset("SDI")
+
+
+class Sample(NamedTuple):
+    """A process now: processor seconds since its start, and whether all of its threads wait for something other than a
+    processor. One that is ready to run, stopped or throttled is not asleep.
+    """
+
+    cpu_s: float
+    asleep: bool
+
+
+def sample(pid: int) -> Sample | None:
+    """None where the system does not say, and for a process that is gone."""
+    return from_proc(pid) if sys.platform == "linux" else from_ps(pid)
+
+
+def from_proc(pid: int) -> Sample | None:
+    """By /proc/<pid>/stat and, when the main thread sleeps, those of the other threads."""
+    try:
+        state, cpu_s = _stat(Path(f"/proc/{pid}/stat"))
+        asleep = state in _ASLEEP and all(
+            _stat(thread / "stat")[0] in _ASLEEP for thread in Path(f"/proc/{pid}/task").iterdir()
+        )
+    except (OSError, ValueError, IndexError):
+        return None
+    return Sample(cpu_s, asleep)
+
+
+def from_group(leader: int) -> Sample | None:
+    """A process group as if it were one process: it sleeps when all of it does. As `sample` without /proc."""
+    if sys.platform != "linux":
+        return from_ps(leader)
+    found = [sample(int(each.name)) for each in Path("/proc").iterdir() if each.name.isdigit() and _is_in(each, leader)]
+    there = [one for one in found if one]
+    return Sample(sum(one.cpu_s for one in there), all(one.asleep for one in there)) if there else None
+
+
+def _is_in(process: Path, leader: int) -> bool:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[2]) == leader
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def from_ps(pid: int) -> Sample | None:
+    """By the program `ps`, as POSIX has it."""
+    command = ["ps", "-o", "state=", "-o", "time=", "-p", str(pid)]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30).stdout.split()
+        return Sample(_seconds(said[1]), said[0][0] in _ASLEEP)
+    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):
+        return None
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory that a process holds now; 0 where the system does not say."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _stat(file: Path) -> tuple[str, float]:
+    """State and processor seconds. The name before them may hold anything, closing brackets too."""
+    fields = file.read_text().rpartition(")")[2].split()
+    return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _seconds(text: str) -> float:
+    """`[[dd-]hh:]mm:ss[.cc]`."""
+    days, _, clock = text.rpartition("-")
+    total = 0.0
+    for part in clock.split(":"):
+        total = total * 60 + float(part)
+    return total + int(days or 0) * 86_400
+
+
+class OwnTime:
+    """One process, looked at again and again; all in seconds. `cpu`: of a processor since its start. `spent`: own time
+    since `begin`. `idle`: the part of it since it last used a processor. `watched`: time that the one
+    who looks was running.
+    """
+
+    def __init__(
+        self,
+        pid: int,
+        read: Callable[[int], Sample | None] = sample,
+        now: Callable[[], float] = time.monotonic,
+        every: float = 0.0 if sys.platform == "linux" else PS_EVERY_S,
+        longest: float = LONGEST_LOOK_S,
+    ) -> None:
+        self._pid, self._read, self._now, self._every, self._longest = pid, read, now, every, longest
+        self._looked = self._sampled = now()
+        self.cpu = self.spent = self.idle = self.watched = 0.0
+
+    def begin(self) -> None:
+        """From here on."""
+        self._looked = self._sampled = self._now()
+        self.spent = self.idle = self.watched = 0.0
+
+    def look(self) -> None:
+        """Count what passed since the last look. Where the system does not say, all of it is own time."""
+        now = self._now()
+        self.watched += min(now - self._looked, self._longest)
+        self._looked = now
+        passed = now - self._sampled
+        if passed < self._every:
+            return
+        self._sampled = now
+        found = self._read(self._pid)
+        slept = min(passed, max(self._longest, self._every)) if found is None or found.asleep else 0.0
+        # The first look after `begin` may see processor time from before: never more than passed.
+        used = 0.0 if found is None else min(passed, max(0.0, found.cpu_s - self.cpu))
+        self.spent += max(slept, used)
+        self.idle = 0.0 if used > 0 else self.idle + slept
+        self.cpu = self.cpu if found is None else found.cpu_s
+
+    def wait(self) -> None:
+        """It waits for another process of ours, which has limits of its own: none of this counts."""
+        self.look()
+        self.begin()

@@ -1,0 +1,33 @@
+"""What a child may take. Time is its own: processor time and sleep, not the time that the machine kept it waiting."""
+
+from __future__ import annotations
+
+from limnograph.adapters.processor_time import OwnTime
+
+RESIDENT_BYTES = 512 << 20
+FRAME_BYTES = 128 << 20
+ANSWER_BYTES = 256 << 20
+START_CPU_SECONDS = 600.0
+"""Until it can be asked. Loading and compiling take 5 on a desktop: no machine takes a hundred times as long."""
+START_IDLE_SECONDS = 60.0
+"""Asleep on end before it can be asked: it hangs."""
+STORAGE_SECONDS = 30.0
+"""For one file or listing, whatever the deadline of the question."""
+PATIENCE = 60
+"""Times the limit that may pass on the clock of a parent that is running: ends what only wakes now and then."""
+
+
+def hangs_at_start(own: OwnTime) -> str:
+    """Why a child that cannot be asked yet is given up; empty while it makes progress."""
+    if own.cpu > START_CPU_SECONDS:
+        return f"it was not ready after {own.cpu:.0f} s of processor time"
+    if own.idle > START_IDLE_SECONDS:
+        return f"it hung for {own.idle:.0f} s before it was ready"
+    if own.watched > PATIENCE * START_IDLE_SECONDS:
+        return f"it was not ready after {own.watched:.0f} s"
+    return ""
+
+
+def is_late(own: OwnTime, seconds: float) -> bool:
+    """Whether an answer that may take so many seconds took longer."""
+    return own.spent > seconds or own.watched > PATIENCE * max(1.0, seconds)
