@@ -1,13 +1,11 @@
-"""Run the server in this process: granian's embedded worker on our own event loop, ended by a signal within 10 s."""
+"""Run the server in this process: granian's embedded worker on our own event loop, until a signal."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-import os
+import importlib
 import resource
-import signal
 import socket
 import urllib.error
 import urllib.request
@@ -20,16 +18,14 @@ from granian.server.embed import Server
 from litestar.types import ASGIApp
 
 from limnograph.domain.errors import EnvironmentFault
-from limnograph.jobs.at_once import AtOnce
-from limnograph.ports.quick import Quick
+from limnograph.jobs.at_once import Find, fast_worker
+from limnograph.jobs.ending import DrainableApp, Signals
 
-DRAIN_S = 9.0
 CONNECTIONS = 4_096
 """Open at once. Further ones wait in the backlog until one ends, so half-sent requests and idle streams must fit in."""
 BACKLOG = 1_024
 HEADERS_MS = 10_000
 """A request whose headers are not there by then is dropped."""
-_log = logging.getLogger("limnograph.server")
 
 
 def free_port(host: str, port: int, *, given: bool) -> int:
@@ -49,14 +45,21 @@ def free_port(host: str, port: int, *, given: bool) -> int:
 
 
 async def serve(
-    app: ASGIApp, host: str, port: int, announce: Callable[[str], None], closing: Callable[[], None] = lambda: None
+    app: ASGIApp,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    closing: Callable[[], None] = lambda: None,
+    *,
+    find: Find = importlib.import_module,
 ) -> None:
     """Serve until SIGTERM or SIGINT; `announce` gets the address once `/readyz` answers 200, `closing` is called before
-    requests in flight are waited for: it ends those that would not end by themselves.
+    requests in flight are waited for: it ends those that would not end by themselves. `find`: see `jobs/at_once.py`.
     """
     _more_files()
+    draining = DrainableApp(app)
     server = Server(
-        app,
+        draining,
         address=host,
         port=port,
         interface=Interfaces.ASGI,
@@ -68,21 +71,24 @@ async def serve(
         backpressure=CONNECTIONS,
     )
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    serving = asyncio.create_task(server.serve(AtOnce(app) if isinstance(app, Quick) else None))
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    announcing = asyncio.create_task(_announce(url, announce))
-    waiting = asyncio.create_task(stopping.wait())
-    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    for task in (announcing, waiting):
-        task.cancel()
-    if not serving.done():
-        closing()
-        server.stop()  # type: ignore[no-untyped-call]
-        await _drain(serving)
-    else:
-        serving.result()
+    with Signals(lambda: _tell(loop, stopping)):
+        serving = asyncio.create_task(server.serve(fast_worker(draining, find)))  # type: ignore[arg-type]  # it is awaited
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        announcing = asyncio.create_task(_announce(url, announce))
+        waiting = asyncio.create_task(stopping.wait())
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (announcing, waiting):
+            task.cancel()
+        if not serving.done():
+            closing()
+            server.stop()  # type: ignore[no-untyped-call]
+            await draining.end()
+        await serving
+
+
+def _tell(loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is over: there is nothing to stop
+        loop.call_soon_threadsafe(stopping.set)
 
 
 def _more_files() -> None:
@@ -91,16 +97,6 @@ def _more_files() -> None:
     wanted = CONNECTIONS * 2 if hard == resource.RLIM_INFINITY else min(hard, CONNECTIONS * 2)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-async def _drain(serving: asyncio.Task[None]) -> None:
-    """Wait for requests in flight; past the deadline the process ends anyway."""
-    try:
-        async with asyncio.timeout(DRAIN_S):
-            await serving
-    except TimeoutError:
-        _log.warning("requests were still running after %.0f s", DRAIN_S)
-        os._exit(0)
 
 
 async def _announce(url: str, announce: Callable[[str], None]) -> None:

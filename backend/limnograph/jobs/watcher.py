@@ -6,6 +6,7 @@ It dies with its parent: standard input closes when the parent is gone, and on L
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import logging
 import os
@@ -20,9 +21,10 @@ from limnograph.domain import watch
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
 from limnograph.jobs.logs import configure
-from limnograph.services.hot import WINDOW
+from limnograph.services.lake.store import WINDOW
 from limnograph.settings import load
-from limnograph.wiring.from_settings import watcher
+from limnograph.wiring.observe import parsers_cpu_seconds
+from limnograph.wiring.watching import watcher
 
 _PR_SET_PDEATHSIG = 1
 PAUSE_S, SHORTEST_REST_S = 1.0, 0.05
@@ -30,7 +32,7 @@ PAUSE_S, SHORTEST_REST_S = 1.0, 0.05
 _log = logging.getLogger("limnograph.watcher")
 
 
-class Asked:
+class LookRequest:
     """What came on standing input: that somebody is to look at once, and at which tables first."""
 
     def __init__(self) -> None:
@@ -55,21 +57,39 @@ class Asked:
         return found
 
 
+class WatcherOutput:
+    """Messages on standard output, whole lines from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def say(self, message: watch.ProbeRound | watch.StartingNotice) -> None:
+        """One line. Raises BrokenPipeError."""
+        with self._lock:
+            sys.stdout.buffer.write(watch.encode(message))
+            sys.stdout.buffer.flush()
+
+    def starting(self, what: str) -> None:
+        """Something has to start before tables are read."""
+        with contextlib.suppress(BrokenPipeError):  # the rounds notice it
+            self.say(watch.StartingNotice(what))
+
+
 def main() -> None:
     """Run until the parent goes."""
     parser = argparse.ArgumentParser(prog="limnograph-watcher")
     parser.add_argument("--config", required=True)
     arguments = parser.parse_args()
     configure("plain")
-    asked = Asked()
+    asked = LookRequest()
     _die_with_parent(asked)
-    rounds = watcher(load(arguments.config), WINDOW, asked.tables)
+    said = WatcherOutput()
+    rounds = watcher(load(arguments.config), WINDOW, asked.tables, said.starting)
     while True:
         started = time.monotonic()
         asked.woken.clear()
         for message in rounds.round():
-            sys.stdout.buffer.write(watch.encode(message))
-            sys.stdout.buffer.flush()
+            said.say(msgspec.structs.replace(message, cpu_s=round(time.process_time() + parsers_cpu_seconds(), 2)))
         rest(PAUSE_S, time.monotonic() - started, asked.woken)
 
 
@@ -83,14 +103,14 @@ def rest(pause: float, took: float, woken: threading.Event) -> None:
         time.sleep(max(0.0, least - (time.monotonic() - begin)))
 
 
-def _die_with_parent(asked: Asked) -> None:
+def _die_with_parent(asked: LookRequest) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group: the server decides
     threading.Thread(target=_follow_input, args=(asked,), daemon=True).start()
 
 
-def _follow_input(asked: Asked) -> None:
+def _follow_input(asked: LookRequest) -> None:
     """Every line on standard input wakes; its end is that of the parent."""
     for line in sys.stdin.buffer:
         asked.read(line)

@@ -9,13 +9,13 @@ import time
 from limnograph.adapters.watch.process import WatchProcess
 from limnograph.domain import watch
 from limnograph.domain.ids import TableName
-from limnograph.domain.watch import Probed, Trouble
-from limnograph.jobs.watcher import Asked, rest
+from limnograph.domain.watch import ProbeRound, Trouble
+from limnograph.jobs.watcher import LookRequest, rest
 
 AT = 4_000_000_000_000_000
 
 
-def child(*messages: Probed) -> list[str]:
+def child(*messages: ProbeRound | watch.StartingNotice) -> list[str]:
     text = b"".join(map(watch.encode, messages))
     return [sys.executable, "-c", f"import os, time; os.write(1, {text!r}); time.sleep(60)"]
 
@@ -32,39 +32,58 @@ async def until(process: WatchProcess, holds) -> None:
             await running
 
 
-async def ignore(_: Probed) -> None:
+async def ignore(_: ProbeRound) -> None:
     """Nothing to do."""
 
 
 def test_a_round_with_troubles_is_stale_and_says_which() -> None:
-    process = WatchProcess(child(Probed(AT, 1, troubles=[Trouble("lake.a.b", "not reachable")])), ignore)
+    process = WatchProcess(child(ProbeRound(AT, 1, troubles=[Trouble("lake.a.b", "not reachable")])), ignore)
     asyncio.run(until(process, lambda: process.state().at is not None))
     assert process.state() == ("stale", AT, "lake.a.b: not reachable")
 
 
 def test_a_whole_round_is_ok_again() -> None:
-    bad = Probed(AT, 1, troubles=[Trouble("lake.a.b", "not reachable")])
-    process = WatchProcess(child(bad, Probed(AT + 1, 1)), ignore)
+    bad = ProbeRound(AT, 1, troubles=[Trouble("lake.a.b", "not reachable")])
+    process = WatchProcess(child(bad, ProbeRound(AT + 1, 1)), ignore)
     asyncio.run(until(process, lambda: process.state().at == AT + 1))
     assert process.state() == ("ok", AT + 1, None)
+
+
+def test_the_first_look_ends_with_the_first_whole_round_whatever_came_of_it() -> None:
+    part, failed = ProbeRound(AT, 1, last=False), ProbeRound(AT + 1, 0, troubles=[Trouble("catalog", "not reachable")])
+    for messages, looked in (((part,), False), ((part, failed), True)):
+        process = WatchProcess(child(*messages), ignore)
+        assert process.first_look()
+        asyncio.run(until(process, lambda: process.state().at == messages[-1].at))  # noqa: B023
+        assert (process.first_look() is None) is looked
+        assert process.state().detail  # the failure, or that the look goes on
+
+
+def test_a_watcher_that_cannot_start_or_does_not_answer_holds_readiness_up_for_a_bounded_time() -> None:
+    broken = WatchProcess([sys.executable, "-c", "raise SystemExit(3)"], ignore)
+    asyncio.run(until(broken, lambda: broken.first_look() is None))
+    assert broken.state().status == "error"
+    silent = WatchProcess(child(), ignore, first_look_s=0.2)
+    asyncio.run(until(silent, lambda: silent.first_look() is None))
+    assert silent.state().detail == "the first look at the catalogs has not ended"
 
 
 def test_messages_that_cannot_be_taken_in_start_the_watcher_again() -> None:
     seen: list[int] = []
 
-    async def fail_once(probed: Probed) -> None:
+    async def fail_once(probed: ProbeRound) -> None:
         seen.append(probed.at)
         if len(seen) == 1:
             raise ZeroDivisionError
 
-    process = WatchProcess(child(Probed(AT, 1)), fail_once)
+    process = WatchProcess(child(ProbeRound(AT, 1)), fail_once)
     asyncio.run(until(process, lambda: process.state().at is not None))
     assert seen == [AT, AT]
 
 
 def test_a_wake_reaches_the_child_and_is_lost_without_one() -> None:
-    answer = watch.encode(Probed(AT + 7, 1))
-    script = f"import os, sys; os.write(1, {watch.encode(Probed(AT, 1))!r}); os.read(0, 9); os.write(1, {answer!r})"
+    answer = watch.encode(ProbeRound(AT + 7, 1))
+    script = f"import os, sys; os.write(1, {watch.encode(ProbeRound(AT, 1))!r}); os.read(0, 9); os.write(1, {answer!r})"
     process = WatchProcess([sys.executable, "-c", script + "; sys.stdin.read()"], ignore)
     process.wake()
 
@@ -94,9 +113,9 @@ def test_a_rest_ends_when_it_is_woken_and_a_flood_leaves_as_much_rest_as_work() 
 
 
 def test_a_wake_may_name_tables_and_what_is_none_wakes_all_the_same() -> None:
-    answer = watch.encode(Probed(AT + 7, 1))
+    answer = watch.encode(ProbeRound(AT + 7, 1))
     script = (
-        f"import os, sys; os.write(1, {watch.encode(Probed(AT, 1))!r}); line = sys.stdin.readline(); "
+        f"import os, sys; os.write(1, {watch.encode(ProbeRound(AT, 1))!r}); line = sys.stdin.readline(); "
         f"line == '[\"lake.sales.orders\"]\\n' and os.write(1, {answer!r}); sys.stdin.read()"
     )
     process = WatchProcess([sys.executable, "-c", script], ignore)
@@ -107,10 +126,26 @@ def test_a_wake_may_name_tables_and_what_is_none_wakes_all_the_same() -> None:
         return process.state().at == AT + 7
 
     asyncio.run(until(process, woken))
-    asked = Asked()
+    asked = LookRequest()
     for line in (b'["lake.sales.orders"]\n', b"\n", b"nonsense\n", b'["two.levels"]\n', b"\xff\n"):
         asked.woken.clear()
         asked.read(line)
         assert asked.woken.is_set()
     assert asked.tables() == {TableName("lake", "sales", "orders")}
     assert asked.tables() == set()
+
+
+def test_what_has_to_start_is_the_state_until_a_round_is_over() -> None:
+    parser = watch.StartingNotice("parser: compiling, 12 CPU s")
+    process = WatchProcess(child(parser), ignore)
+    asyncio.run(until(process, lambda: process.state().detail == "starting: parser: compiling, 12 CPU s"))
+    assert process.state() == ("ok", None, "starting: parser: compiling, 12 CPU s")
+    process = WatchProcess(child(parser, ProbeRound(AT, 1, cpu_s=3.5)), ignore)
+    asyncio.run(until(process, lambda: process.state().at is not None))
+    assert process.state() == ("ok", AT, None)
+    assert process.cpu_s == 3.5
+
+
+def test_a_watcher_that_is_loading_says_how_much_it_computed() -> None:
+    process = WatchProcess([sys.executable, "-c", "import time; time.sleep(60)"], ignore)
+    asyncio.run(until(process, lambda: "watcher: loading, 0 CPU s" in (process.state().detail or "")))

@@ -14,28 +14,57 @@ from typing import Literal
 
 import msgspec
 
+from limnograph.adapters.processor_time import sample
 from limnograph.domain import watch
 from limnograph.domain.ids import TableName
-from limnograph.domain.watch import WatchState
+from limnograph.domain.watch import Sighted, WatchState
 
 _FIRST_DELAY_S, _LONGEST_DELAY_S, _STEADY_S = 1.0, 60.0, 30.0
 _LINE_LIMIT = 256 * 1024 * 1024
 _SILENT_S = 60.0
+FIRST_LOOK_S = 30.0
+"""Seconds that readiness waits for the first round: a catalog that does not answer takes a third of it, and the first
+look at a large lake may take minutes, while pages show what the meta tables hold.
+"""
+_LOOK_S = 1.0
 WAKE = b"\n"
 """A line on the child's standard input has it look at once; the line may name tables, as JSON."""
 _log = logging.getLogger("limnograph.watcher")
 
 
 class WatchProcess:
-    """`run` until cancelled; `on_probe` gets every round. The state is for status pages."""
+    """`run` until cancelled; `on_probe` gets every round. The state is for status pages. Used on the event loop only;
+    `state` may be read in any thread.
+    """
 
-    def __init__(self, command: Sequence[str], on_probe: Callable[[watch.Probed], Awaitable[None]]) -> None:
-        self._command, self._on_probe = command, on_probe
+    def __init__(
+        self,
+        command: Sequence[str],
+        on_probe: Callable[[watch.ProbeRound], Awaitable[None]],
+        *,
+        first_look_s: float = FIRST_LOOK_S,
+    ) -> None:
+        self._command, self._on_probe, self._first_look_s = command, on_probe, first_look_s
         self._status: Literal["ok", "stale", "error"] = "ok"
-        self._detail: str | None = "starting"
+        self._detail: str | None = "the first look at the catalogs has not ended"
         self._message_at: int | None = None
+        self.sighted: Sighted | None = None
+        """None until the first message."""
+        self._heard = time.monotonic()
         self.pid: int | None = None
+        self.cpu_s = 0.0
+        """What it and its parsers took of a processor up to its newest message, seconds."""
         self._child: asyncio.subprocess.Process | None = None
+        self._begun_at: float | None = None
+        self._looked = False
+
+    def first_look(self) -> str | None:
+        """What is still waited for before the lake was looked at once; None when that ended, whatever came of it, or
+        takes longer than FIRST_LOOK_S: then `state` says that it goes on.
+        """
+        if self._looked or (self._begun_at is not None and time.monotonic() - self._begun_at >= self._first_look_s):
+            return None
+        return "the first look at the catalogs has not ended"
 
     def wake(self, tables: Collection[TableName] = ()) -> None:
         """Have the child look at once, at these tables first. Never raises: a wake that is lost is made up for by the
@@ -52,17 +81,19 @@ class WatchProcess:
         """As last seen; a round with troubles is stale, and so is silence for a minute."""
         if self._status == "error":
             return WatchState("error", self._message_at, self._detail)
-        silent = self._message_at is not None and time.time() - self._message_at / 1e6 > _SILENT_S
+        silent = self._message_at is not None and time.monotonic() - self._heard > _SILENT_S
         return WatchState("stale" if silent else self._status, self._message_at, self._detail)
 
     async def run(self) -> None:
         """Keep one child alive."""
         delay = _FIRST_DELAY_S
+        self._begun_at = time.monotonic()
         while True:
             started = time.monotonic()
             ended = await self._ended()
             if time.monotonic() - started > _STEADY_S:
                 delay = _FIRST_DELAY_S
+            self._looked = True
             self._status, self._detail = "error", f"{ended}; starts again in {delay:.0f} s"
             _log.warning("the watcher %s", self._detail)
             await asyncio.sleep(delay)
@@ -81,12 +112,23 @@ class WatchProcess:
             *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=_LINE_LIMIT
         )
         self.pid, self._child = child.pid, child
+        loading = asyncio.create_task(self._loading(child.pid))
         try:
             await self._read(child)
             return await child.wait()
         finally:
+            loading.cancel()
             self.pid = self._child = None
             await _end(child)
+
+    async def _loading(self, pid: int) -> None:
+        """Until its first message, say how far it is: on a starved machine that takes a minute."""
+        first = self._heard
+        while self._heard == first:
+            await asyncio.sleep(_LOOK_S)
+            taken = sample(pid)
+            if self._heard == first and self._status != "error" and taken:
+                self._detail = f"starting: watcher: loading, {taken.cpu_s:.0f} CPU s"
 
     async def _read(self, child: asyncio.subprocess.Process) -> None:
         if child.stdout is None:
@@ -97,11 +139,26 @@ class WatchProcess:
             except msgspec.MsgspecError as error:
                 _log.warning("the watcher said something else: %s", error)
                 continue
+            self._heard = time.monotonic()
+            if isinstance(probed, watch.StartingNotice):
+                self._detail = f"starting: {probed.what}"
+                continue
             await self._on_probe(probed)
-            self._message_at = probed.at
+            self._message_at, self.cpu_s = probed.at, probed.cpu_s
+            self._see(probed)
             if probed.last:
+                self._looked = True
                 self._status = "stale" if probed.troubles else "ok"
                 self._detail = "; ".join(f"{t.source}: {t.detail}" for t in probed.troubles[:3]) or None
+
+    def _see(self, probed: watch.ProbeRound) -> None:
+        """Keep what a message says of all catalogs: the end of each round, and before the first one its beginning."""
+        if probed.last:
+            troubles = tuple(f"{trouble.source}: {trouble.detail}" for trouble in probed.troubles)
+            self.sighted = Sighted(probed.listed, probed.tables, tuple(probed.read), whole=True, troubles=troubles)
+        elif self.sighted is None:
+            self.sighted = Sighted(probed.listed, probed.tables, (), whole=False, troubles=())
+            self._detail = f"{probed.tables} of {probed.listed} listed tables are observed and read for the first time"
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:

@@ -15,14 +15,14 @@ from typing import Any
 
 from litestar.types import ASGIApp, Receive, Scope
 
-from limnograph.api.access import FAILED
-from limnograph.api.answers import Answer, Outcome, collected
-from limnograph.api.page_callers import Gone, gone_from, nobody, plain
-from limnograph.api.page_counts import PageCounts
-from limnograph.api.page_keys import PageKey, PageKeys
+from limnograph.api.front.answers import AppResponse, CachedResponse, collected
+from limnograph.api.front.page_callers import Gone, gone_from, nobody, plain
+from limnograph.api.front.page_counts import PageCounts
+from limnograph.api.front.page_keys import PageKey, PageKeys
+from limnograph.api.wire.access import FAILED
 from limnograph.domain.access import AccessScope, Identity
 from limnograph.ports.quick import Header
-from limnograph.services.versions import Versions
+from limnograph.services.server.versions import Versions
 
 FRESH_S = 2.0
 """What a page shows besides commits and runs (metrics, ages) is at most this old, and a fifth of it more or less."""
@@ -38,12 +38,12 @@ Scopes = frozenset[AccessScope]
 EntryKey = tuple[Scopes, PageKey]
 
 
-class _Entry:
+class _KeptPage:
     """A kept answer. `asked`: somebody wanted it since it was last spared (`_fit`)."""
 
     __slots__ = ("answer", "asked", "fresh_s", "made_at", "needs", "version")
 
-    def __init__(self, answer: Answer, version: int, needs: AccessScope, made_at: float) -> None:
+    def __init__(self, answer: CachedResponse, version: int, needs: AccessScope, made_at: float) -> None:
         self.answer, self.version, self.needs, self.made_at = answer, version, needs, made_at
         self.fresh_s = FRESH_S * random.uniform(0.8, 1.2)  # noqa: S311
         self.asked = False
@@ -52,12 +52,15 @@ class _Entry:
 class _Flight:
     """One computation, and how many wait for it. It ends when nobody does."""
 
-    def __init__(self, task: asyncio.Task[Outcome]) -> None:
+    def __init__(self, task: asyncio.Task[AppResponse]) -> None:
         self.task, self.waiting = task, 0
 
 
 class Pages:
-    """`budget`: bytes of kept answers; 0 keeps none, and then nobody waits for another's computation either."""
+    """`budget`: bytes of kept answers; 0 keeps none, and then nobody waits for another's computation either.
+    Thread-safe: `known` and `fresh` may be called in any thread, for they are single look-ups; everything else is
+    used on the event loop only.
+    """
 
     def __init__(
         self,
@@ -72,7 +75,7 @@ class Pages:
     ) -> None:
         self._app, self._keys, self._versions, self._budget, self._now = app, keys, versions, budget, now
         self._complete = complete
-        self._entries: OrderedDict[EntryKey, _Entry] = OrderedDict()
+        self._entries: OrderedDict[EntryKey, _KeptPage] = OrderedDict()
         self._flights: dict[tuple[EntryKey, int], _Flight] = {}
         self._refreshing: set[asyncio.Task[Any]] = set()
         self.counts = counts or PageCounts()
@@ -85,7 +88,7 @@ class Pages:
         """The same for bytes that were asked before; None says nothing."""
         return self._keys.known(raw_path, query)
 
-    def fresh(self, key: PageKey, identity: Identity) -> tuple[Answer, float] | None:
+    def fresh(self, key: PageKey, identity: Identity) -> tuple[CachedResponse, float] | None:
         """A kept answer that nobody has to look after, with its age in seconds. In any thread: it changes no table."""
         place = (identity.scopes, key)
         entry = self._entries.get(place)
@@ -97,10 +100,12 @@ class Pages:
         entry.asked = True
         return entry.answer, age
 
-    def _holds(self, entry: _Entry, key: PageKey, identity: Identity) -> bool:
+    def _holds(self, entry: _KeptPage, key: PageKey, identity: Identity) -> bool:
         return entry.needs in identity.scopes and entry.version == self._versions.of(key.table)
 
-    async def answer(self, key: PageKey, identity: Identity, scope: Scope, receive: Receive) -> tuple[Outcome, float]:
+    async def answer(
+        self, key: PageKey, identity: Identity, scope: Scope, receive: Receive
+    ) -> tuple[AppResponse, float]:
         """The answer to a question and its age; raises what the application raises, and Gone."""
         place = (identity.scopes, key)
         if found := self.fresh(key, identity):
@@ -122,7 +127,7 @@ class Pages:
                 return old.answer.aged(age, self._complete), age
         return outcome, 0.0
 
-    async def _flown(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> Outcome:
+    async def _flown(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> AppResponse:
         """Wait for the computation of this page at this version, together with everybody who does."""
         if not self._budget:
             return await self._computed(place, version, scope, receive)
@@ -164,18 +169,18 @@ class Pages:
         self._refreshing.add(flight.task)
         flight.task.add_done_callback(self._refreshing.discard)
 
-    async def _computed(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> Outcome:
+    async def _computed(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> AppResponse:
         self.counts.computed += 1
         asked, state = plain(scope)
         outcome = await collected(self._app, asked, receive)
         needs = state.get("needs")
         if outcome.status != 200 or needs is None or outcome.has(b"set-cookie"):
             return outcome
-        answer = Answer.of(outcome, self._complete)
+        answer = CachedResponse.of(outcome, self._complete)
         if state.get(FAILED):
             self._outdate(place)
             return answer
-        self._keep(place, _Entry(answer, version, needs, self._now()))
+        self._keep(place, _KeptPage(answer, version, needs, self._now()))
         return answer
 
     def _outdate(self, place: EntryKey) -> None:
@@ -184,7 +189,7 @@ class Pages:
         if old is not None:
             old.version = _NEVER
 
-    def _keep(self, place: EntryKey, entry: _Entry) -> None:
+    def _keep(self, place: EntryKey, entry: _KeptPage) -> None:
         if entry.answer.size > self._budget:
             return
         self._drop(place)

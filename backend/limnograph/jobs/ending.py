@@ -1,0 +1,136 @@
+"""The end of the server within ten seconds of a signal, whatever hangs: the event loop, a request, a thread, a child.
+
+A thread of its own hears the signals, so that neither a busy event loop nor a blocking call delays them, and ends the
+process when the drain took too long. What was accepted is on disk before it is answered, and children end with their
+parent, so such an end loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any, NoReturn
+
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from limnograph.ports.quick import Given, Quick
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+GRACE_S = 5.0
+"""How long requests in flight may go on after the signal."""
+LONGEST_S = 9.0
+"""Seconds from the signal to the end of the process at the latest; the contract says 10."""
+_log = logging.getLogger("limnograph.server")
+
+
+def leave(code: int = 0) -> NoReturn:
+    """End this process now. Nothing waits for threads that hang: what is kept was written before it was answered."""
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+def leave_on_signals() -> None:
+    """Until `Signals` takes over, while nothing is served, a signal ends the process at once with exit code 0. As the
+    first process of a container it would otherwise not notice SIGTERM at all.
+    """
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: leave())
+
+
+class Signals:
+    """SIGTERM and SIGINT while it is entered, in the main thread. The first one calls `heard`, from another thread, and
+    starts the countdown to `late`; later ones change nothing.
+    """
+
+    def __init__(
+        self, heard: Callable[[], None], late: Callable[[], None] = leave, longest_s: float = LONGEST_S
+    ) -> None:
+        self._heard, self._late, self._longest_s = heard, late, longest_s
+        self._read, self._write = socket.socketpair()
+        self._over = threading.Event()
+
+    def __enter__(self) -> None:
+        self._write.setblocking(False)
+        self._before = {number: signal.signal(number, lambda *_: None) for number in SIGNALS}
+        self._fd_before = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+        threading.Thread(target=self._listen, name="signals", daemon=True).start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        signal.set_wakeup_fd(self._fd_before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._write.close()
+
+    def _listen(self) -> None:
+        """The signals' numbers come in as bytes; the end of the pipe is the end of the server."""
+        with self._read:
+            while byte := self._read.recv(1):
+                if byte[0] in SIGNALS:
+                    break
+            else:
+                return
+        self._heard()
+        if not self._over.wait(self._longest_s):
+            _log.warning("something still ran %.0f s after the signal; it was cut off", self._longest_s)
+            self._late()
+
+
+class DrainableApp:
+    """An application whose requests in flight can be waited for, and then cancelled."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._quick = app if isinstance(app, Quick) else None
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        task = asyncio.current_task()
+        if str(scope["type"]) != "http" or task is None:
+            await self._app(scope, receive, send)
+            return
+        self._running.add(task)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._running.discard(task)
+
+    def at_once(self, scope: Any) -> Given | None:
+        """What the application answers at once, if it does."""
+        return self._quick.at_once(scope) if self._quick else None
+
+    async def end(self, within_s: float = GRACE_S) -> None:
+        """Return once no request runs; those that still do after so many seconds are cancelled, which
+        `api/front/layer.py` answers with 503.
+        """
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=within_s)
+        for task in set(self._running):
+            task.cancel()
+
+
+def run(main: Coroutine[Any, Any, None], leaving: Callable[[], NoReturn] = leave) -> NoReturn:
+    """Run a program's coroutine and end the process with it: threads that hang in a source are not waited for. Raises
+    what it raises.
+    """
+
+    async def whole() -> NoReturn:
+        await main
+        leaving()
+
+    asyncio.run(whole())
+    raise AssertionError("unreachable")
