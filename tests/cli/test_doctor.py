@@ -11,9 +11,11 @@ from urllib.parse import parse_qs
 import pytest
 from click.testing import CliRunner
 
+from delta_log import DeltaLog, add
+from lakes import Lake
 from limnograph.cli.doctor import command
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.services.doctor import Check, Told, run, skewed, well
+from limnograph.services.server.doctor import Check, CheckResult, run, skewed, well
 from query_engine_contract import LOG, ROWS, Iceberg
 
 
@@ -126,7 +128,8 @@ def test_every_part_has_one_line_and_what_is_not_well_says_what_to_do(tmp_path) 
     Iceberg(tmp_path).fill(ROWS, LOG)
     sources = '[prometheus.main]\nurl = "http://127.0.0.1:9"\n[trino]\nurl = "http://127.0.0.1:9"\ncatalog = "lake"\n'
     _, found = asked(settings(tmp_path, sources))
-    parts = ["java", "spark", "catalog lake", "clock of catalog lake", "meta tables", "prometheus main", "trino"]
+    parts = ["java", "spark", "catalog lake", "clock of catalog lake"]
+    parts += ["observed tables", "meta tables", "prometheus main", "trino"]
     assert list(found) == [*parts, "inbox", "cache", "port"]
     for name, line in found.items():
         assert line["detail"], name
@@ -142,21 +145,21 @@ def test_lines_are_for_people(tmp_path) -> None:
 
 
 def test_what_hangs_is_a_finding_and_does_not_hold_the_others_up() -> None:
-    def hang() -> Told:
+    def hang() -> CheckResult:
         time.sleep(30)
-        return Told("")
+        return CheckResult("")
 
-    found = run([Check("a", hang, "wait"), Check("b", lambda: Told("fine"), "")], within_s=0.3)
+    found = run([Check("a", hang, "wait"), Check("b", lambda: CheckResult("fine"), "")], within_s=0.3)
     assert [(f.name, f.status) for f in found] == [("a", "fail"), ("b", "ok")]
     assert "no answer within 0.3 s" in found[0].detail
     assert not well(found)
 
 
 def test_an_error_nobody_thought_of_is_a_finding() -> None:
-    def broken() -> Told:
+    def broken() -> CheckResult:
         raise RuntimeError("driver")
 
-    def away() -> Told:
+    def away() -> CheckResult:
         raise SourceUnavailable("main", "away")
 
     found = run([Check("a", broken, "look"), Check("b", away, "start it", required=False)])
@@ -170,3 +173,58 @@ def test_clocks_that_are_apart_are_told(theirs, words, warns) -> None:
     told = skewed("main", theirs, 100)
     assert words in told.detail
     assert (told.remedy is not None) == warns
+
+
+def test_a_mistyped_path_of_a_database_is_named_and_creates_none(tmp_path) -> None:
+    code, found = asked(settings(tmp_path, catalog=f"sqlite:///{tmp_path}/ctalog.db"))
+    assert (code, found["catalog lake"]["status"]) == (1, "fail")
+    assert f"no database {tmp_path}/ctalog.db" in found["catalog lake"]["detail"]
+    assert not (tmp_path / "ctalog.db").exists()
+
+
+def test_patterns_and_folders_that_match_nothing_are_named(tmp_path) -> None:
+    lake = Lake(tmp_path)
+    lake.table("sales.orders")
+    (tmp_path / "landing").mkdir()
+    more = (
+        '[observe]\ninclude = ["lake.sale.**", "lake.sales.*", "landing.**"]\nexclude = ["lake.**.tmp_*"]\n'
+        f'[[observe.warehouses]]\nname = "landing"\nlocation = "{tmp_path}/landing"\n'
+        f'[[observe.paths]]\nformat = "delta"\nname = "raw.events"\nlocation = "{tmp_path}/evnts"\n'
+        '[[jobs]]\nname = "churn"\nreads = ["lake.sales.orders", "lake.sales.order"]\n'
+    )
+    code, found = asked(settings(tmp_path, more))
+    assert code == 1
+    tables = found["observed tables"]
+    assert tables["status"] == "warn"
+    for key in ("observe.include[0] 'lake.sale.**'", "observe.include[2]", "observe.exclude[0]", "jobs[0].reads[1]"):
+        assert key in tables["detail"]
+    assert "observe.include[1]" not in tables["detail"]
+    assert "lake.sales" in tables["remedy"]
+    assert found["warehouse landing"]["status"] == "warn"
+    assert "observe.warehouses[0].location" in found["warehouse landing"]["remedy"]
+    assert found["table files.raw.events"]["status"] == "fail"
+
+
+def test_a_warehouse_that_is_matched_by_its_own_name_is_well(tmp_path) -> None:
+    Lake(tmp_path).table("sales.orders")
+    DeltaLog(tmp_path / "landing" / "clicks").begin(add("a.parquet"))
+    more = (
+        f'[observe]\ninclude = ["landing.**"]\n[[observe.warehouses]]\nname = "landing"\n'
+        f'location = "{tmp_path}/landing"\n'
+    )
+    code, found = asked(settings(tmp_path, more))
+    assert (code, found["observed tables"]["status"]) == (0, "ok"), found
+    assert found["observed tables"]["detail"] == "1 of 2 listed tables"
+    assert found["warehouse landing"]["status"] == "ok"
+
+
+def test_a_catalog_for_the_meta_tables_alone_may_be_missing_before_the_first_pass(tmp_path) -> None:
+    Lake(tmp_path).table("sales.orders")
+    more = (
+        f'[meta]\ncatalog = "own"\n[catalogs.own]\ntype = "sql"\nuri = "sqlite:///{tmp_path}/own.db"\n'
+        f'warehouse = "file://{tmp_path}/own"\n'
+    )
+    code, found = asked(settings(tmp_path, more))
+    assert code == 0, found
+    assert (found["catalog own"]["status"], "pipeline --once" in found["catalog own"]["remedy"]) == ("warn", True)
+    assert not (tmp_path / "own.db").exists()

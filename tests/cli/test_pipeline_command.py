@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,34 @@ def test_a_port_for_the_streams_numbers_that_is_taken_ends_it_before_spark_start
         # Without the jars Spark could not start: the port is what is told.
         with pytest.raises(EnvironmentFault, match=rf"127\.0\.0\.1:{port} for pipeline\.metrics"):
             CliRunner().invoke(pipeline.command, ["--config", str(config)], catch_exceptions=False)
+
+
+WITHOUT_SPARK = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyspark":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+from limnograph.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('type = "nonsense"', "catalogs.lake.type: "),
+        ('type = "sql"\nuri = "sqlite:////no/c.db"\n[inbox]\nurl = "redis://x"', "inbox.url: "),
+        ('type = "sql"\nuri = "sqlite:////no/c.db"', "pyspark is not installed"),
+    ],
+)
+def test_an_error_of_the_settings_comes_before_what_the_machine_lacks(settings, said, tmp_path) -> None:
+    (tmp_path / "c.toml").write_text(f"[catalogs.lake]\n{settings}\n")
+    command = [sys.executable, "-c", WITHOUT_SPARK, "pipeline", "--once", "--config", str(tmp_path / "c.toml")]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr.startswith(f"limnograph: {said}")
+    assert found.stderr.count("\n") == 1

@@ -1,4 +1,6 @@
-"""The wheel holds the built dashboard and works in an empty environment, without Node, Java or the checkout."""
+"""The wheel holds the built dashboard and works in an empty environment, without Node, Java or the checkout; with the
+extra `spark` and a JDK it runs the pipeline.
+"""
 
 import json
 import os
@@ -11,6 +13,10 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
+
+from limnograph.adapters.spark.jars import USUAL, find_jars, missing
+from maven_mirror import maven_mirror
+from served_lake import small_lake
 
 ROOT = Path(__file__).parents[2]
 UV = str(Path(sys.executable).with_name("uv"))
@@ -26,16 +32,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    venv = tmp_path_factory.mktemp("empty")
+    return installed(str(wheel), tmp_path_factory.mktemp("empty"))
+
+
+def installed(what: str, venv: Path) -> Path:
+    """The program in a new environment that has nothing else."""
     subprocess.run([UV, "venv", "-q", "--python", sys.executable, venv], check=True)
-    install = [UV, "pip", "install", "-q", "--python", venv / "bin" / "python", "-c", ROOT / "requirements.lock", wheel]
+    install = [UV, "pip", "install", "-q", "--python", venv / "bin" / "python", "-c", ROOT / "requirements.lock", what]
     subprocess.run(install, check=True)
     return venv / "bin" / "limnograph"
 
 
-def run(program: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(program: Path, *arguments: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
     # No PATH to Java or Node and no variable of the developer's: what a user's empty machine has.
-    env = {"PATH": "/usr/bin:/bin", "HOME": os.environ.get("HOME", "/")}
+    env = {"PATH": "/usr/bin:/bin", "HOME": os.environ.get("HOME", "/"), **more}
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=False, cwd=cwd, env=env)
 
 
@@ -76,3 +86,32 @@ def test_the_pipeline_says_which_extra_it_needs(program: Path, tmp_path: Path) -
     assert found.returncode == 2
     assert "limnograph[spark]" in found.stderr
     assert "Traceback" not in found.stderr
+
+
+def test_the_wheel_with_the_extra_spark_runs_a_pass_in_an_empty_environment(
+    wheel: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The first start fetches the jars, here from a mirror; the second one asks nobody."""
+    program = installed(f"limnograph[spark] @ {wheel.as_uri()}", tmp_path_factory.mktemp("spark"))
+    catalog, home = small_lake(tmp_path, commits=2), tmp_path / "home"
+    home.mkdir()
+    once = ["pipeline", "--once", "--json", "--config", str(tmp_path / "limnograph.toml")]
+    with maven_mirror(tmp_path, find_jars()[0].parent) as ivysettings:
+        given = {"HOME": str(home), "LIMNOGRAPH_IVY_SETTINGS": str(ivysettings)}
+        first = run(program, *once, cwd=home, **given)
+    assert first.returncode == 0, first.stderr
+    document = json.loads(first.stdout.splitlines()[-1])
+    assert (document["tables_seen"], document["snapshots_appended"]) == (1, 2)
+    assert "3 jars, about 63 MB, into" in first.stderr
+    assert missing(home / ".cache" / "limnograph" / "jars", USUAL) == []
+    names = {tuple(name) for name in catalog.list_tables("limnograph")}
+    assert ("limnograph", "snapshots") in names
+    again = run(program, "setup", cwd=home, **given)
+    assert again.returncode == 0, again.stderr
+    assert "checksums right" in again.stderr
+    (home / ".cache" / "limnograph" / "jars" / "postgresql-42.7.8.jar").write_bytes(b"cut off")
+    broken = run(program, *once, cwd=home, **given)
+    assert broken.returncode == 2
+    assert "Ivy did not get the jars" in broken.stderr
+    assert "limnograph setup --from" in broken.stderr
+    assert "make setup" not in first.stderr + broken.stderr

@@ -9,11 +9,11 @@ import pytest
 
 from limnograph.domain.secrecy import is_secret
 from limnograph.settings import Settings, load
-from limnograph.settings.base import Frozen
+from limnograph.settings.base import FrozenSettings
 from limnograph.settings.examples import EXAMPLES
 from limnograph.settings.reference import document, sections, settings_of
 
-PAGE = Path(__file__).parents[1] / "docs/settings.md"
+PAGE = Path(__file__).parents[2] / "docs/settings.md"
 EXAMPLE = "\n".join(re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL))
 VARIABLES = {"S3_KEY": "reader", "CATALOG_PASSWORD": "of-the-catalog"}
 SECTIONS = {name: struct for name, struct in sections() if struct is not None}
@@ -41,7 +41,7 @@ def test_the_examples_are_one_file_that_loads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "struct"), SECTIONS.items(), ids=SECTIONS)
-def test_every_key_of_a_section_stands_in_its_example_and_no_other(name: str, struct: type[Frozen]) -> None:
+def test_every_key_of_a_section_stands_in_its_example_and_no_other(name: str, struct: type[FrozenSettings]) -> None:
     shown = tomllib.loads(EXAMPLES[name])
     for level in re.sub(r"[\[\]]", "", name).replace("NAME", "main").split("."):
         shown = shown[level]
@@ -63,7 +63,7 @@ def test_what_the_page_calls_a_secret_is_hidden_wherever_it_appears() -> None:
 
 
 def test_a_setting_without_a_sentence_stops_the_page() -> None:
-    class Silent(Frozen, frozen=True, kw_only=True):
+    class Silent(FrozenSettings, frozen=True, kw_only=True):
         """A section."""
 
         told: int = 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -11,8 +14,9 @@ import click
 import msgspec
 
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.errors import InvalidInput
-from limnograph.domain.facts import META_TABLES, MetaTable
+from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError
+from limnograph.domain.facts.meta_tables import META_TABLES, MetaTable
+from limnograph.domain.failpoints import FailpointReached
 from limnograph.domain.ids import TableName
 from limnograph.domain.secrecy import clean
 from limnograph.domain.time import MICROS_PER_SECOND
@@ -20,8 +24,9 @@ from limnograph.settings import load
 
 if TYPE_CHECKING:
     from limnograph.jobs.pipeline import RebuildTotal
-    from limnograph.services.repair import RepairReport
+    from limnograph.services.pipeline.repair import RepairReport
 
+_log = logging.getLogger("limnograph.pipeline")
 _TRIGGER = re.compile(r"(\d+)\s*(s|m)")
 _AGO = re.compile(r"(\d{1,6})\s*(m|h|d)")
 
@@ -49,6 +54,7 @@ _UNREPEATABLE = {"runs", "alerts", "reports", "labels", "maintenance"}
 @click.option("--yes", is_flag=True, help="With --rebuild TABLES: drop them although they stand.")
 @click.argument("tables", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines only on stdout (they are always the last ones).")
+@click.option("--verbose", is_flag=True, help="Stack traces and Spark's own errors on stderr instead of in a file.")
 @click.option("--trigger", help="Time between two passes of the stream: 10s, 5m; default 60s.")
 def command(
     config: Path | None,
@@ -61,6 +67,7 @@ def command(
     yes: bool,
     tables: tuple[str, ...],
     as_json: bool,
+    verbose: bool,
     trigger: str | None,
 ) -> None:
     """Extract the history of every observed table into the meta tables."""
@@ -76,21 +83,75 @@ def command(
     settings = load(config)
     interval = _seconds(trigger or "60s")
     from limnograph.jobs.pipeline import rebuild_once, repair_once, run_once, run_stream
+    from limnograph.wiring.pipeline import spark_log
+    from limnograph.wiring.state import private_state
 
-    if retry_damaged:
-        _tell_repair(repair_once(settings, lambda repairs: repairs.retry_damaged(), _progress), as_json=as_json)
-    if name is not None:
-        report = repair_once(settings, lambda repairs: repairs.reextract(name, begin, "--reextract"), _progress)
-        _tell_repair(report, as_json=as_json)
-    if once:
-        total = run_once(settings, _progress)
-        if not as_json:
-            _progress(f"{total.snapshots_appended} snapshots appended in {total.seconds} s")
-        click.echo(msgspec.json.encode(total.document()).decode())
-        raise SystemExit(1 if total.failed else 0)
-    if rebuild:
-        _tell_rebuild(rebuild_once(settings, named, _progress), as_json=as_json)
-    run_stream(settings, interval, _progress)
+    private_state(settings)
+
+    verbose = verbose or not _writable(spark_log(settings))
+    with _told(spark_log(settings), verbose=verbose):
+        if retry_damaged:
+            report = repair_once(settings, lambda repairs: repairs.retry_damaged(), _progress, verbose=verbose)
+            _tell_repair(report, as_json=as_json)
+        if name is not None:
+            again = lambda repairs: repairs.reextract(name, begin, "--reextract")  # noqa: E731
+            _tell_repair(repair_once(settings, again, _progress, verbose=verbose), as_json=as_json)
+        if once:
+            total = run_once(settings, _progress, verbose=verbose)
+            if not as_json:
+                _progress(f"{total.snapshots_appended} snapshots appended in {total.seconds} s")
+            click.echo(msgspec.json.encode(total.document()).decode())
+            raise SystemExit(1 if total.failed else 0)
+        if rebuild:
+            _tell_rebuild(rebuild_once(settings, named, _progress, verbose=verbose), as_json=as_json)
+        run_stream(settings, interval, _progress, verbose=verbose)
+
+
+@contextmanager
+def _told(file: Path, *, verbose: bool) -> Iterator[None]:
+    """One line on stderr for what goes wrong inside; the stack traces stand in a file, which a last line names."""
+    from limnograph.jobs.logs import cause, configure
+
+    if verbose:
+        yield
+        return
+    try:
+        configure("plain", traces=file)
+        yield
+    except SystemExit as end:
+        if end.code:
+            _point_at(file)
+        raise
+    except EnvironmentFault:
+        raise
+    except LimnographError as error:
+        _log.debug("the pipeline ended", exc_info=error)
+        _progress(f"limnograph: {error}")
+        _point_at(file)
+        raise SystemExit(2 if isinstance(error, InvalidInput) else 1) from error
+    except FailpointReached:
+        raise
+    except Exception as error:
+        _log.exception("the pipeline ended")
+        _progress(f"limnograph: unexpected {cause(error)}")
+        _point_at(file)
+        raise SystemExit(1) from error
+
+
+def _writable(file: Path) -> bool:
+    """Whether a log can stand there; where it cannot, as in a container without a disk, stderr has everything."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        with file.open("a"):
+            return True
+    except OSError:
+        return False
+
+
+def _point_at(file: Path) -> None:
+    if file.exists() and file.stat().st_size:
+        _progress(f"limnograph: Spark's log and all stack traces are in {file}")
 
 
 def _named(tables: tuple[str, ...], *, rebuild: bool, yes: bool) -> list[MetaTable]:

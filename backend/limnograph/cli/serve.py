@@ -17,8 +17,8 @@ from limnograph.domain.errors import SettingsError
 from limnograph.settings import CONFIG_ENV, DEFAULT_PORT, Settings, load, needs_insecure, unused
 
 if TYPE_CHECKING:
-    from limnograph.api.gate import Gate
-    from limnograph.wiring.server import Parts
+    from limnograph.api.front.gate import Authenticator
+    from limnograph.wiring.server import ServerServices
 
 _WARN_S = 60.0
 _log = logging.getLogger("limnograph.server")
@@ -33,20 +33,25 @@ _EPILOG = "Example:  limnograph serve --config limnograph.toml --port 8787"
 @click.option("--log-format", type=click.Choice(["plain", "json"]), default="plain", show_default=True)
 def command(config: str | None, host: str | None, port: int | None, *, no_watch: bool, log_format: str) -> None:
     """Parse, wire, serve."""
+    from limnograph.jobs.ending import leave_on_signals, run
+
+    leave_on_signals()
     from limnograph.api import spa
     from limnograph.api.app import MB, Limits, create_app
-    from limnograph.api.exposition import Exposition
-    from limnograph.api.opened import gate
-    from limnograph.api.page_counts import PageCounts
-    from limnograph.api.served_metrics import ServedMetrics
-    from limnograph.api.source_metrics import SourceMetrics
-    from limnograph.api.traffic import Traffic
+    from limnograph.api.front.opened import gate
+    from limnograph.api.front.page_counts import PageCounts
+    from limnograph.api.front.traffic import Traffic
+    from limnograph.api.metrics.exposition import Exposition
+    from limnograph.api.metrics.served_metrics import ServedMetrics
+    from limnograph.api.metrics.source_metrics import SourceMetrics
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
     from limnograph.wiring.from_settings import build
+    from limnograph.wiring.state import private_state
 
     settings = load(config)
     configure(log_format)
+    private_state(settings)
     for key in unused(settings):
         _log.warning("%s is not used by this version", key)
     address = host or settings.server.host
@@ -60,15 +65,17 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
         parts.gauges.numbers,
         lambda: parts.store.watermark,
         own=lambda: {**parts.own_metrics(), **counts.told()},
-        collectors=[traffic, SourceMetrics(parts.asked_sources), ServedMetrics(parts.reported.told, public)],
+        collectors=[
+            traffic,
+            SourceMetrics(parts.asked_sources),
+            ServedMetrics(parts.reported.told, public, parts.catalogs),
+        ],
     )
     asked = gate(settings, address)
     limits = Limits(settings.server.page_cache_mb * MB, open_metrics=settings.auth.open_metrics)
     around = partial(_around, parts, settings, asked)
     app = create_app(parts.backend, spa.load(), exposition, around, gate=asked, limits=limits, counts=counts)
-    asyncio.run(
-        serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}"), live.close)
-    )
+    run(serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}"), live.close))
 
 
 def _found_at(address: str, port: int) -> str:
@@ -95,7 +102,7 @@ async def _keep_warning() -> None:
 
 
 @asynccontextmanager
-async def _around(parts: Parts, settings: Settings, gate: Gate) -> AsyncGenerator[None]:
+async def _around(parts: ServerServices, settings: Settings, gate: Authenticator) -> AsyncGenerator[None]:
     """The parts' own background, and while nobody is asked on an open address a warning each minute."""
     warning = asyncio.create_task(_keep_warning()) if settings.server.insecure and gate.credentials is None else None
     try:

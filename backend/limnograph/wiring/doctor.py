@@ -15,19 +15,19 @@ from pathlib import Path
 from pyiceberg.catalog.sql import SqlCatalog
 from sqlalchemy import text
 
-from limnograph.adapters import http_probe
+from limnograph.adapters import http_probe, private_files
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.iceberg.catalog import observed_catalog, open_catalog
-from limnograph.adapters.iceberg.schema import VERSION_PROPERTY
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.meta.schema import VERSION_PROPERTY
 from limnograph.adapters.spark.java import java_home
 from limnograph.adapters.spark.session import find_jars
 from limnograph.domain.errors import EnvironmentFault, SourceUnavailable
-from limnograph.domain.facts import SCHEMA_VERSION
+from limnograph.domain.facts.meta_tables import SCHEMA_VERSION
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.doctor import Check, Told, age, skewed
+from limnograph.services.server.doctor import Check, CheckResult, age, skewed
 from limnograph.settings import DEFAULT_PORT, PrometheusSettings, Settings
-from limnograph.wiring import doctor_jobs
+from limnograph.wiring import doctor_jobs, doctor_observed
 from limnograph.wiring.cold import trino_engine
 
 PROBE_S = 5.0
@@ -37,10 +37,14 @@ BEHIND_S = 3_600.0
 
 def checks(settings: Settings) -> list[Check]:
     """All of them; each asks by itself."""
+    listed = doctor_observed.ListedNames(settings)
     return [
         Check("java", _java, "needed by `limnograph pipeline` only: install a JDK 17", required=False),
-        Check("spark", lambda: _spark(settings), "needed by `limnograph pipeline` only: make setup", required=False),
-        *_catalogs(settings),
+        Check(
+            "spark", lambda: _spark(settings), "needed by `limnograph pipeline` only: limnograph setup", required=False
+        ),
+        *_catalogs(settings, listed),
+        *doctor_observed.checks(settings, listed),
         Check(
             "meta tables", lambda: _meta(settings), "see the catalog above; `limnograph pipeline --once` writes them"
         ),
@@ -52,10 +56,10 @@ def checks(settings: Settings) -> list[Check]:
     ]
 
 
-def _catalogs(settings: Settings) -> Iterator[Check]:
+def _catalogs(settings: Settings, listed: doctor_observed.ListedNames) -> Iterator[Check]:
     for name in settings.catalogs:
         remedy = f"fix [catalogs.{name}], or start what it names"
-        yield Check(f"catalog {name}", partial(_catalog, settings, name), remedy)
+        yield Check(f"catalog {name}", partial(doctor_observed.catalog, settings, listed, name), remedy)
         yield Check(f"clock of catalog {name}", partial(_catalog_clock, settings, name), remedy, required=False)
 
 
@@ -64,7 +68,7 @@ def _sources(settings: Settings) -> Iterator[Check]:
         remedy = f"start it, or fix [prometheus.{name}] url"
         yield Check(f"prometheus {name}", partial(_prometheus, name, server), remedy, required=False)
     if not settings.prometheus:
-        yield Check("prometheus", lambda: Told("not configured: pages have no job lanes"), "", required=False)
+        yield Check("prometheus", lambda: CheckResult("not configured: pages have no job lanes"), "", required=False)
     if settings.alertmanager is not None:
         url = settings.alertmanager.url.rstrip("/")
         yield Check(
@@ -78,34 +82,27 @@ def _sources(settings: Settings) -> Iterator[Check]:
         yield Check("trino", lambda: _trino(settings), remedy, required=False)
 
 
-def _java() -> Told:
-    return Told(java_home())
+def _java() -> CheckResult:
+    return CheckResult(java_home())
 
 
-def _spark(settings: Settings) -> Told:
+def _spark(settings: Settings) -> CheckResult:
     if importlib.util.find_spec("pyspark") is None:
         raise EnvironmentFault("pyspark is not installed: pip install 'limnograph[spark]'")
     from importlib.metadata import version
 
-    return Told(f"pyspark {version('pyspark')}, {len(find_jars(settings.spark.jars))} jars")
+    return CheckResult(f"pyspark {version('pyspark')}, {len(find_jars(settings.spark.jars))} jars")
 
 
-def _catalog(settings: Settings, name: str) -> Told:
-    found = observed_catalog(name, settings.catalogs[name]).names()
-    if found.troubles:
-        raise SourceUnavailable(f"catalog {name}", f"{len(found.tables)} tables, but {found.troubles[0]}")
-    return Told(f"{len(found.tables)} tables")
-
-
-def _catalog_clock(settings: Settings, name: str) -> Told:
+def _catalog_clock(settings: Settings, name: str) -> CheckResult:
     properties = settings.catalogs[name]
     if properties.get("type") == "rest":
         url = properties.get("uri", "").rstrip("/")
         probed = http_probe.get(f"catalog {name}", f"{url}/v1/config", PROBE_S)
-        return skewed(f"catalog {name}", probed.at, time.time()) if probed.at else Told("does not say its time")
+        return skewed(f"catalog {name}", probed.at, time.time()) if probed.at else CheckResult("does not say its time")
     catalog = open_catalog(name, properties)
     if not isinstance(catalog, SqlCatalog) or catalog.engine.dialect.name == "sqlite":
-        return Told("on this machine, or does not say its time")
+        return CheckResult("on this machine, or does not say its time")
     with catalog.engine.connect() as connection:
         row = connection.execute(text("select extract(epoch from now())")).one()
     return skewed(f"catalog {name}", float(row[0]), time.time())
@@ -118,22 +115,22 @@ def _embedded(settings: Settings) -> EmbeddedEngine:
     )
 
 
-def _meta(settings: Settings) -> Told:
+def _meta(settings: Settings) -> CheckResult:
     engine = _embedded(settings)
     head = engine.head()
     if head.snapshots is None or head.written_at is None:
-        return Told(
+        return CheckResult(
             "no pass has run yet", "run `limnograph pipeline --once`; until then the watcher shows the last 48 h"
         )
     version = engine.properties("snapshots").get(VERSION_PROPERTY, "unknown")
     behind = time.time() - head.written_at / MICROS_PER_SECOND
     detail = f"schema version {version} (this program's is {SCHEMA_VERSION}), newest commit {age(behind)} ago"
     if version.isdecimal() and int(version) > SCHEMA_VERSION:
-        return Told(detail, "a newer pipeline wrote them: upgrade this installation")
-    return Told(detail, "is the pipeline running?" if behind > BEHIND_S else None)
+        return CheckResult(detail, "a newer pipeline wrote them: upgrade this installation")
+    return CheckResult(detail, "is the pipeline running?" if behind > BEHIND_S else None)
 
 
-def _prometheus(name: str, server: PrometheusSettings) -> Told:
+def _prometheus(name: str, server: PrometheusSettings) -> CheckResult:
     headers = {"authorization": f"Bearer {server.bearer_token}"} if server.bearer_token else {}
     url = f"{server.url.rstrip('/')}/api/v1/status/buildinfo"
     probed = http_probe.get(name, url, PROBE_S, headers)
@@ -144,35 +141,35 @@ def _prometheus(name: str, server: PrometheusSettings) -> Told:
     return _clocked(name, probed, f"version {version[:20]}")
 
 
-def _clocked(source: str, probed: http_probe.Probed, detail: str) -> Told:
+def _clocked(source: str, probed: http_probe.HttpProbe, detail: str) -> CheckResult:
     if probed.at is None:
-        return Told(detail)
+        return CheckResult(detail)
     clock = skewed(source, probed.at, time.time())
-    return Told(f"{detail}, clock {clock.detail.partition(': ')[2]}", clock.remedy)
+    return CheckResult(f"{detail}, clock {clock.detail.partition(': ')[2]}", clock.remedy)
 
 
-def _trino(settings: Settings) -> Told:
+def _trino(settings: Settings) -> CheckResult:
     if settings.trino is None:
-        return Told("not configured")
+        return CheckResult("not configured")
     engine = trino_engine(settings.trino, settings.meta.namespace, _embedded(settings))
-    return Told(f"version {engine.check()}, catalog {settings.trino.catalog}")
+    return CheckResult(f"version {engine.check()}, catalog {settings.trino.catalog}")
 
 
-def _inbox(settings: Settings) -> Told:
+def _inbox(settings: Settings) -> CheckResult:
     inbox = SqlInbox(settings.inbox_url)
     inbox.newest("run")
-    return Told(settings.inbox_url.partition(":")[0])
+    return CheckResult(settings.inbox_url.partition(":")[0])
 
 
-def _cache(folder: Path) -> Told:
-    folder.mkdir(parents=True, exist_ok=True)
+def _cache(folder: Path) -> CheckResult:
+    private_files.make_folder(folder)
     with tempfile.TemporaryFile(dir=folder) as probe:
         probe.write(b"x")
     free = shutil.disk_usage(folder).free // 2**20
-    return Told(f"{folder}, {free:,} MB free", "make room on that disk" if free < LEAST_FREE_MB else None)
+    return CheckResult(f"{folder}, {free:,} MB free", "make room on that disk" if free < LEAST_FREE_MB else None)
 
 
-def _port(settings: Settings) -> Told:
+def _port(settings: Settings) -> CheckResult:
     host, port = settings.server.host, settings.server.port
     wanted = DEFAULT_PORT if port is None else port
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
@@ -181,11 +178,11 @@ def _port(settings: Settings) -> Told:
             probe.bind((host, wanted))
         except OSError as error:
             if _limnograph_at(host, wanted):
-                return Told(f"Limnograph answers on {host}:{wanted}")
+                return CheckResult(f"Limnograph answers on {host}:{wanted}")
             if port is None:
-                return Told(f"{wanted} is taken; a free one will be", None)
+                return CheckResult(f"{wanted} is taken; a free one will be", None)
             raise EnvironmentFault(f"{host}:{wanted}: {error.strerror}") from error
-    return Told(f"{host}:{wanted} is free")
+    return CheckResult(f"{host}:{wanted} is free")
 
 
 def _limnograph_at(host: str, port: int) -> bool:

@@ -8,10 +8,10 @@ from functools import partial
 
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceRejected
-from limnograph.domain.series import RangeQuery
+from limnograph.domain.metrics.series import RangeQuery
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.doctor import Check, Told
-from limnograph.services.metrics import Metrics
+from limnograph.services.server.doctor import Check, CheckResult
+from limnograph.services.sources.metrics import Metrics
 from limnograph.settings import JobSettings, Settings
 from limnograph.wiring.cold import metrics_sources
 
@@ -27,11 +27,11 @@ def checks(settings: Settings) -> Iterator[Check]:
             yield Check(f"queries of {job.name}", partial(_told, settings, job, queries), remedy, required=False)
 
 
-def _told(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> Told:
+def _told(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> CheckResult:
     return asyncio.run(_asked(settings, job, queries))
 
 
-async def _asked(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> Told:
+async def _asked(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> CheckResult:
     """Raises SourceError: of a query that is refused, with its name."""
     sources, clock = metrics_sources(settings), SystemClock()
     metrics, at, found = Metrics(sources, clock), clock.now() // MICROS_PER_MS, []
@@ -45,4 +45,4 @@ async def _asked(settings: Settings, job: JobSettings, queries: Mapping[str, str
     finally:
         for source in sources:
             await source.aclose()
-    return Told(", ".join(found))
+    return CheckResult(", ".join(found))

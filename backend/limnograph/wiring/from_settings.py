@@ -1,36 +1,30 @@
-"""What settings make of the server and of its watcher: the real adapters behind the services."""
+"""What settings make of the server: the real adapters behind the services."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from limnograph.adapters.alertmanager import Alertmanager
 from limnograph.adapters.counters.file import CounterFile
-from limnograph.adapters.embedded.fresh import FreshEngine
-from limnograph.adapters.iceberg.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.ids import TableName
-from limnograph.services.jobs import ConfiguredJob
-from limnograph.services.live import Caps
-from limnograph.services.objectives import FreshnessObjectives
-from limnograph.services.watching import Watcher
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.services.server.live import Caps
+from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
-from limnograph.wiring.notified import Notified
-from limnograph.wiring.observe import SettingsLake
-from limnograph.wiring.server import Parts
+from limnograph.wiring.server import ServerServices
+from limnograph.wiring.watching import embedded_engine
 
 MB = 1_000_000
 
 
-def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
+def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
     """The real parts. Opens no connection yet."""
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
     engine, clock = embedded_engine(settings), SystemClock()
-    return Parts(
+    return ServerServices(
         engine,
         SqlInbox(settings.inbox_url),
         metrics_sources(settings),
@@ -70,19 +64,3 @@ def build(settings: Settings, config: Path, *, watch: bool) -> Parts:
 def _public(server: PrometheusSettings) -> str:
     """Where browsers find a server; an address with a password in it is told nobody."""
     return server.public_url or ("" if "@" in server.url else server.url)
-
-
-def watcher(settings: Settings, window: int, watched: Callable[[], Iterable[TableName]] = tuple) -> Watcher:
-    """What the watcher's own process runs. `window` microseconds; `watched`: tables to look at before others, beside
-    those that notifications name.
-    """
-    notified = Notified(SqlInbox(settings.inbox_url))
-    lake = SettingsLake(settings, "standing", first=lambda: {*watched(), *notified()})
-    return Watcher(lake, embedded_engine(settings), SystemClock(), window)
-
-
-def embedded_engine(settings: Settings) -> FreshEngine:
-    """The meta tables, read in this process."""
-    name = settings.meta_catalog
-    namespace = tuple(settings.meta.namespace.split("."))
-    return FreshEngine(lambda: open_catalog(name, settings.catalogs[name]), namespace)

@@ -7,60 +7,61 @@ from typing import NamedTuple
 
 import msgspec
 
-from limnograph.adapters.sandbox.board import Board
+from limnograph.adapters.sandbox.board import ProgressBoard
 from limnograph.adapters.sandbox.messages import (
-    Access,
     Extract,
     Group,
     Inspect,
-    Newest,
+    ManifestRequest,
+    NewestPointer,
     Outline,
     Question,
     Scan,
-    Unread,
-    Wanted,
+    StorageAccess,
+    UnreadFacts,
 )
 from limnograph.adapters.sandbox.serving import ToldStorage
 from limnograph.adapters.storage.allowed import Roots, TableStorage, table_folder
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.adapters.storage.places import PathMap, place_of
-from limnograph.adapters.storage.scan import Scanned, scan
+from limnograph.adapters.storage.pointers import PointerRule, pointer_rule, warehouse_of
+from limnograph.adapters.storage.scan import ScannedFolder, scan
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import InvalidInput, MetadataError
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import normalise_location
-from limnograph.domain.manifests import CacheRow, ManifestWork
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.manifests import CacheRow, ManifestWork
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extract import extract, facts_of, to_entries
-from limnograph.services.inspect import inspect
+from limnograph.services.extraction.extract import extract, facts_of, to_entries
+from limnograph.services.extraction.inspect import inspect
 from limnograph.wiring.formats import FORMATS, Format, format_of, table_of
+from limnograph.wiring.no_table import no_table
 
 FACTS_A_PART = 200
-_LOOKED_FOR = (
-    "it has no files in _delta_log (Delta), .hoodie (Hudi) or metadata (Iceberg); "
-    "name the table's folder or one of its metadata files"
-)
 
 
-class Table(NamedTuple):
+class ParsedTable(NamedTuple):
     """One table as far as it may be read. `allowed` says how far, `storage` tells the board too."""
 
     allowed: TableStorage
     storage: Storage
 
 
-class Parsing:
+class TableParser:
     """Answers of one access to storage. `formats` by name."""
 
-    def __init__(self, access: Access, board: Board, formats: Mapping[str, Callable[[], Format]] = FORMATS) -> None:
+    def __init__(
+        self, access: StorageAccess, board: ProgressBoard, formats: Mapping[str, Callable[[], Format]] = FORMATS
+    ) -> None:
         self._access, self._board, self._formats = access, board, formats
         self._path_map = PathMap(access.path_map)
         self._files: dict[str, FileStorage] = {}
         self._loaded: dict[str, Format] = {}
+        self._rules: dict[str, PointerRule] = {}
 
     def answer(self, question: Question) -> Iterator[object]:
         """Parts of the answer. Raises LimnographError, and whatever a reader does."""
@@ -70,13 +71,13 @@ class Parsing:
             case Extract(due=due):
                 facts = extract(due, self._reader(due), SystemClock())
                 yield from (facts[at : at + FACTS_A_PART] for at in range(0, len(facts), FACTS_A_PART))
-            case Wanted(due=due):
+            case ManifestRequest(due=due):
                 yield self._wanted(due)
             case Group(due=due, work=work):
                 yield self._group(due, work)
-            case Unread(due=due, code=code):
+            case UnreadFacts(due=due, code=code):
                 yield self._unread(due, code)
-            case Newest(format=table_format, location=location):
+            case NewestPointer(format=table_format, location=location):
                 yield self._format(table_format).newest(location, self._table("", location).storage)
             case Scan():
                 yield self._scanned(question)
@@ -84,17 +85,17 @@ class Parsing:
                 yield self._inspected(table_format, location)
 
     def _outline(self, question: Outline) -> TableMetadata:
-        home = question.home
-        table = self._table(question.catalog, table_folder(home.pointer if home else question.location))
+        home, read = question.home, self._format(question.format)
+        table = self._of_catalog(question.catalog, home.pointer if home else question.location)
         if home:
             table.allowed.claim(home.location, home.properties)
-        reader = self._format(question.format).reader(table.storage, self._access)
+        reader = read.reader(table.storage, self._access)
         return outline_of(reader.metadata(question.location))
 
     def _wanted(self, due: DueTable) -> ManifestWork:
-        from limnograph.adapters.iceberg.cache import shared_cache
         from limnograph.adapters.iceberg.groups import unread
         from limnograph.adapters.iceberg.reader import IcebergReader
+        from limnograph.adapters.iceberg.sums.cache import shared_cache
 
         table, cache = self._believed(due), shared_cache(self._access.cache_dir)
         reader = IcebergReader(table.storage, cache)
@@ -106,20 +107,20 @@ class Parsing:
 
         return list(read_group(self._believed(due).storage, work))
 
-    def _believed(self, due: DueTable) -> Table:
+    def _believed(self, due: DueTable) -> ParsedTable:
         """The table, with the places that its metadata claims."""
-        table = self._table(due.catalog, table_folder(due.metadata_location))
-        _Believing(self._format(due.format).reader(table.storage, self._access), table.allowed).metadata(
+        table = self._of_catalog(due.catalog, due.metadata_location)
+        _ClaimingReader(self._format(due.format).reader(table.storage, self._access), table.allowed).metadata(
             due.metadata_location
         )
         return table
 
     def _unread(self, due: DueTable, code: str) -> list[SnapshotFact]:
         known = self._reader(due).metadata(due.metadata_location)
-        facts = facts_of(known, due, _Unread(known, code), SystemClock())
+        facts = facts_of(known, due, _UnreadReader(known, code), SystemClock())
         return [msgspec.structs.replace(fact, status="unreadable") for fact in facts]
 
-    def _scanned(self, question: Scan) -> Scanned:
+    def _scanned(self, question: Scan) -> ScannedFolder:
         name, properties = self._properties("", question.location)
         files = self._files.setdefault(name, FileStorage(properties))
         root = place_of(self._path_map.resolve(question.location))
@@ -130,28 +131,41 @@ class Parsing:
         table = self._table("", folder)
         kind = table_format or format_of(location, folder, table.storage)
         if kind is None:
-            raise InvalidInput("LOCATION", f"{location} is no table: {_LOOKED_FOR}")
+            raise no_table(location, folder, table.allowed)
         read = self._format(kind)
         try:
             pointer = read.newest(location, table.storage)
         except InvalidInput as error:
-            other = format_of(location, folder, table.storage)
+            other = format_of(folder, folder, table.storage)
             if other in {None, kind}:
-                raise
+                raise no_table(location, folder, table.allowed, error.detail.partition(": ")[2]) from error
             raise InvalidInput("--format", f"{location} is a table of format {other}, not {kind}") from error
-        return inspect(pointer, _Believing(read.reader(table.storage, self._access), table.allowed), kind)
+        return inspect(pointer, _ClaimingReader(read.reader(table.storage, self._access), table.allowed), kind)
 
     def _reader(self, due: DueTable) -> TableReader:
-        table = self._table(due.catalog, table_folder(due.metadata_location))
-        return _Believing(self._format(due.format).reader(table.storage, self._access), table.allowed)
+        table = self._of_catalog(due.catalog, due.metadata_location)
+        return _ClaimingReader(self._format(due.format).reader(table.storage, self._access), table.allowed)
 
-    def _table(self, catalog: str, folder: str) -> Table:
+    def _of_catalog(self, catalog: str, pointer: str) -> ParsedTable:
+        """The table that a catalog points to. Raises MetadataError: location_refused. What has no catalog was named by
+        whoever wrote the settings or the command.
+        """
+        if catalog in self._access.catalogs:
+            if catalog not in self._rules:
+                access = self._access
+                properties = access.catalogs[catalog]
+                rule = pointer_rule(catalog, properties, access.roots, access.confining, self._path_map)
+                self._rules[catalog] = rule
+            self._rules[catalog].check(pointer)
+        return self._table(catalog, table_folder(pointer))
+
+    def _table(self, catalog: str, folder: str) -> ParsedTable:
         name, properties = self._properties(catalog, folder)
         if name not in self._files:
             self._files[name] = FileStorage(properties)
-        roots = Roots((*self._access.roots, properties.get("warehouse", "")), self._path_map)
+        roots = Roots((*self._access.roots, warehouse_of(properties) or ""), self._path_map)
         allowed = TableStorage(self._files[name], roots, folder)
-        return Table(allowed, ToldStorage(allowed, self._board))
+        return ParsedTable(allowed, ToldStorage(allowed, self._board))
 
     def _properties(self, catalog: str, folder: str) -> tuple[str, dict[str, str]]:
         """Properties of a catalog, else of the store of a table without one, and a name for them."""
@@ -172,7 +186,7 @@ class Parsing:
         return self._loaded[name]
 
 
-class _Believing:
+class _ClaimingReader:
     """Reader whose storage allows, from then on, what the metadata claims as the table's places."""
 
     def __init__(self, reader: TableReader, allowed: TableStorage) -> None:
@@ -187,7 +201,7 @@ class _Believing:
         return self._reader.read(metadata, snapshot, want)
 
 
-class _Unread:
+class _UnreadReader:
     """Reader of what is not to be read again: every snapshot has one problem."""
 
     def __init__(self, known: TableMetadata, code: str) -> None:

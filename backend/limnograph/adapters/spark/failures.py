@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from limnograph.domain.errors import LimnographError, SourceUnavailable
 
 _T = TypeVar("_T")
+_CAUSED = "Caused by: "
+_PACKAGE = re.compile(r"^(?:[a-z_][\w$]*\.)+([A-Z][\w$.]*)(?=:|$)")
+"""Of a Java class at the beginning of a message."""
 _FULL = ("No space left on device", "disk is full", "Disk quota exceeded")
 
 
@@ -38,5 +42,28 @@ def placed(reason: str, place: Callable[[], str]) -> str:
 
 
 def first_line(text: str) -> str:
-    """At most 300 letters of it."""
-    return (text.strip() or "no reason given").splitlines()[0][:300]
+    """What a person reads of an engine's long story, at most 300 letters: the innermost cause of a Java trace, or the
+    last line of a Python trace inside it, else the first line.
+    """
+    lines = text.strip().splitlines() or ["no reason given"]
+    python = _last_of_python(lines)
+    causes = [line.strip().removeprefix(_CAUSED) for line in lines if line.strip().startswith(_CAUSED)]
+    first = lines[0]
+    if python is not None:
+        first = python
+    elif causes:
+        first = causes[-1]
+    elif first.startswith("An error occurred while calling") and len(lines) > 1:
+        first = lines[1].removeprefix(": ")
+    return _PACKAGE.sub(r"\1", first)[:300]
+
+
+def _last_of_python(lines: Sequence[str]) -> str | None:
+    """The error at the end of the last Python trace in a text."""
+    begins = [place for place, line in enumerate(lines) if line.rstrip().endswith("Traceback (most recent call last):")]
+    if not begins:
+        return None
+    for line in lines[begins[-1] + 1 :]:
+        if line.strip() and not line.startswith((" ", "\t")):
+            return line.strip()
+    return None

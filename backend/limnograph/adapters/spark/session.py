@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from limnograph.adapters.spark.catalogs import spark_catalog
+from limnograph.adapters.spark.jars import JARS_ENV, ensure_jars, find_jars
 from limnograph.adapters.spark.java import java_home
 from limnograph.domain.errors import EnvironmentFault
 from limnograph.domain.secrecy import is_secret
@@ -17,7 +19,7 @@ from limnograph.domain.secrecy import is_secret
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JARS_ENV = "LIMNOGRAPH_JARS"
+__all__ = ["JARS_ENV", "find_jars", "start_session"]
 SECRETS = (
     "(?i)secret|password|passwd|token|(access|account|api)[.-]?key|credential|authorization|connection-string"
     "|[.]header[.]|sas[._-]|://[^/@ ]*:[^/ ]*@"
@@ -28,6 +30,8 @@ no password inside a URL.
 CATALOGS = "spark.sql.catalog."
 JARS_GIVEN = {"spark.jars", "spark.jars.packages"}
 GATEWAY_ENV = "PYSPARK_GATEWAY_PORT"
+JVM_OPTIONS = "spark.driver.extraJavaOptions"
+_LOG4J = "-Dlog4j2.configurationFile"
 DRIVER_JVM = (
     "-XX:+UseSerialGC -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=20000"
     " -XX:Tier4CompileThreshold=300000 -XX:Tier4BackEdgeThreshold=800000"
@@ -35,6 +39,7 @@ DRIVER_JVM = (
 """Collects a heap of 1 GB with one thread, and optimises only what runs twenty times as often as the JVM's own default
 asks for: planning runs much code a few times. A first pass took 30 s of CPU with it, 40 s without.
 """
+_log = logging.getLogger("limnograph.setup")
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 
@@ -45,9 +50,12 @@ def start_session(
     jars: str = "",
     conf: Mapping[str, str] | None = None,
     app_name: str = "limnograph",
+    log: Path | None = None,
 ) -> SparkSession:
     """A session with every catalog under its own name. Entries of `conf` win over those of spark-submit, which win
-    over ours and over `master`. Raises EnvironmentFault: Java, pyspark or jars are missing.
+    over ours and over `master`. Jars that are missing are fetched first. What the driver logs goes to the file `log`,
+    else its errors to stderr; under spark-submit where that says. Raises EnvironmentFault: Java or pyspark is missing,
+    or the jars cannot be fetched.
     """
     try:
         from pyspark import SparkConf, SparkContext
@@ -58,8 +66,12 @@ def start_session(
     submitted = _submitted()
     if submitted is None:
         prepare_environment(master, given.get("spark.pyspark.python", ""))
+        if not given.keys() & JARS_GIVEN:
+            ensure_jars(jars, given, lambda line: _log.info("%s", line))
     else:
         master = submitted.get("spark.master", master)
+    if log is not None and submitted is None:
+        given |= _logging_to(log, given.get(JVM_OPTIONS, DRIVER_JVM))
     shown, hidden = parted({**_conf(catalogs, master, jars, {**(submitted or {}), **given}), **given})
     conf_of_spark = SparkConf().setAll(list(shown.items())).setMaster(master).setAppName(app_name)
     context = SparkContext.getOrCreate(conf_of_spark)
@@ -70,8 +82,17 @@ def start_session(
     for key, value in {**shown, **hidden}.items():
         builder = builder.config(key, value)
     session: SparkSession = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    if log is None or submitted is not None:
+        session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _logging_to(file: Path, options: str) -> dict[str, str]:
+    """The driver's JVM with its log in a file, unless its options name a configuration of log4j themselves."""
+    if _LOG4J in options:
+        return {}
+    ours = Path(__file__).with_name("log4j2.properties")
+    return {JVM_OPTIONS: f'{options} "{_LOG4J}={ours.as_uri()}" "-Dlimnograph.log={file.absolute()}"'}
 
 
 def parted(conf: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -110,24 +131,12 @@ def on_this_machine(master: str) -> bool:
     return master.startswith(("local", "spark://127.", "spark://localhost:", "spark://[::1]:"))
 
 
-def find_jars(given: str = "") -> list[Path]:
-    """Jars of the folder that settings or LIMNOGRAPH_JARS name, else of `.tools/jars` above here or the source."""
-    named = given or os.environ.get(JARS_ENV, "")
-    above = (*Path.cwd().parents, *Path(__file__).resolve().parents)
-    folders = [Path(named)] if named else [place / ".tools" / "jars" for place in (Path.cwd(), *above)]
-    for folder in folders:
-        if found := sorted(folder.glob("*.jar")):
-            return [jar.resolve() for jar in found]
-    place = f"{named} holds none" if named else "there is no .tools/jars"
-    raise EnvironmentFault(f"Spark's Iceberg jars are missing: {place}; run `make setup` or set {JARS_ENV}")
-
-
 def _conf(
     catalogs: Mapping[str, Mapping[str, str]], master: str, jars: str, given: Mapping[str, str]
 ) -> dict[str, str]:
     conf = {
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": DRIVER_JVM,
+        JVM_OPTIONS: DRIVER_JVM,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.extensions": EXTENSIONS,

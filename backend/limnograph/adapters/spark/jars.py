@@ -1,0 +1,191 @@
+"""The jars that Spark needs beside its own: which ones, by which checksums, where they lie, and how they get there.
+
+One implementation for `limnograph setup`, the first start of the pipeline and the Makefile. A file has its final name
+only after its checksum was right, so what was cut off is never used, and two setups at once disturb nobody.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from limnograph.adapters.spark import ivy
+from limnograph.domain.errors import EnvironmentFault
+
+JARS_ENV = "LIMNOGRAPH_JARS"
+_HERE = Path(__file__).resolve().parent
+_STALE = ".setup-"
+Say = Callable[[str], None]
+
+
+class Jars(NamedTuple):
+    """Coordinates of jars, what they weigh together, and the file with their checksums."""
+
+    coordinates: tuple[str, ...]
+    megabytes: int
+    lock: Path
+
+    @property
+    def checksums(self) -> dict[str, str]:
+        """SHA-256 by file name."""
+        lines = self.lock.read_text().splitlines()
+        return {name: digest for digest, name in (line.split() for line in lines)}
+
+
+USUAL = Jars(
+    (
+        "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+        "org.xerial:sqlite-jdbc:3.50.3.0",
+        "org.postgresql:postgresql:42.7.8",
+    ),
+    63,
+    _HERE / "jars.lock",
+)
+S3 = Jars(("org.apache.iceberg:iceberg-aws-bundle:1.11.0",), 61, _HERE / "jars-s3.lock")
+"""What meta tables on S3 need beside the usual ones."""
+
+
+def checkout() -> Path | None:
+    """Root of the source tree that this runs from; None in an installed package."""
+    root = _HERE.parents[3]
+    return root if (root / "Makefile").is_file() and (root / "backend" / "limnograph").is_dir() else None
+
+
+def remedy(folder: str = "") -> str:
+    """The command that fetches what is missing, into a folder that somebody named."""
+    if checkout():
+        return "make setup"
+    return f"limnograph setup --into {folder}" if folder else "limnograph setup"
+
+
+def cache_folder(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
+    """The user's own folder of jars: below XDG_CACHE_HOME, else where the system keeps caches."""
+    home = Path(env.get("HOME") or Path.home())
+    usual = home / "Library" / "Caches" if platform == "darwin" else home / ".cache"
+    given = env.get("XDG_CACHE_HOME", "")
+    return (Path(given) if Path(given).is_absolute() else usual) / "limnograph" / "jars"
+
+
+def own_folder() -> Path:
+    """Where `limnograph setup` puts them: LIMNOGRAPH_JARS, `.tools/jars` of a checkout, else the user's cache."""
+    if named := os.environ.get(JARS_ENV):
+        return Path(named)
+    root = checkout()
+    return root / ".tools" / "jars" if root else cache_folder()
+
+
+def find_jars(given: str = "") -> list[Path]:
+    """Jars of the folder that settings or LIMNOGRAPH_JARS name, else of `.tools/jars` above here or the source, else of
+    the user's cache, where their checksums are compared. Raises EnvironmentFault.
+    """
+    named = given or os.environ.get(JARS_ENV, "")
+    above = (*Path.cwd().parents, *Path(__file__).resolve().parents)
+    folders = [Path(named)] if named else [place / ".tools" / "jars" for place in (Path.cwd(), *above)]
+    for folder in folders:
+        if found := sorted(folder.glob("*.jar")):
+            return [jar.resolve() for jar in found]
+    cache = cache_folder()
+    if not named and not missing(cache, USUAL):
+        return [(cache / name).resolve() for name in sorted(USUAL.checksums)]
+    place = f"{named} holds none" if named else f"neither .tools/jars nor {cache} has them"
+    raise EnvironmentFault(f"Spark's Iceberg jars are missing: {place}; run `{remedy(named)}` or set {JARS_ENV}")
+
+
+def ensure_jars(given: str, conf: Mapping[str, str], say: Say) -> None:
+    """Download what `find_jars` would not find, unless a folder is named: that one is somebody else's. Raises
+    EnvironmentFault.
+    """
+    with suppress(EnvironmentFault):
+        find_jars(given)
+        return
+    if given or os.environ.get(JARS_ENV):
+        find_jars(given)
+    say("Spark's Iceberg jars are missing: they are fetched once")
+    install(USUAL, own_folder(), ivy.resolver(USUAL.coordinates, conf, say, USUAL.megabytes), say)
+
+
+def missing(folder: Path, jars: Jars) -> list[str]:
+    """Names of jars that are not there or have another checksum."""
+    return [name for name, digest in jars.checksums.items() if sha256(folder / name) != digest]
+
+
+def install(jars: Jars, folder: Path, resolve: Callable[[Path], dict[str, Path]], say: Say) -> None:
+    """Have a folder hold the jars with their checksums. `resolve` finds them, by name; it may put them into the folder
+    that it is given. Raises EnvironmentFault; what was right before is there afterwards.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder, say):
+            wanted = missing(folder, jars)
+            if wanted:
+                say(f"{len(wanted)} jars, about {jars.megabytes} MB, into {folder}: {', '.join(sorted(wanted))}")
+                _fill(folder, wanted, jars, resolve)
+    except OSError as error:
+        where = f"cannot write jars into {folder}: {error.strerror or error}"
+        raise EnvironmentFault(f"{where}; name another folder: --into, {JARS_ENV} or XDG_CACHE_HOME") from error
+    say(f"{len(jars.checksums)} jars in {folder}, checksums right")
+
+
+def in_folder(folder: Path, jars: Jars) -> Callable[[Path], dict[str, Path]]:
+    """Resolves to files that somebody has put into a folder, by Maven's or Ivy's names."""
+    return lambda _work: {
+        name: file for name in jars.checksums for file in (*folder.glob(f"*_{name}"), folder / name) if file.is_file()
+    }
+
+
+def sha256(file: Path) -> str:
+    """Hex digits; empty when there is no such file."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return ""
+
+
+def _fill(folder: Path, wanted: list[str], jars: Jars, resolve: Callable[[Path], dict[str, Path]]) -> None:
+    for left in folder.glob(f"{_STALE}*"):
+        shutil.rmtree(left, ignore_errors=True)  # of a setup that was killed: nobody else is at work here
+    with tempfile.TemporaryDirectory(prefix=_STALE, dir=folder) as work:
+        found = resolve(Path(work))
+        for name in wanted:
+            if name not in found:
+                raise EnvironmentFault(f"{name} was not found; {len(found)} of {len(jars.checksums)} jars were")
+            copy = Path(work) / f"{name}.checked"
+            shutil.copyfile(found[name], copy)
+            if sha256(copy) != jars.checksums[name]:
+                raise EnvironmentFault(
+                    f"{found[name].name} is not the file that this version was made with: its SHA-256 is"
+                    f" {sha256(copy)}, not {jars.checksums[name]}; nothing was installed of it"
+                )
+            copy.replace(folder / name)
+
+
+@contextmanager
+def _alone(folder: Path, say: Say) -> Iterator[None]:
+    """One setup at a time; the lock ends with its process."""
+    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        waits = False
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not waits:
+                    say(f"another setup fills {folder}; waiting for it")
+                waits = True
+                time.sleep(0.2)
+            except OSError:
+                break  # a file system without locks: files are still replaced as a whole
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,73 @@
+"""The line of a TOML file on which a key stands, for errors. Only as exact as it can be without a parser of its own."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+_QUOTES = ('"""', "'''")
+
+
+def line_of(text: str, field: str) -> int | None:
+    """Line, from 1, of the key `jobs[1].reads[0]`, else that of the nearest table or key around it; None: nowhere."""
+    wanted = _plain(field)
+    best: tuple[int, int] | None = None
+    for number, path in _keys(text):
+        inside = wanted == path or wanted.startswith((f"{path}.", f"{path}["))
+        if path and inside and (best is None or len(path) > best[0]):
+            best = len(path), number
+    return best[1] if best else None
+
+
+def _keys(text: str) -> list[tuple[int, str]]:
+    """Lines with the dotted path of the key or table that begins on them."""
+    found: list[tuple[int, str]] = []
+    counts: dict[str, int] = {}
+    table, quoted = "", ""
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.strip()
+        if quoted:
+            quoted = "" if quoted in bare else quoted
+            continue
+        if match := re.match(r"(\[\[?)(.+?)\]\]?\s*(#.*)?$", bare):
+            table = _header(match[2], counts, many=match[1] == "[[")
+            found.append((number, table))
+        elif match := re.match(r"""((?:[\w-]+|"[^"]*"|'[^']*'|[ \t]*\.[ \t]*)+?)\s*=(.*)$""", bare):
+            key = _path(match[1])
+            found.append((number, ".".join(filter(None, (table, key.removesuffix("_file"))))))
+            quoted = next((mark for mark in _QUOTES if match[2].count(mark) % 2), "")
+    return found
+
+
+def _header(name: str, counts: dict[str, int], *, many: bool) -> str:
+    """Path of a table; those of an array are counted."""
+    path = ""
+    for level in _levels(name):
+        path = f"{path}.{level}" if path else level
+        last = path.count(".") == len(_levels(name)) - 1
+        if many and last:
+            counts[path] = counts.get(path, -1) + 1
+        if path in counts:
+            path = f"{path}[{counts[path]}]"
+    return path
+
+
+def _levels(name: str) -> list[str]:
+    try:
+        found: Any = tomllib.loads(f"{name} = 0")
+    except tomllib.TOMLDecodeError:
+        return [name]
+    levels = []
+    while isinstance(found, dict):
+        ((level, found),) = found.items()
+        levels.append(level)
+    return levels
+
+
+def _path(name: str) -> str:
+    return ".".join(_levels(name))
+
+
+def _plain(field: str) -> str:
+    return field.removesuffix("_file")

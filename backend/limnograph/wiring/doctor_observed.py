@@ -1,0 +1,147 @@
+"""The checks of `limnograph doctor` on what is observed: catalogs, folders, and patterns that match nothing."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from limnograph.adapters.iceberg.catalogs.catalog import observed_catalog
+from limnograph.adapters.sandbox.tables import SandboxTables
+from limnograph.domain.errors import LimnographError, SourceUnavailable
+from limnograph.domain.ids import matches
+from limnograph.ports.catalog import CatalogNames
+from limnograph.services.server.doctor import Check, CheckResult
+from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings
+from limnograph.wiring.observe import Observes, access_of
+from limnograph.wiring.paths import PathCatalog, path_name
+
+_ALL = "**"
+_SHOWN = 5
+
+
+class ListedNames:
+    """Names of each catalog, listed once for all checks."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._tables = SandboxTables(access_of(settings))
+        self._locks = {name: threading.Lock() for name in (*settings.catalogs, FILES)}
+        self._found: dict[str, CatalogNames | LimnographError] = {}
+
+    def names(self, catalog: str) -> CatalogNames:
+        """Tables of one catalog. Raises what listing it raises, each time."""
+        with self._locks[catalog]:
+            if catalog not in self._found:
+                try:
+                    self._found[catalog] = self._listed(catalog)
+                except LimnographError as error:
+                    self._found[catalog] = error
+            found = self._found[catalog]
+        if isinstance(found, LimnographError):
+            raise found.with_traceback(None)
+        return found
+
+    def _listed(self, catalog: str) -> CatalogNames:
+        if catalog == FILES:
+            return PathCatalog(self._settings.observe, self._tables).names()
+        return observed_catalog(catalog, self._settings.catalogs[catalog]).names()
+
+    def newest(self, path: PathSettings) -> str:
+        """Where the newest metadata of a table without a catalog lies. Raises LimnographError."""
+        return self._tables.newest(path.format, path.location)
+
+
+def checks(settings: Settings, listed: ListedNames) -> Iterator[Check]:
+    """One for each warehouse and path, and one for all patterns."""
+    for i, warehouse in enumerate(settings.observe.warehouses):
+        remedy = f"fix observe.warehouses[{i}].location"
+        yield Check(f"warehouse {warehouse.name}", partial(_warehouse, listed, warehouse, remedy), remedy)
+    for i, path in enumerate(settings.observe.paths):
+        remedy = f"fix observe.paths[{i}]: location, or format"
+        yield Check(f"table {path_name(path)}", partial(_path, listed, path), remedy)
+    yield Check("observed tables", partial(_observed, settings, listed), "see the catalogs", required=False)
+
+
+def catalog(settings: Settings, listed: ListedNames, name: str) -> CheckResult:
+    """How many tables a catalog has. One that the pipeline will create for its own tables may be missing yet."""
+    others = len(settings.catalogs) > 1 or settings.observe.paths or settings.observe.warehouses
+    try:
+        found = listed.names(name)
+    except SourceUnavailable as error:
+        if name == settings.meta_catalog and others and "; check catalogs." in error.detail:
+            return CheckResult(
+                error.detail, "run `limnograph pipeline --once`: it creates the catalog of its own tables"
+            )
+        raise
+    if found.troubles:
+        raise SourceUnavailable(f"catalog {name}", f"{len(found.tables)} tables, but {found.troubles[0]}")
+    return CheckResult(f"{len(found.tables)} tables")
+
+
+def _warehouse(listed: ListedNames, warehouse: WarehouseSettings, remedy: str) -> CheckResult:
+    found = listed.names(FILES)
+    trouble = next((text for text in found.troubles if text.startswith(f"warehouse {warehouse.name}: ")), None)
+    if trouble is not None:
+        raise SourceUnavailable(f"warehouse {warehouse.name}", trouble.partition(": ")[2])
+    inside = [name for name in found.tables if matches(f"{warehouse.name}.{_ALL}", str(name))]
+    if not inside:
+        formats = " or ".join(kind.capitalize() for kind in warehouse.formats)
+        return CheckResult(f"no {formats} table lies below {warehouse.location}", remedy)
+    return CheckResult(f"{len(inside)} tables below {warehouse.location}")
+
+
+def _path(listed: ListedNames, path: PathSettings) -> CheckResult:
+    return CheckResult(f"{path.format}, newest metadata {listed.newest(path)}")
+
+
+def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
+    """How many tables are observed, and which patterns match none of those that are listed."""
+    names: list[str] = []
+    silent: list[str] = []
+    observes, count = Observes(settings), 0
+    for each in (*settings.catalogs, *([FILES] if settings.observe.paths or settings.observe.warehouses else [])):
+        try:
+            found = listed.names(each)
+        except LimnographError:
+            silent.append(each)
+            continue
+        silent += [each] if found.troubles else []
+        names += [str(name) for name in found.tables]
+        count += sum(observes.about(name)[1] for name in found.tables)
+    detail = f"{count} of {len(names)} listed tables"
+    if silent:
+        return CheckResult(f"{detail}; {', '.join(silent)} did not list all tables, so patterns were not checked")
+    barren = [f"{key} {pattern!r}" for key, pattern in _patterns(settings) if not _any(pattern, names)]
+    if not barren:
+        return CheckResult(detail, None if count else "set observe.include to patterns such as lake.sales.**")
+    more = f" and {len(barren) - _SHOWN} more" if len(barren) > _SHOWN else ""
+    return CheckResult(f"{detail}; no table matches {', '.join(barren[:_SHOWN])}{more}", _meant(barren, names))
+
+
+def _patterns(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Every pattern of the settings with its key."""
+    for key in ("include", "exclude"):
+        for i, pattern in enumerate(getattr(settings.observe, key)):
+            if pattern != _ALL:
+                yield f"observe.{key}[{i}]", pattern
+    for i, objective in enumerate(settings.objectives):
+        if objective.tables != _ALL:
+            yield f"objectives[{i}].tables", objective.tables
+    for i, job in enumerate(settings.jobs):
+        yield from ((f"jobs[{i}].reads[{k}]", pattern) for k, pattern in enumerate(job.reads))
+        yield from ((f"jobs[{i}].writes[{k}]", pattern) for k, pattern in enumerate(job.writes))
+
+
+def _any(pattern: str, names: Sequence[str]) -> bool:
+    return any(matches(pattern, name) for name in names)
+
+
+def _meant(barren: Sequence[str], names: Sequence[str]) -> str:
+    """What to write: the nearest beginnings that there are."""
+    begins = sorted({".".join(name.removeprefix(f"{FILES}.").split(".")[:2]) for name in names})
+    patterns = [text.partition(" ")[2].strip("'") for text in barren[:_SHOWN]]
+    near = {found for pattern in patterns for found in difflib.get_close_matches(pattern.rstrip(".*"), begins, n=1)}
+    shown = sorted(near) or begins[:_SHOWN]
+    return f"fix it; tables are named {', '.join(f'{begin}.…' for begin in shown)}" if shown else "there are no tables"
