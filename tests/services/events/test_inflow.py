@@ -14,10 +14,10 @@ from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.services.inbox import TARGETS
-from limnograph.services.inflow import Inflow
-from limnograph.services.naming import Known, Naming
-from limnograph.services.runs import Runs
+from limnograph.services.events.intake import EventIntake
+from limnograph.services.events.naming import KnownTable, TableResolver
+from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.pipeline.drain import TARGETS
 from pushed_bodies import CATALOGS, CLOUD, COMMIT, COMPLETE, METADATA, ROW, SCAN, START, s3
 from serving_kit import FixedClock
 
@@ -36,9 +36,9 @@ class World:
 
     def __init__(self) -> None:
         self.inbox, self.woken = MemoryInbox(), 0
-        known = [Known(TableName("lake", "sales", "orders"), METADATA)]
-        self.runs = Runs(self.inbox, MemoryEngine(), FixedClock())
-        self.inflow = Inflow(self.runs, Naming(CATALOGS, lambda: known), FixedClock(), self.wake)
+        known = [KnownTable(TableName("lake", "sales", "orders"), METADATA)]
+        self.runs = RunRegistry(self.inbox, MemoryEngine(), FixedClock())
+        self.inflow = EventIntake(self.runs, TableResolver(CATALOGS, lambda: known), FixedClock(), self.wake)
 
     def wake(self) -> None:
         self.woken += 1
@@ -87,7 +87,7 @@ WORLD = World()
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(kind=st.sampled_from(KINDS), body=mutated() | JSON | st.binary(max_size=40))
 def test_whatever_is_sent_is_taken_or_named_and_can_be_a_row(kind: str, body: Any) -> None:
-    from limnograph.adapters.iceberg.schema import arrow_table
+    from limnograph.adapters.meta.schema import arrow_table
 
     assert asyncio.run(WORLD.push(kind, body))
     for waiting in WORLD.inbox.waiting(TARGETS, 99):

@@ -5,10 +5,10 @@ import asyncio
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
-from limnograph.api.exposition import Exposition
-from limnograph.api.served_metrics import ServedMetrics
-from limnograph.domain.events import ReportFact
-from limnograph.services.reported_commits import ReportedCommits
+from limnograph.api.metrics.exposition import Exposition
+from limnograph.api.metrics.served_metrics import ServedMetrics
+from limnograph.domain.facts.events import ReportFact
+from limnograph.services.events.reported_commits import ReportedCommits
 from pushed_bodies import knowing
 
 

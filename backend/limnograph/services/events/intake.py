@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
-from limnograph.domain.client_reports import ReportIn
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.notices import Notice
-from limnograph.domain.openlineage import RunEvent, Static
+from limnograph.domain.inbound.client_reports import ReportIn
+from limnograph.domain.inbound.notices import Notice
+from limnograph.domain.inbound.openlineage import RunEvent, Static
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import InboxItem, item_key
-from limnograph.services import notifications
-from limnograph.services.bodies import parse
-from limnograph.services.lineage import told_by_event
-from limnograph.services.naming import Naming
-from limnograph.services.reported_commits import ReportedCommits
-from limnograph.services.reports import told_by_report
-from limnograph.services.runs import Runs, items_of
-from limnograph.services.told import Taken, Told
+from limnograph.services.events import notifications
+from limnograph.services.events.bodies import apart, parse
+from limnograph.services.events.lineage import told_by_event
+from limnograph.services.events.naming import TableResolver
+from limnograph.services.events.received import Acknowledgement, ReceivedEvents
+from limnograph.services.events.reported_commits import ReportedCommits
+from limnograph.services.events.reports import told_by_report
+from limnograph.services.jobs.runs import RunRegistry, items_of
 
 
-class Inflow:
-    """Every method is durable before it returns. Raises InvalidInput naming the field, SourceError."""
+class EventIntake:
+    """Every method is durable before it returns. Raises InvalidInput naming the field, SourceError. Immutable after
+    construction.
+    """
 
     def __init__(
         self,
-        runs: Runs,
-        naming: Naming,
+        runs: RunRegistry,
+        naming: TableResolver,
         clock: Clock,
         wake: Callable[[], None],
         reported: ReportedCommits | None = None,
@@ -36,56 +39,69 @@ class Inflow:
         self._runs, self._naming, self._clock, self._wake = runs, naming, clock, wake
         self._reported = reported or ReportedCommits()
 
-    async def lineage(self, body: bytes) -> Taken:
+    async def lineage(self, body: bytes) -> Acknowledgement:
         """An OpenLineage event. Those of jobs and datasets alone are valid and say nothing about runs."""
+        return await self._take(body, self._lineage)
+
+    def _lineage(self, body: bytes) -> ReceivedEvents:
         try:
             event = parse(body, RunEvent)
         except InvalidInput as error:
             if not _is_static(body):
                 raise error from None
-            return Taken(0, 0)
-        return await self._take(told_by_event(event, self._naming, self._clock.now()))
+            return ReceivedEvents()
+        return told_by_event(event, self._naming, self._clock.now())
 
-    async def report(self, body: bytes) -> Taken:
+    async def report(self, body: bytes) -> Acknowledgement:
         """An Iceberg metrics report whose table is the one that it names."""
-        report = parse(body, ReportIn)
-        levels = report.table_name.split(".")
-        name = self._naming.by_levels(levels)
-        return await self._take(told_by_report(report, name, self._clock.now(), "iceberg-report"))
+        return await self._take(body, self._report)
 
-    async def rest_report(self, body: bytes, prefix: str | None, levels: Sequence[str]) -> Taken:
+    def _report(self, body: bytes) -> ReceivedEvents:
+        report = parse(body, ReportIn)
+        name = self._naming.by_levels(report.table_name.split("."))
+        return told_by_report(report, name, self._clock.now(), "iceberg-report")
+
+    async def rest_report(self, body: bytes, prefix: str | None, levels: Sequence[str]) -> Acknowledgement:
         """An Iceberg metrics report as a REST catalog gets it: the table is that of the URL."""
+        return await self._take(body, partial(self._rest_report, prefix, levels))
+
+    def _rest_report(self, prefix: str | None, levels: Sequence[str], body: bytes) -> ReceivedEvents:
         report = parse(body, ReportIn)
         name = self._naming.by_rest(prefix, levels)
-        spoken = (prefix or "", *levels)
-        return await self._take(told_by_report(report, name, self._clock.now(), "iceberg-rest", spoken))
+        return told_by_report(report, name, self._clock.now(), "iceberg-rest", (prefix or "", *levels))
 
-    async def cloudevents(self, body: bytes, headers: Mapping[str, str]) -> Taken:
+    async def cloudevents(self, body: bytes, headers: Mapping[str, str]) -> Acknowledgement:
         """CloudEvents in any mode."""
-        return await self._take(notifications.told_by_cloudevents(body, headers, self._naming))
+        return await self._take(body, lambda given: notifications.told_by_cloudevents(given, headers, self._naming))
 
-    async def s3(self, body: bytes) -> Taken:
+    async def s3(self, body: bytes) -> Acknowledgement:
         """Events of an object store."""
-        return await self._take(notifications.told_by_s3(body, self._naming))
+        return await self._take(body, lambda given: notifications.told_by_s3(given, self._naming))
 
-    async def debezium(self, body: bytes) -> Taken:
+    async def debezium(self, body: bytes) -> Acknowledgement:
         """Changes of a JDBC catalog's rows."""
-        return await self._take(notifications.told_by_debezium(body))
+        return await self._take(body, notifications.told_by_debezium)
 
-    async def _take(self, told: Told) -> Taken:
+    async def _take(self, body: bytes, understand: Callable[[bytes], ReceivedEvents]) -> Acknowledgement:
         """In one transaction: a request is taken as a whole or not at all."""
-        items = self._items(told)
+        told, items = await apart(len(body), self._understood, body, understand)
         if not items:
-            return Taken(0, 0)
+            return Acknowledgement(0, 0)
         new = await self._runs.store(items, told.runs)
         if new:
             self._reported.add(told.reports)
         if new and told.notices:
             self._wake()
         messages = min(told.messages, len(items))
-        return Taken(min(new, messages), messages - min(new, messages))
+        return Acknowledgement(min(new, messages), messages - min(new, messages))
 
-    def _items(self, told: Told) -> list[InboxItem]:
+    def _understood(
+        self, body: bytes, understand: Callable[[bytes], ReceivedEvents]
+    ) -> tuple[ReceivedEvents, list[InboxItem]]:
+        told = understand(body)
+        return told, self._items(told)
+
+    def _items(self, told: ReceivedEvents) -> list[InboxItem]:
         now = self._clock.now()
         reports = [
             InboxItem("report", item_key(fact.event_id), msgspec.json.encode(fact), now) for fact in told.reports

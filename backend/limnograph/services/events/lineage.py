@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from limnograph.domain.client_reports import long
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.events import ReportFact, RunFact, RunTable
+from limnograph.domain.facts.events import ReportFact, RunFact, RunTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.notices import Notice, notice
-from limnograph.domain.openlineage import (
+from limnograph.domain.inbound.client_reports import long
+from limnograph.domain.inbound.notices import Notice, notice
+from limnograph.domain.inbound.openlineage import (
     ApplicationFacet,
     CatalogFacet,
     CommitReportFacet,
@@ -30,9 +30,12 @@ from limnograph.domain.openlineage import (
     VersionFacet,
     facet,
 )
-from limnograph.services.naming import LONGEST, Naming, dataset_location
-from limnograph.services.reports import of_commit_facet, of_scan_facet
-from limnograph.services.told import Told
+from limnograph.domain.inbound.selectors import WHOLE, TableSelector, split_folder
+from limnograph.services.events.facets import kept_facets
+from limnograph.services.events.naming import LONGEST, SelectedTable, TableResolver, dataset_location
+from limnograph.services.events.received import ReceivedEvents
+from limnograph.services.events.reports import of_commit_facet, of_scan_facet
+from limnograph.services.jobs.run_log import only_written
 
 SOURCE = "openlineage"
 STATUS = {"START": "running", "COMPLETE": "ok", "FAIL": "failed", "ABORT": "failed"}
@@ -43,18 +46,18 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 _LATEST = 32_503_680_000_000_000
 
 
-class Event:
+class LineageEvent:
     """One event with its datasets named. `now`: when it was accepted, epoch microseconds."""
 
-    def __init__(self, event: RunEvent, naming: Naming, now: int) -> None:
+    def __init__(self, event: RunEvent, naming: TableResolver, now: int) -> None:
         self._event, self._naming, self._now = event, naming, now
         self._at = instant(event.event_time)
-        self._inputs = [(dataset, self._name(dataset)) for dataset in (event.inputs or [])[:MOST_TABLES]]
-        self._outputs = [(dataset, self._name(dataset)) for dataset in (event.outputs or [])[:MOST_TABLES]]
+        self._inputs = [(dataset, self._named(dataset)) for dataset in (event.inputs or [])[:MOST_TABLES]]
+        self._outputs = [(dataset, self._named(dataset)) for dataset in (event.outputs or [])[:MOST_TABLES]]
 
-    def told(self) -> Told:
+    def told(self) -> ReceivedEvents:
         """Everything that the event says."""
-        return Told(runs=tuple(self._runs()), reports=tuple(self._reports()), notices=tuple(self._notices()))
+        return ReceivedEvents(runs=tuple(self._runs()), reports=tuple(self._reports()), notices=tuple(self._notices()))
 
     def _runs(self) -> Iterator[RunFact]:
         event, facets = self._event, self._event.run.facets
@@ -63,6 +66,7 @@ class Event:
             return
         application, engine = facet(facets, "spark_applicationDetails", ApplicationFacet), _engine(facets)
         parent, error = facet(facets, "parent", ParentFacet), facet(facets, "errorMessage", ErrorFacet)
+        tables = [*self._uses("reads"), *self._uses("writes")]
         yield RunFact(
             run_id=event.run.run_id,
             status=status,
@@ -71,7 +75,7 @@ class Event:
             application_id=application.application_id if application else None,
             started_at=self._at if status == "running" else None,
             ended_at=None if status == "running" else self._at,
-            tables=[*self._uses("reads"), *self._uses("writes")] or None,
+            tables=tables or None,
             observed_at=self._now,
             at=self._at,
             parent_run_id=parent.run.run_id[:LONGEST] if parent else None,
@@ -79,25 +83,45 @@ class Event:
             engine_version=engine[1],
             message=error.message[:LONGEST_MESSAGE] if error else None,
             source=SOURCE,
+            written_snapshot_id=only_written(tables),
         )
 
     def _uses(self, role: str) -> Iterator[RunTable]:
-        for dataset, name in self._inputs if role == "reads" else self._outputs:
+        for dataset, named in self._inputs if role == "reads" else self._outputs:
+            name, selector = named or (None, WHOLE)
             catalog, namespace, table = name or (None, dataset.namespace, dataset.name)
             yield RunTable(
                 catalog=catalog,
                 namespace=namespace,
                 table=table,
                 role=role,
-                read_snapshot_id=_read_snapshot(dataset) if role == "reads" else None,
-                location=dataset_location(dataset.namespace, dataset.name),
+                read_snapshot_id=_read_snapshot(dataset, selector) if role == "reads" else None,
+                location=_location(dataset, selector),
+                written_snapshot_id=self._written_snapshot(dataset, selector) if role == "writes" else None,
+                ref=selector.ref,
+                metadata_table=selector.metadata_table,
+                facets=kept_facets(dataset.facets),
             )
 
+    def _written_snapshot(self, dataset: Dataset, selector: TableSelector) -> int | None:
+        """What the commit report says, else facet `version` of a run that succeeded. That is what main pointed at when
+        the event was made: before the end it is the snapshot before, and of a branch it says nothing.
+        """
+        commit = facet(dataset.output_facets, "icebergCommitReport", CommitReportFacet)
+        if commit is not None and (found := long(commit.snapshot_id)) is not None:
+            return found
+        if self._event.event_type != "COMPLETE" or selector != WHOLE:
+            return None
+        version = facet(dataset.facets, "version", VersionFacet)
+        return long(version.dataset_version) if version else None
+
     def _reports(self) -> Iterator[ReportFact]:
-        for dataset, name in self._inputs:
+        for dataset, named in self._inputs:
+            name = named.name if named and not named.selector.metadata_table else None
             if (scan := facet(dataset.input_facets, "icebergScanReport", ScanReportFacet)) is not None:
                 yield of_scan_facet(scan, (dataset.namespace, dataset.name), **self._about(dataset, name))
-        for dataset, name in self._outputs:
+        for dataset, named in self._outputs:
+            name = named.name if named else None
             if (commit := facet(dataset.output_facets, "icebergCommitReport", CommitReportFacet)) is not None:
                 yield of_commit_facet(commit, (dataset.namespace, dataset.name), **self._about(dataset, name))
 
@@ -120,7 +144,8 @@ class Event:
     def _notices(self) -> Iterator[Notice]:
         """Outputs of a run that ended, however it ended, and those that a commit report speaks of."""
         ended = self._event.event_type in {"COMPLETE", "FAIL", "ABORT"}
-        for dataset, name in self._outputs:
+        for dataset, named in self._outputs:
+            name = named.name if named else None
             commit = facet(dataset.output_facets, "icebergCommitReport", CommitReportFacet)
             if not ended and commit is None:
                 continue
@@ -135,7 +160,7 @@ class Event:
                 event=kind,
             )
 
-    def _name(self, dataset: Dataset) -> TableName | None:
+    def _named(self, dataset: Dataset) -> SelectedTable | None:
         """By its catalog, by a symlink, by its own name, by its folder: the most certain first."""
         naming = self._naming
         symlinks = facet(dataset.facets, "symlinks", SymlinksFacet)
@@ -145,22 +170,23 @@ class Event:
         if (catalog := facet(dataset.facets, "catalog", CatalogFacet)) is not None:
             for place in (catalog.uri, catalog.metadata_uri, catalog.warehouse_uri):
                 for levels in names:
-                    if found := naming.by_catalog(catalog.name, place, levels):
+                    if found := naming.settled(naming.by_catalog(catalog.name, place, levels)):
                         return found
         for link in links:
-            if found := naming.by_place(link.namespace, _levels(link.name)):
+            if found := naming.settled(naming.by_place(link.namespace, _levels(link.name))):
                 return found
-        if found := naming.by_folder(location):
+        if found := naming.selected_by_folder(location):
             return found
         for levels in names:
-            if found := naming.by_levels(levels) or naming.by_warehouse(location, levels):
+            found = naming.selected_by_levels(levels) or naming.settled(naming.by_warehouse(location, levels))
+            if found:
                 return found
         return None
 
 
-def told_by_event(event: RunEvent, naming: Naming, now: int) -> Told:
+def told_by_event(event: RunEvent, naming: TableResolver, now: int) -> ReceivedEvents:
     """Raises InvalidInput when the event's time is none."""
-    return Event(event, naming, now).told()
+    return LineageEvent(event, naming, now).told()
 
 
 def instant(text: str, field: str = "eventTime") -> int:
@@ -180,13 +206,24 @@ def _engine(facets: Facets | None) -> tuple[str | None, str | None]:
     return (found.name.lower() if found.name else None, found.version) if found else (None, None)
 
 
-def _read_snapshot(dataset: Dataset) -> int | None:
-    """Facet `version`, which the Spark integration fills with the snapshot id, else the scan report."""
-    version = facet(dataset.facets, "version", VersionFacet)
-    if version is not None and (found := long(version.dataset_version)) is not None:
-        return found
+def _read_snapshot(dataset: Dataset, selector: TableSelector) -> int | None:
+    """What was selected, else what the scan report says, else facet `version`, which the Spark integration fills with
+    the snapshot that main points at: it says nothing of a branch, a tag or an instant.
+    """
+    if selector.snapshot_id is not None:
+        return selector.snapshot_id
     scan = facet(dataset.input_facets, "icebergScanReport", ScanReportFacet)
-    return long(scan.snapshot_id) if scan else None
+    if scan is not None and (found := long(scan.snapshot_id)) is not None:
+        return found
+    version = facet(dataset.facets, "version", VersionFacet) if selector.ref is None and not selector.past else None
+    return long(version.dataset_version) if version else None
+
+
+def _location(dataset: Dataset, selector: TableSelector) -> str | None:
+    """Folder of the table, without what selects a part of it."""
+    location = dataset_location(dataset.namespace, dataset.name)
+    split = split_folder(location) if location and selector != WHOLE else None
+    return split[0] if split else location
 
 
 def _levels(text: str) -> list[str]:

@@ -11,38 +11,50 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from limnograph.domain.ids import TableName, escape_level, normalise_location
-from limnograph.domain.notices import folder_of
+from limnograph.domain.inbound.notices import folder_of
+from limnograph.domain.inbound.selectors import WHOLE, TableSelector, selector_of, split_folder, split_name
 
 LONGEST = 1_000
 """Characters of a name or location that are kept."""
 _STORES = ("s3", "s3a", "s3n", "gs", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oss", "cosn", "obs", "adl", "viewfs")
 
 
-class Known(NamedTuple):
+class KnownTable(NamedTuple):
     """A table that is known now; `metadata_location` of its newest snapshot."""
 
     name: TableName
     metadata_location: str | None
 
 
-class Index(NamedTuple):
-    """Known tables by folder, and by namespace and name over all catalogs."""
+class TableIndex(NamedTuple):
+    """Known tables by folder, and by namespace and name over all catalogs; `names` and namespaces of all."""
 
     by_folder: dict[str, TableName]
     by_suffix: dict[tuple[str, str], list[TableName]]
+    names: frozenset[TableName] = frozenset()
+    namespaces: frozenset[tuple[str, str]] = frozenset()
 
 
-class Naming:
-    """`catalogs`: their properties by name. `known` gives the tables, and is asked again when `version` changed."""
+class SelectedTable(NamedTuple):
+    """A table, and what of it is meant."""
+
+    name: TableName
+    selector: TableSelector = WHOLE
+
+
+class TableResolver:
+    """`catalogs`: their properties by name. `known` gives the tables, and is asked again when `version` changed.
+    Thread-safe: the index is replaced whole.
+    """
 
     def __init__(
         self,
         catalogs: Mapping[str, Mapping[str, str]],
-        known: Callable[[], Collection[Known]] = tuple,
+        known: Callable[[], Collection[KnownTable]] = tuple,
         version: Callable[[], object] = lambda: None,
     ) -> None:
         self._catalogs, self._known, self._version = catalogs, known, version
-        self._indexed: tuple[object, Index] | None = None
+        self._indexed: tuple[object, TableIndex] | None = None
 
     def by_catalog(self, catalog: str | None, uri: str | None, levels: Sequence[str]) -> TableName | None:
         """A name inside a catalog that is told by its name or its address."""
@@ -58,15 +70,53 @@ class Naming:
         return _inside(found, levels) if found else None
 
     def by_levels(self, levels: Sequence[str]) -> TableName | None:
-        """`catalog.namespace.table` with a catalog of ours, or a namespace and name that only one table has."""
+        """`catalog.namespace.table` with a catalog of ours, or a namespace and name that only one table has. None for a
+        metadata table: what is said of that is not said of the table.
+        """
+        found = self.selected_by_levels(levels)
+        return None if found is None or found.selector.metadata_table else found.name
+
+    def selected_by_levels(self, levels: Sequence[str]) -> SelectedTable | None:
+        """As `by_levels`, with what follows the table's name."""
         if len(levels) > 2 and levels[0] in self._catalogs:
-            return _inside(levels[0], levels[1:])
+            return self.settled(_inside(levels[0], levels[1:]))
         for inside in (levels, levels[1:]):
-            name = _inside("", inside)
-            found = self._index().by_suffix.get((name.namespace, name.table), []) if name else []
-            if len(found) == 1:
-                return found[0]
+            if found := self._only(inside):
+                return SelectedTable(found)
+            if (split := _split(inside)) and (found := self._only(split[0])):
+                return SelectedTable(found, split[1])
         return None
+
+    def settled(self, name: TableName | None) -> SelectedTable | None:
+        """A name as a table: one that is known is; else what follows a table's name is told apart from it, unless other
+        tables are known to lie in what would be the table.
+        """
+        if name is None:
+            return None
+        index = self._index()
+        if name in index.names:
+            return SelectedTable(name)
+        split = _split([*name.namespace.split("."), name.table])
+        if split is None:
+            return SelectedTable(name)
+        *above, table = split[0]
+        base = TableName(name.catalog, ".".join(above), table)
+        whole_level = base.namespace != name.namespace
+        if whole_level and base not in index.names and (name.catalog, name.namespace) in index.namespaces:
+            return SelectedTable(name)
+        return SelectedTable(base, split[1])
+
+    def _only(self, levels: Sequence[str]) -> TableName | None:
+        name = _inside("", levels)
+        found = self._index().by_suffix.get((name.namespace, name.table), []) if name else []
+        return found[0] if len(found) == 1 else None
+
+    def selected_by_folder(self, location: str | None) -> SelectedTable | None:
+        """As `by_folder`; a folder that is none of a table may be a table's with a selector behind it."""
+        if found := self.by_folder(location):
+            return SelectedTable(found)
+        split = split_folder(location) if location else None
+        return SelectedTable(found, split[1]) if split and (found := self.by_folder(split[0])) else None
 
     def by_folder(self, location: str | None) -> TableName | None:
         """The table that lies in a folder, or that a metadata file belongs to."""
@@ -108,11 +158,11 @@ class Naming:
                 return name
         return None
 
-    def _index(self) -> Index:
-        version = self._version()
-        if self._indexed is None or self._indexed[0] is not version:
-            self._indexed = (version, _indexed(self._known()))
-        return self._indexed[1]
+    def _index(self) -> TableIndex:
+        version, indexed = self._version(), self._indexed
+        if indexed is None or indexed[0] is not version:
+            indexed = self._indexed = (version, _indexed(self._known()))
+        return indexed[1]
 
 
 def dataset_location(namespace: str, name: str) -> str | None:
@@ -132,11 +182,24 @@ def _inside(catalog: str, levels: Sequence[str]) -> TableName | None:
     return TableName.of(catalog, levels[:-1], escape_level(levels[-1]))
 
 
-def _indexed(known: Collection[Known]) -> Index:
+def _split(levels: Sequence[str]) -> tuple[list[str], TableSelector] | None:
+    """Levels of a table's name, of which there are at least two, and what the rest selects; None: nothing."""
+    if not levels:
+        return None
+    if (split := split_name(levels[-1])) is not None:
+        return ([*levels[:-1], split[0]], split[1]) if len(levels) > 1 else None
+    selector = selector_of(levels[-1])
+    return ([*levels[:-1]], selector) if selector is not None and len(levels) > 2 else None
+
+
+def _indexed(known: Collection[KnownTable]) -> TableIndex:
     by_folder: dict[str, TableName] = {}
     by_suffix: dict[tuple[str, str], list[TableName]] = defaultdict(list)
+    names: set[TableName] = set()
     for name, metadata_location in known:
+        names.add(name)
         if metadata_location:
             by_folder[normalise_location(folder_of(metadata_location))] = name
         by_suffix[name.namespace, name.table].append(name)
-    return Index(by_folder, by_suffix)
+    namespaces = frozenset((name.catalog, name.namespace) for name in names)
+    return TableIndex(by_folder, by_suffix, frozenset(names), namespaces)

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote_plus
 
-from limnograph.domain.client_reports import long
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName, escape_level
-from limnograph.domain.notices import MARKERS, Notice, folder_of, notice
-from limnograph.domain.notifications import CatalogRow, Change, CloudEvent, S3Entity, S3Event
-from limnograph.services.bodies import BODY, convert, parse
-from limnograph.services.naming import LONGEST, Naming
-from limnograph.services.told import Told
+from limnograph.domain.inbound.client_reports import long
+from limnograph.domain.inbound.notices import MARKERS, Notice, folder_of, notice
+from limnograph.domain.inbound.notifications import CatalogRow, Change, CloudEvent, S3Entity, S3Event
+from limnograph.services.events.bodies import BODY, convert, parse
+from limnograph.services.events.naming import LONGEST, TableResolver
+from limnograph.services.events.received import ReceivedEvents
 
 MOST = 10_000
 """Events of one body."""
@@ -28,7 +28,7 @@ _SNAPSHOTS = ("snapshot-id", "snapshot_id", "snapshotId")
 _SUBSCRIPTIONS = ("SubscriptionConfirmation", "UnsubscribeConfirmation")
 
 
-def told_by_cloudevents(body: bytes, headers: Mapping[str, str], naming: Naming) -> Told:
+def told_by_cloudevents(body: bytes, headers: Mapping[str, str], naming: TableResolver) -> ReceivedEvents:
     """Structured and batched mode, or binary mode with the attributes in `ce-` headers (names in lower case)."""
     events: Sequence[CloudEvent]
     if "ce-specversion" in headers:
@@ -38,10 +38,10 @@ def told_by_cloudevents(body: bytes, headers: Mapping[str, str], naming: Naming)
         events = _bounded(parse(body, list[CloudEvent]))
     else:
         events = [parse(body, CloudEvent)]
-    return Told(notices=tuple(_of_cloudevent(event, naming) for event in events), messages=len(events))
+    return ReceivedEvents(notices=tuple(_of_cloudevent(event, naming) for event in events), messages=len(events))
 
 
-def _of_cloudevent(event: CloudEvent, naming: Naming) -> Notice:
+def _of_cloudevent(event: CloudEvent, naming: TableResolver) -> Notice:
     data = event.data if isinstance(event.data, dict) else {}
     told = next((data[key] for key in _IDENTIFIERS if isinstance(data.get(key), dict)), data)
     levels = _levels(_first(told, ("namespace",)) or event.namespace, _first(told, _NAMES) or event.name)
@@ -72,7 +72,7 @@ def _levels(namespace: object, table: object) -> list[str]:
     return table.split(".")
 
 
-def told_by_s3(body: bytes, naming: Naming) -> Told:
+def told_by_s3(body: bytes, naming: TableResolver) -> ReceivedEvents:
     """Events of the metadata of tables; all other objects are none of ours."""
     event = parse(body, S3Event)
     if event.message is not None and event.records is None and event.type not in _SUBSCRIPTIONS:
@@ -87,10 +87,10 @@ def told_by_s3(body: bytes, naming: Naming) -> Told:
         raise InvalidInput("Records", "is required: this is no event of an object store")
     encoded = event.detail is None
     notices = (_of_object(entity, kind, naming, encoded=encoded) for entity, kind in found)
-    return Told(notices=tuple(n for n in notices if n is not None), messages=len(found))
+    return ReceivedEvents(notices=tuple(n for n in notices if n is not None), messages=len(found))
 
 
-def _of_object(entity: S3Entity, kind: str, naming: Naming, *, encoded: bool) -> Notice | None:
+def _of_object(entity: S3Entity, kind: str, naming: TableResolver, *, encoded: bool) -> Notice | None:
     key = unquote_plus(entity.object.key, errors="replace") if encoded else entity.object.key
     location = f"s3://{entity.bucket.name}/{key.lstrip('/')}"
     if not any(marker in location for marker in MARKERS):
@@ -100,12 +100,12 @@ def _of_object(entity: S3Entity, kind: str, naming: Naming, *, encoded: bool) ->
     return notice("s3", identity, naming.by_folder(location), location=folder_of(location)[:LONGEST], event=kind)
 
 
-def told_by_debezium(body: bytes) -> Told:
+def told_by_debezium(body: bytes) -> ReceivedEvents:
     """Changes of a JDBC catalog's `iceberg_tables`: one event or a list, with or without schema, or flattened rows."""
     document = parse(body, Any) if body.strip() else None
     events: Sequence[Any] = document if isinstance(document, list) else [document]
     notices = tuple(n for place, event in enumerate(_bounded(events)) for n in _of_change(event, place, len(events)))
-    return Told(notices=notices, messages=len(events))
+    return ReceivedEvents(notices=notices, messages=len(events))
 
 
 def _of_change(event: Any, place: int, of: int) -> Iterator[Notice]:

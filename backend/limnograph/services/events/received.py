@@ -1,14 +1,16 @@
-"""What one request told us: facts for the inbox and notices that wake. Values; `services/inflow.py` stores them."""
+"""What one request told us: facts for the inbox and notices that wake. Values; `services/events/intake.py` stores
+them.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from limnograph.domain.events import ReportFact, RunFact
-from limnograph.domain.notices import Notice
+from limnograph.domain.facts.events import ReportFact, RunFact
+from limnograph.domain.inbound.notices import Notice
 
 
-class Told(NamedTuple):
+class ReceivedEvents(NamedTuple):
     """`messages`: how many things the sender told, of which some may need neither fact nor notice."""
 
     runs: tuple[RunFact, ...] = ()
@@ -17,7 +19,7 @@ class Told(NamedTuple):
     messages: int = 1
 
 
-class Taken(NamedTuple):
+class Acknowledgement(NamedTuple):
     """How many messages were new, and how many had been told before."""
 
     accepted: int

@@ -6,14 +6,14 @@ import threading
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from limnograph.domain.events import ReportFact
+from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.ids import TableName
 
 MOST_TABLES = 10_000
 """Tables that are counted; names come from strangers, so they are bounded."""
 
 
-class Attempted(NamedTuple):
+class CommitAttempts(NamedTuple):
     """Commits of one table and the attempts that they took."""
 
     commits: int
@@ -21,12 +21,14 @@ class Attempted(NamedTuple):
 
 
 class ReportedCommits:
-    """Thread-safe. Only reports whose table has a catalog of ours and that say how many attempts there were."""
+    """Thread-safe: guarded by `_lock`. Only reports whose table has a catalog of ours and that say how many attempts
+    there were.
+    """
 
     def __init__(self, most: int = MOST_TABLES) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._counted: dict[TableName, Attempted] = {}
+        self._counted: dict[TableName, CommitAttempts] = {}
 
     def add(self, reports: Iterable[ReportFact]) -> None:
         """Count those of commits."""
@@ -39,9 +41,9 @@ class ReportedCommits:
                 if before is None and len(self._counted) >= self._most:
                     continue
                 commits, attempts = before or (0, 0)
-                self._counted[name] = Attempted(commits + 1, attempts + report.attempts)
+                self._counted[name] = CommitAttempts(commits + 1, attempts + report.attempts)
 
-    def told(self) -> dict[TableName, Attempted]:
+    def told(self) -> dict[TableName, CommitAttempts]:
         """What was counted so far."""
         with self._lock:
             return dict(self._counted)

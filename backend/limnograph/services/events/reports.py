@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from limnograph.domain.client_reports import ReportIn, long, numbers, texts
-from limnograph.domain.events import ReportFact
+from limnograph.domain.facts.events import ReportFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.notices import notice
-from limnograph.domain.openlineage import CommitReportFacet, ScanReportFacet
-from limnograph.services.told import Told
+from limnograph.domain.inbound.client_reports import ReportIn, long, numbers, texts
+from limnograph.domain.inbound.notices import notice
+from limnograph.domain.inbound.openlineage import CommitReportFacet, ScanReportFacet
+from limnograph.services.events.received import ReceivedEvents
 
 LONGEST_FILTER = 10_000
 MOST_FIELDS = 10_000
@@ -38,7 +38,7 @@ _NS_PER_MS = 1_000_000
 
 def told_by_report(
     report: ReportIn, name: TableName | None, now: int, source: str, spoken: tuple[str, ...] = ()
-) -> Told:
+) -> ReceivedEvents:
     """A row, and for a commit a notice. Where the name is not ours, the client's stands in the row. `spoken`: how the
     client named the table, where it is not the report that does.
     """
@@ -63,9 +63,9 @@ def told_by_report(
         **_named(name, report.table_name),
     )
     if kind == "scan":
-        return Told(reports=(fact,))
+        return ReceivedEvents(reports=(fact,))
     woken = notice(source, (*spoken, str(report.snapshot_id)), name, snapshot_id=report.snapshot_id, event="commit")
-    return Told(reports=(fact,), notices=(woken,))
+    return ReceivedEvents(reports=(fact,), notices=(woken,))
 
 
 def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:

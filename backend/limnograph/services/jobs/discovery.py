@@ -10,17 +10,17 @@ from typing import Literal
 
 import msgspec
 
-from limnograph.domain.answers import LinkedJob
+from limnograph.domain.answers.tables import LinkedJob
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName, matches
-from limnograph.domain.promql import Expression
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.metrics.promql import Expression
+from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
-from limnograph.services import page_metrics, templates
-from limnograph.services.job_runs import JobRun
-from limnograph.services.metrics import Metrics
-from limnograph.services.page_metrics import PageMetrics
-from limnograph.services.runs import Runs
+from limnograph.services.jobs.run_log import RunRecord
+from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.sources import page_metrics, templates
+from limnograph.services.sources.metrics import Metrics
+from limnograph.services.sources.page_metrics import PageMetrics
 
 DAY_S = 86_400
 _SAME_END = 2_000_000
@@ -55,12 +55,14 @@ class ConfiguredJob(msgspec.Struct, frozen=True):
 
 
 class Jobs:
-    """Discovery. Without a metrics source, settings and runs alone. `graphs`: where browsers find metrics sources."""
+    """Discovery. Without a metrics source, settings and runs alone. `graphs`: where browsers find metrics sources.
+    Immutable after construction.
+    """
 
     def __init__(
         self,
         configured: Sequence[ConfiguredJob],
-        runs: Runs,
+        runs: RunRegistry,
         metrics: Metrics | None,
         graphs: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -154,7 +156,7 @@ class Jobs:
 
     async def runs_between(
         self, name: TableName, job: str | None, start_ms: int, end_ms: int, page: PageMetrics | None = None
-    ) -> list[JobRun]:
+    ) -> list[RunRecord]:
         """Runs on a table (of one job, or of all): pushed ones, and those that only metrics saw.
 
         Raises SourceError when metrics do not answer and none was pushed.
@@ -169,8 +171,7 @@ class Jobs:
             if pushed:
                 return pushed
             raise
-        only_seen = [run for run in seen if not any(_same_run(run, known) for known in pushed)]
-        return sorted([*pushed, *only_seen], key=lambda run: run.started_at)
+        return sorted(_united(pushed, seen), key=lambda run: run.began)
 
     async def _finished(
         self, name: TableName, job: str | None, start_ms: int, end_ms: int, page: PageMetrics | None
@@ -204,12 +205,27 @@ def _linked(matrix: Matrix) -> list[LinkedJob]:
     ]
 
 
-def _same_run(seen: JobRun, pushed: JobRun) -> bool:
+def _united(pushed: list[RunRecord], seen: list[RunRecord]) -> list[RunRecord]:
+    """Runs that were pushed, and those that only metrics saw; a pushed one without a start has that of the metrics."""
+    found, only_seen = [*pushed], []
+    for run in seen:
+        same = [place for place, known in enumerate(found) if _same_run(run, known)]
+        if not same:
+            only_seen.append(run)
+        for place in same:
+            if found[place].started_at is None:
+                found[place] = found[place]._replace(started_at=run.started_at)
+    return [*found, *only_seen]
+
+
+def _same_run(seen: RunRecord, pushed: RunRecord) -> bool:
     """Whether a run of the metrics is one that was pushed too: its end was rounded on the way."""
     if seen.ended_at is None or pushed.ended_at is None:
         return False
-    who = (seen.job, seen.role, seen.application_id or None)
-    same = who == (pushed.job, pushed.role, pushed.application_id or None)
+    same = (seen.job, seen.role) == (pushed.job, pushed.role) and (seen.application_id or None) in {
+        pushed.application_id or None,
+        *([seen.application_id or None] if pushed.started_at is None else []),
+    }
     return same and abs(seen.ended_at - pushed.ended_at) < _SAME_END
 
 
@@ -218,13 +234,13 @@ def _runs(increase: float | None) -> int | None:
     return round(increase) or None if increase is not None and math.isfinite(increase) else None
 
 
-def runs_of(matrix: Matrix) -> list[JobRun]:
+def runs_of(matrix: Matrix) -> list[RunRecord]:
     """Runs out of `finished_runs`: every new finish time is a run, as long as the duration sampled with it."""
     lasted: dict[tuple[tuple[str, str], ...], dict[int, float]] = {}
     for series in matrix.series:
         if series.labels.get(templates.STAT) == "duration":
             lasted[_identity(series.labels)] = dict(zip(series.times, series.values, strict=True))
-    found: dict[tuple[str, str, int], JobRun] = {}
+    found: dict[tuple[str, str, int], RunRecord] = {}
     for series in matrix.series:
         if series.labels.get(templates.STAT) != "finished":
             continue
@@ -236,8 +252,8 @@ def runs_of(matrix: Matrix) -> list[JobRun]:
             ended = round(finished * MICROS_PER_SECOND)
             job, role = series.labels.get("job_name", ""), series.labels.get("role", "")
             started, app_id = ended - round(seconds * MICROS_PER_SECOND), series.labels.get("application_id")
-            found.setdefault((job, role, ended), JobRun(job, role, started, ended, "ok", app_id, measured=True))
-    return sorted(found.values(), key=lambda run: run.started_at)
+            found.setdefault((job, role, ended), RunRecord(job, role, started, ended, "ok", app_id, measured=True))
+    return sorted(found.values(), key=lambda run: run.began)
 
 
 def _identity(labels: dict[str, str]) -> tuple[tuple[str, str], ...]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from limnograph.analysis.alignment import Value, finite
-from limnograph.domain.answers import LinkedJob
+from limnograph.domain.answers.tables import LinkedJob
+from limnograph.domain.answers.timeline import BandLane, Bar, BarsLane, LaneProblem, LaneQuery
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
+from limnograph.domain.secrecy import placeless
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
-from limnograph.domain.timeline import BandLane, Bar, BarsLane, LaneProblem, LaneQuery
-from limnograph.services import templates
-from limnograph.services.jobs import Jobs, Role
-from limnograph.services.page_metrics import PageMetrics
+from limnograph.services.jobs.discovery import Jobs, Role
+from limnograph.services.sources import templates
+from limnograph.services.sources.page_metrics import PageMetrics
 
 TITLES = {
     "source-timeout": "No answer in time",
@@ -23,7 +24,7 @@ TITLES = {
 }
 
 
-class Chosen(NamedTuple):
+class ChosenJob(NamedTuple):
     """The job whose lanes are drawn. `linked`: whether anything says that it reads or writes the table."""
 
     name: str
@@ -33,19 +34,21 @@ class Chosen(NamedTuple):
 
 def problem_of(error: SourceError) -> LaneProblem:
     """A failed source as a lane shows it."""
-    return LaneProblem(type=error.problem_type, title=TITLES.get(error.problem_type, "Failed"), detail=str(error))
+    return LaneProblem(
+        type=error.problem_type, title=TITLES.get(error.problem_type, "Failed"), detail=placeless(str(error))
+    )
 
 
-def choose(linked: list[LinkedJob], asked: str | None) -> Chosen | None:
+def choose(linked: list[LinkedJob], asked: str | None) -> ChosenJob | None:
     """The job asked for by name, else the reader with most runs (they come in that order)."""
     if asked is not None:
         role: Role | None = next((job.role for job in linked if job.name == asked), None)
-        return Chosen(asked, role or "reads", linked=role is not None)
-    return next((Chosen(job.name, job.role) for job in linked if job.role == "reads"), None)
+        return ChosenJob(asked, role or "reads", linked=role is not None)
+    return next((ChosenJob(job.name, job.role) for job in linked if job.role == "reads"), None)
 
 
 async def duration(
-    jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange, page: PageMetrics | None = None
+    jobs: Jobs, name: TableName, job: ChosenJob | None, span: TimeRange, page: PageMetrics | None = None
 ) -> BandLane:
     """Band of a job's durations. A source that fails makes a lane with a problem; none makes an absent one."""
     nothing: list[Value] = [None] * len(span.instants())
@@ -161,7 +164,7 @@ def _fill(values: list[Value], series: Series, span: TimeRange, stat: str) -> No
 
 
 async def runs(
-    jobs: Jobs, name: TableName, job: Chosen | None, span: TimeRange, page: PageMetrics | None = None
+    jobs: Jobs, name: TableName, job: ChosenJob | None, span: TimeRange, page: PageMetrics | None = None
 ) -> BarsLane:
     """Bars of a job's runs; of all jobs on the table when none is chosen."""
     label = job.name if job else None
@@ -180,15 +183,14 @@ async def runs(
     pushed = any(not run.measured for run in found)
     bars = [
         Bar(
-            start=run.started_at // MICROS_PER_MS,
+            start=None if run.started_at is None else run.started_at // MICROS_PER_MS,
             end=None if run.ended_at is None else run.ended_at // MICROS_PER_MS,
             label=run.job,
             state=run.status,
             detail=None if run.seconds is None else f"{run.seconds:.0f} s",
         )
         for run in found
-        if run.started_at < span.end * MICROS_PER_MS
-        and (run.ended_at is None or run.ended_at >= span.start * MICROS_PER_MS)
+        if run.began < span.end * MICROS_PER_MS and (run.ended_at is None or run.ended_at >= span.start * MICROS_PER_MS)
     ]
     known = bool(bars) or (jobs.metrics is not None and job is not None and job.linked)
     cut = pushed and jobs.metrics is not None and jobs.metrics.last_error is not None

@@ -5,29 +5,31 @@ Pure. Instants are epoch microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
 
-from limnograph.domain.events import RunFact, RunTable
+from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 
 RUNNING = "running"
 Status = str
-_Use = tuple[str | None, str | None, str | None, str | None]
+_FILLED = ("read_snapshot_id", "written_snapshot_id", "facets", "location")
+_Use = tuple[str | None, ...]
 
 
-class JobRun(NamedTuple):
-    """One run of a job on one table. Instants epoch microseconds; `ended_at` None while it runs.
+class RunRecord(NamedTuple):
+    """One run of a job on one table. Instants epoch microseconds; `ended_at` None while it runs, `started_at` None
+    where only its end was reported. One of the two is known.
 
-    `measured`: nobody told of it, metrics show it.
+    `measured`: no one reported it, metrics show it.
     """
 
     job: str
     role: str
-    started_at: int
+    started_at: int | None
     ended_at: int | None
     status: str
     application_id: str | None = None
@@ -36,8 +38,15 @@ class JobRun(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None while it runs."""
-        return None if self.ended_at is None else (self.ended_at - self.started_at) / MICROS_PER_SECOND
+        """How long it took; None while it runs and where its start is not known."""
+        if self.ended_at is None or self.started_at is None:
+            return None
+        return (self.ended_at - self.started_at) / MICROS_PER_SECOND
+
+    @property
+    def began(self) -> int:
+        """Its start, else its end: the first instant at which it is known to have run."""
+        return self.started_at if self.started_at is not None else self.ended_at or 0
 
 
 def together(transitions: Mapping[Status, RunFact]) -> RunFact:
@@ -59,6 +68,18 @@ def last_sign(run: RunFact) -> int:
     return max(at for at in (run.ended_at, run.at, run.started_at, run.observed_at, 0) if at is not None)
 
 
+def began(run: RunFact) -> int:
+    """Its start, else the first instant at which it is known to have been."""
+    return next((at for at in (run.started_at, run.ended_at, run.at) if at is not None), 0)
+
+
+def written_by(run: RunFact) -> Iterator[tuple[TableName, int]]:
+    """Commits that a run says it made, by table."""
+    for table in run.tables or ():
+        if table.written_snapshot_id is not None and table.catalog is not None and table.table is not None:
+            yield TableName(table.catalog, table.namespace or "", table.table), table.written_snapshot_id
+
+
 def names_of(run: RunFact) -> Iterable[TableName]:
     """Tables that a run touches, as far as their names are known."""
     for table in run.tables or ():
@@ -66,32 +87,56 @@ def names_of(run: RunFact) -> Iterable[TableName]:
             yield TableName(table.catalog, table.namespace or "", table.table)
 
 
-def on_table(run: RunFact, name: TableName, start: int, end: int) -> list[JobRun]:
-    """The run as it was on a table: once a role, when it overlaps `[start, end)`. None without a known start."""
-    if run.started_at is None or run.started_at >= end or (run.ended_at is not None and run.ended_at < start):
+def on_table(run: RunFact, name: TableName, start: int, end: int) -> list[RunRecord]:
+    """The run as it was on a table: once a role, when it overlaps `[start, end)`. One whose start is not known is there
+    at its end.
+    """
+    ended = run.ended_at if run.started_at is not None else run.ended_at or run.at
+    began = run.started_at if run.started_at is not None else ended
+    if began is None or began >= end or (ended is not None and ended < start):
         return []
+    uses = [table for table in run.tables or () if (table.catalog, table.namespace, table.table) == name]
+    # What it did to the rows of main before what it looked at beside them.
+    uses.sort(key=lambda table: (table.metadata_table is not None, table.ref is not None))
+    roles: dict[str, RunTable] = {}
+    for table in uses:
+        roles.setdefault(table.role or "", table)
     return [
-        JobRun(
+        RunRecord(
             run.job_name or "",
-            table.role or "",
+            role,
             run.started_at,
-            run.ended_at,
+            ended,
             run.status,
             run.application_id,
-            table.read_snapshot_id,
+            table.read_snapshot_id if table.metadata_table is None and table.ref is None else None,
         )
-        for table in run.tables or ()
-        if (table.catalog, table.namespace, table.table) == name
+        for role, table in roles.items()
     ]
 
 
+def wrote(run: RunFact, name: TableName, snapshot_id: int) -> RunTable | None:
+    """What a run says of a commit that it made; None where it says nothing of it."""
+    for table in run.tables or ():
+        if table.written_snapshot_id == snapshot_id and (table.catalog, table.namespace, table.table) == name:
+            return table
+    return None
+
+
+def only_written(tables: Iterable[RunTable]) -> int | None:
+    """The snapshot that was written where there is one; None for none or several."""
+    found = {table.written_snapshot_id for table in tables} - {None}
+    return found.pop() if len(found) == 1 else None
+
+
 def _tables(told: Iterable[RunFact]) -> list[RunTable] | None:
-    """All tables that any transition names, each role of each once; the newest word on its snapshot counts."""
+    """All tables that any transition names, each role of each once; the newest word on its snapshots counts."""
     found: dict[_Use, RunTable] = {}
     for fact in told:
         for table in fact.tables or ():
-            use = (table.catalog, table.namespace, table.table, table.role)
+            use = (table.catalog, table.namespace, table.table, table.role, table.ref, table.metadata_table)
             known = found.setdefault(use, table)
-            if known.read_snapshot_id is None and table.read_snapshot_id is not None:
-                found[use] = msgspec.structs.replace(known, read_snapshot_id=table.read_snapshot_id)
+            more = {name: value for name in _FILLED if (value := getattr(table, name)) and not getattr(known, name)}
+            if more:
+                found[use] = msgspec.structs.replace(known, **more)
     return list(found.values()) or None

@@ -17,18 +17,31 @@ import msgspec
 import polars as pl
 
 from limnograph.domain.errors import LimnographError, SourceError
-from limnograph.domain.events import RunFact
+from limnograph.domain.facts.events import RunFact
 from limnograph.domain.ids import TableName
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.cold import ColdReads
-from limnograph.services.hot import WINDOW
-from limnograph.services.job_runs import RUNNING, JobRun, last_sign, names_of, on_table, together
+from limnograph.services.jobs.run_log import (
+    RUNNING,
+    RunRecord,
+    began,
+    last_sign,
+    names_of,
+    on_table,
+    together,
+    written_by,
+    wrote,
+)
+from limnograph.services.jobs.shared_texts import SharedTexts
+from limnograph.services.lake.store import WINDOW
+from limnograph.services.sources.cold_reads import ColdReads
 
 KIND = "run"
 MOST = 100_000
 """Runs in memory at most; beyond, the oldest go and are read from the meta table when they are asked for."""
+MOST_FACETS = 64 * 2**20
+"""Characters of different facets in memory at most: runs of one job mostly repeat each other's."""
 DAY = 86_400_000_000
 RUNNING_KEPT = 7 * DAY
 """How long a run whose end was never told is kept, microseconds."""
@@ -37,8 +50,12 @@ _decoder = msgspec.json.Decoder(RunFact)
 _log = logging.getLogger("limnograph.inbox")
 
 
-class Runs:
-    """`accept` is durable before it returns. `restore` reads what earlier processes accepted. Thread-safe."""
+class RunRegistry:
+    """`accept` is durable before it returns. `restore` reads what earlier processes accepted.
+
+    Thread-safe: what is in memory is guarded by `_lock`, which is never held over I/O; callers get copies. `catch_up`
+    is called by one thread at a time.
+    """
 
     def __init__(
         self,
@@ -58,6 +75,8 @@ class Runs:
         self._runs: dict[str, RunFact] = {}
         self._of_table: dict[TableName, set[str]] = defaultdict(set)
         self._of_app: dict[str, str] = {}
+        self._of_written: dict[tuple[TableName, int], str] = {}
+        self._texts = SharedTexts(MOST_FACETS)
         self._shown: Counter[TableName | None] = Counter()
         self._meta_read = False
         self._seen_to = 0
@@ -119,7 +138,8 @@ class Runs:
 
     def _show(self, runs: Iterable[RunFact]) -> None:
         with self._lock:
-            for run in runs:
+            for told in runs:
+                run = self._texts.shared(told)
                 transitions = self._told.setdefault(run.run_id, {})
                 # The first word on a transition is the one that becomes a row.
                 if run.status not in transitions:
@@ -130,13 +150,14 @@ class Runs:
                         self._shown[name] += 1
                     if run.application_id:
                         self._of_app[run.application_id] = run.run_id
+                    self._of_written.update(dict.fromkeys(written_by(run), run.run_id))
                     self._shown[None] += 1
 
     def between(self, start: int, end: int) -> list[RunFact]:
         """Runs in memory that overlap `[start, end)` (epoch microseconds), of all jobs and tables."""
         with self._lock:
             runs = list(self._runs.values())
-        return [run for run in runs if (run.started_at or 0) < end and last_sign(run) >= start]
+        return [run for run in runs if began(run) < end and last_sign(run) >= start]
 
     def version(self, name: TableName | None) -> int:
         """How many transitions were shown so far: of runs that touch a table, or of all."""
@@ -163,18 +184,40 @@ class Runs:
                         del self._of_table[name]
                 if run.application_id and self._of_app.get(run.application_id) == run.run_id:
                     del self._of_app[run.application_id]
+                for commit in written_by(run):
+                    if self._of_written.get(commit) == run.run_id:
+                        del self._of_written[commit]
+            if old:
+                self._texts.keep(self._runs.values())
 
-    async def of_table(self, name: TableName, start: int, end: int) -> list[JobRun]:
+    async def of_table(self, name: TableName, start: int, end: int) -> list[RunRecord]:
         """Runs that touched the table and overlap `[start, end)` (epoch microseconds), in order of their start.
 
         What memory no longer has comes from the meta table; when that does not answer, what is in memory stands.
         """
         with self._lock:
-            told = {run_id: self._told[run_id] for run_id in self._of_table.get(name, ())}
+            told = {run_id: dict(self._told[run_id]) for run_id in self._of_table.get(name, ())}
         if self._clock is not None and start < max(self._now() - self._window, self._floor):
             told = await self._with_older(name, start, end, told)
         found = [job for transitions in told.values() for job in on_table(together(transitions), name, start, end)]
-        return sorted(found, key=lambda run: (run.started_at, run.job, run.role))
+        return sorted(found, key=lambda run: (run.began, run.job, run.role))
+
+    async def writer_of(self, name: TableName, snapshot_id: int, at: int | None) -> RunFact | None:
+        """The run that says that it wrote a commit; `at`: when that was, epoch microseconds. Of a commit older than
+        what memory holds the meta table is read; when that does not answer, the run is not known.
+        """
+        with self._lock:
+            run_id = self._of_written.get((name, snapshot_id))
+            found = self._runs.get(run_id) if run_id is not None else None
+        if found is not None or at is None or self._clock is None:
+            return found
+        if at >= max(self._now() - self._window, self._floor):
+            return None
+        older: dict[str, dict[str, RunFact]] = defaultdict(dict)
+        for run_id, transitions in (await self._with_older(name, at, at + 1, {})).items():
+            older[run_id] |= transitions
+        runs = map(together, older.values())
+        return next((run for run in runs if wrote(run, name, snapshot_id)), None)
 
     async def _with_older(
         self, name: TableName, start: int, end: int, told: dict[str, dict[str, RunFact]]

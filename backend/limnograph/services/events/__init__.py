@@ -1,0 +1,1 @@
+"""What other programs push: parsed, matched to tables, stored in the inbox."""

@@ -1,0 +1,41 @@
+"""Facets of runs in memory: equal texts are one, and their length together has a limit. Its owner locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from limnograph.domain.facts.events import RunFact, RunTable
+
+
+class SharedTexts:
+    """`most`: characters of all different texts. A text beyond it stays in the meta table alone. Guarded by the lock of
+    RunRegistry.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._length = most, 0
+        self._texts: dict[str, str] = {}
+
+    def shared(self, run: RunFact) -> RunFact:
+        """The run with texts that are held once."""
+        if not any(table.facets for table in run.tables or ()):
+            return run
+        return msgspec.structs.replace(run, tables=[self._of(table) for table in run.tables or ()])
+
+    def keep(self, runs: Iterable[RunFact]) -> None:
+        """Let go the texts that none of these runs has."""
+        self._texts = {table.facets: table.facets for run in runs for table in run.tables or () if table.facets}
+        self._length = sum(map(len, self._texts))
+
+    def _of(self, table: RunTable) -> RunTable:
+        text = table.facets
+        if text is None:
+            return table
+        if text not in self._texts:
+            if self._length + len(text) > self._most:
+                return msgspec.structs.replace(table, facets=None)
+            self._texts[text] = text
+            self._length += len(text)
+        return msgspec.structs.replace(table, facets=self._texts[text])

@@ -1,0 +1,44 @@
+"""The run that wrote a commit, as the commit's page shows it: when it ran, and where the table's columns come from."""
+
+from __future__ import annotations
+
+from limnograph.domain.answers.commits import ColumnOrigin, WritingRun
+from limnograph.domain.facts.events import RunFact
+from limnograph.domain.ids import TableName
+from limnograph.domain.time import MICROS_PER_MS
+from limnograph.services.events.facets import Origin, origins
+from limnograph.services.jobs.run_log import wrote
+
+COLUMNS_SHOWN = 500
+
+
+def writing_run(run: RunFact, name: TableName, snapshot_id: int) -> WritingRun:
+    """Of a run that says it wrote the commit."""
+    table = wrote(run, name, snapshot_id)
+    found = list(origins(table.facets if table else None))
+    return WritingRun(
+        run_id=run.run_id,
+        job=run.job_name,
+        status=run.status,
+        started_at=_ms(run.started_at),
+        ended_at=_ms(run.ended_at),
+        parent_run_id=run.parent_run_id,
+        ref=table.ref if table else None,
+        columns=list(map(_view, found[:COLUMNS_SHOWN])),
+        columns_total=len(found),
+        masked_columns=len({origin.column for origin in found if origin.masked}),
+    )
+
+
+def _view(origin: Origin) -> ColumnOrigin:
+    return ColumnOrigin(
+        column=origin.column,
+        from_table=origin.dataset,
+        from_column=origin.field,
+        transformation=origin.transformation,
+        masked=origin.masked,
+    )
+
+
+def _ms(instant: int | None) -> int | None:
+    return None if instant is None else instant // MICROS_PER_MS
