@@ -13,10 +13,10 @@ import pytest
 
 from delta_log import DeltaLog, add, field, info, metadata, protocol, read_all, remove, state_rows, vector
 from limnograph.adapters.delta.log import newest_version
-from limnograph.adapters.delta.reader import DeltaReader, Shared
-from limnograph.domain.content import Reading, Want
+from limnograph.adapters.delta.reader import DeltaReader, SharedCaches
 from limnograph.domain.errors import InvalidInput, MetadataError
-from limnograph.ports.storage import Listed
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.ports.storage import ListedFile
 
 CASES = int(os.environ.get("LIMNOGRAPH_STEPS", "800"))
 ROOT = "mem://lake/table"
@@ -72,10 +72,10 @@ class MemoryStorage:
     def size(self, location: str) -> int:
         return len(self.read(location, 2**63))
 
-    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+    def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
         assert location == f"{ROOT}/_delta_log"
         assert not deep
-        return sorted(Listed(name, len(content)) for name, content in self.files.items() if "/" not in name)
+        return sorted(ListedFile(name, len(content)) for name, content in self.files.items() if "/" not in name)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def read_everything(files: dict[str, bytes]) -> dict[int, Reading]:
     storage = MemoryStorage(files)
-    reader = DeltaReader(storage, Shared())
+    reader = DeltaReader(storage, SharedCaches())
     table = reader.metadata(newest_version(ROOT, storage))
     return read_all(reader, table)
 
@@ -206,7 +206,7 @@ def test_names_that_lead_elsewhere_are_left_to_storage_to_refuse(sound: dict[str
         name = f"{5:020}.checkpoint.3a0d65cd-4056-49b8-937b-95f9e3ee90e5.json"
         files[name] = "\n".join(json.dumps(line) for line in lines).encode()
         storage = MemoryStorage(files)
-        reader = DeltaReader(storage, Shared())
+        reader = DeltaReader(storage, SharedCaches())
         table = reader.metadata(newest_version(ROOT, storage))
         assert reader.read(table, table.snapshots[5], Want())
         assert storage.asked == {place}
@@ -217,7 +217,7 @@ def test_a_path_of_a_data_file_is_never_opened(tmp_path: Path) -> None:
     log.begin(*(add(place) for place in PLACES))
     files = {file.name: file.read_bytes() for file in log.log.iterdir()}
     storage = MemoryStorage(files)
-    reader = DeltaReader(storage, Shared())
+    reader = DeltaReader(storage, SharedCaches())
     table = reader.metadata(newest_version(ROOT, storage))
     read_all(reader, table)
     assert storage.asked == set()

@@ -11,10 +11,10 @@ import pytest
 from deltalake import DeltaTable
 
 from delta_log import DeltaLog, add, content, field, info, metadata, protocol, read_all, remove, state_rows, vector
-from limnograph.adapters.delta.reader import DeltaReader, Shared
+from limnograph.adapters.delta.reader import DeltaReader, SharedCaches
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.manifests import size_bin
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.manifests import size_bin
 
 PARTS = ["a", "b", None, "x/y=z"]
 SOUND = ("classic", "parts", "v2")
@@ -160,7 +160,7 @@ def test_every_version_is_what_the_oracle_says_from_any_start(tmp_path: Path, se
         table.step()
     for version in sorted(chance.sample(range(31), 4)):
         table.checkpoint(version)
-    shared = Shared()
+    shared = SharedCaches()
     reader = DeltaReader(FileStorage(), shared)
     known = reader.metadata(table.log.newest())
     in_order = read_all(reader, known)
@@ -170,7 +170,7 @@ def test_every_version_is_what_the_oracle_says_from_any_start(tmp_path: Path, se
         assert_state(reading, table.states[version])
         assert_moves(reading, table.states[version - 1] if version else empty, table.states[version])
     for version in chance.choices(range(31), k=12):
-        other = chance.choice([reader, DeltaReader(FileStorage(), shared), DeltaReader(FileStorage(), Shared())])
+        other = chance.choice([reader, DeltaReader(FileStorage(), shared), DeltaReader(FileStorage(), SharedCaches())])
         assert other.read(known, known.snapshots[version], Want()) == in_order[version]
 
 
@@ -184,7 +184,7 @@ def test_what_a_log_with_holes_still_tells_is_right(tmp_path: Path, seed: int) -
     for version in sorted(chance.sample(range(31), 5)):
         table.checkpoint(version)
     table.log.drop(*chance.sample(range(30), chance.choice([1, 2, 6])))
-    shared = Shared()
+    shared = SharedCaches()
     reader = DeltaReader(FileStorage(), shared)
     known = reader.metadata(table.log.newest())
     in_order = read_all(reader, known)
@@ -194,7 +194,7 @@ def test_what_a_log_with_holes_still_tells_is_right(tmp_path: Path, seed: int) -
             continue
         assert_state(reading, table.states[version])
     for version in chance.choices(sorted(in_order), k=6):
-        fresh = DeltaReader(FileStorage(), chance.choice([shared, Shared()]))
+        fresh = DeltaReader(FileStorage(), chance.choice([shared, SharedCaches()]))
         assert fresh.read(known, known.snapshots[version], Want()) == in_order[version]
 
 

@@ -24,8 +24,8 @@ from delta_log import (
 from limnograph.adapters.delta.log import newest_version
 from limnograph.adapters.delta.reader import DeltaReader
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import InvalidInput, MetadataError
+from limnograph.domain.metadata.content import Reading, Want
 
 MAPPED = "delta.columnMapping.physicalName"
 
@@ -240,28 +240,6 @@ def test_change_data_files_are_no_data_files(log: DeltaLog) -> None:
     log.begin(add("a"))
     log.commit({"cdc": {"path": "_change_data/x", "partitionValues": {}, "size": 9, "dataChange": False}}, add("b"))
     assert counts(told(log)[1]) == (2, 20, 200)
-
-
-@pytest.mark.parametrize(
-    ("added", "removed"),
-    [
-        ("/lake/a b", "file:///lake/a%20b"),
-        ("file:/lake/p@%23h", "/lake/p@%23h"),
-        ("s3a://bucket/x%2Fy", "s3://bucket/x/y"),
-        ("dir/bar%2Dbar", "dir/bar-bar"),
-        ("r=a%2520b/%C3%A9", "r=a%2520b/é"),
-    ],
-)
-def test_one_file_is_one_file_however_it_is_spelled(log: DeltaLog, added: str, removed: str) -> None:
-    log.begin(add(added))
-    log.commit(remove(removed))
-    assert counts(told(log)[1]) == (0, 0, 0)
-
-
-def test_paths_that_differ_when_decoded_once_are_two_files(log: DeltaLog) -> None:
-    log.begin(add("a%2520b"))
-    log.commit(remove("a%20b"))
-    assert counts(told(log)[1]) == (1, 10, 100)
 
 
 # partitions

@@ -12,10 +12,10 @@ from deltalake import DeltaTable, write_deltalake
 
 from delta_log import content, read_all
 from limnograph.adapters.delta.log import newest_version
-from limnograph.adapters.delta.reader import DeltaReader, Shared
+from limnograph.adapters.delta.reader import DeltaReader, SharedCaches
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Reading
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.content import Reading
+from limnograph.domain.metadata.table import TableMetadata
 
 REGIONS = ["eu", "us", None, "a b/c=é%41", "", "x:y?#&+"]
 
@@ -34,7 +34,7 @@ def rows(start: int, count: int, *, note: bool = False) -> pa.Table:
 
 
 def opened(folder: str) -> tuple[TableMetadata, dict[int, Reading]]:
-    reader = DeltaReader(FileStorage(), Shared())
+    reader = DeltaReader(FileStorage(), SharedCaches())
     table = reader.metadata(newest_version(folder, FileStorage()))
     return table, read_all(reader, table)
 

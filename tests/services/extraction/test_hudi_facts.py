@@ -8,16 +8,17 @@ import pytest
 
 from hudi_timeline import HudiFolder, Stat
 from lakes import FixedClock
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import FILE_GROUPS, HudiReader
-from limnograph.adapters.hudi.replay import Carried
+from limnograph.adapters.hudi.replay import CarriedStates
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import location_uuid
-from limnograph.services.extract import extract
-from limnograph.services.inspect import inspect
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.inspection import HeadState, Inspection
+from limnograph.services.extraction.extract import extract
+from limnograph.services.extraction.inspect import inspect
 from limnograph.wiring.inspect import inspect_location
 
 VERSIONS = pytest.mark.parametrize("version", [6, 9])
@@ -34,7 +35,7 @@ def table(root: Path, version: int) -> HudiFolder:
 
 
 def facts(folder: HudiFolder, ids: list[int] | None = None) -> list[SnapshotFact]:
-    reader = HudiReader(FileStorage(), Kept(), Carried())
+    reader = HudiReader(FileStorage(), WeightedCache(), CarriedStates())
     pointer = newest_instant(folder.location, FileStorage())
     metadata = reader.metadata(pointer)
     due = DueTable(
@@ -100,6 +101,40 @@ def test_inspect_prints_exact_counts_from_the_child(tmp_path: Path, version: int
     assert found.current
     assert (found.current.data_files, found.current.delete_files, found.current.records) == (3, 1, 16)
     assert (found.current.bytes, found.current.partitions) == (1430, 2)
-    reader = HudiReader(FileStorage(), Kept(), Carried())
-    direct = inspect(newest_instant(folder.location, FileStorage()), reader, FixedClock()).document
+    reader = HudiReader(FileStorage(), WeightedCache(), CarriedStates())
+    direct = inspect(newest_instant(folder.location, FileStorage()), reader).document
     assert found.snapshots == direct.snapshots
+
+
+@VERSIONS
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_table_that_nothing_was_written_to_has_no_files_and_that_is_known(
+    tmp_path: Path, version: int, *, begun: bool
+) -> None:
+    folder = HudiFolder(tmp_path / "t", version)
+    if begun:
+        folder.request(folder.tick())
+        folder.place("region=eu", "part-of-a-write-that-never-ended.parquet", 10)
+    found = document(folder)
+    assert (found.status, found.snapshots, found.problems) == ("ok", [], [])
+    assert found.current == HeadState(snapshot_id=None, data_files=0, delete_files=0, records=0, bytes=0, partitions=0)
+    folder.rollback(folder.tick())
+    assert document(folder).current == found.current
+
+
+@VERSIONS
+def test_a_table_whose_commits_were_archived_or_restored_away_is_not_known_to_be_empty(
+    tmp_path: Path, version: int
+) -> None:
+    folder = table(tmp_path / "t", version)
+    kept = len(document(folder).snapshots)
+    folder.archive(kept)
+    assert document(folder).current is None
+    restored = HudiFolder(tmp_path / "r", version)
+    restored.complete(restored.tick(), "restore", b"")
+    assert document(restored).current is None
+
+
+def document(folder: HudiFolder) -> Inspection:
+    reader = HudiReader(FileStorage(), WeightedCache(), CarriedStates())
+    return inspect(newest_instant(folder.location, FileStorage()), reader).document

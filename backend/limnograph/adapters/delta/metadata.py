@@ -12,9 +12,9 @@ from limnograph.adapters.delta.actions import Head
 from limnograph.adapters.delta.checkpoints import CheckpointHead
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import MAX_VERSIONS, Log
-from limnograph.adapters.delta.schema import Naming, Table, table_of
+from limnograph.adapters.delta.schema import ColumnNames, DeltaTable, table_of
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
+from limnograph.domain.metadata.table import MAIN, LogEntry, Snapshot, SnapshotRef, TableMetadata, TableProblem
 from limnograph.ports.storage import Storage
 
 MAX_READER_VERSION = 3
@@ -30,11 +30,11 @@ _STAGED = {"catalogManaged", "catalogOwned-preview"}
 _TRIES = 3
 
 
-class History(NamedTuple):
+class HeadHistory(NamedTuple):
     """Heads by version, and the table as it was at each of them (None: nothing that is left tells)."""
 
     heads: dict[int, Head]
-    tables: dict[int, Table | None]
+    tables: dict[int, DeltaTable | None]
     protocol: dict[str, Any]
 
     def renamed(self, version: int) -> bool:
@@ -42,27 +42,27 @@ class History(NamedTuple):
         before, now = self.tables.get(version - 1), self.tables.get(version)
         return before is not None and now is not None and before.naming != now.naming
 
-    def naming(self, version: int) -> Naming:
+    def naming(self, version: int) -> ColumnNames:
         """Names of the partition columns at a version."""
         table = self.tables.get(version)
-        return table.naming if table else Naming()
+        return table.naming if table else ColumnNames()
 
 
-def read_history(log: Log, files: LogFiles, storage: Storage) -> History:
+def read_history(log: Log, files: LogFiles, storage: Storage) -> HeadHistory:
     """The retained versions. Raises SourceError; a damaged file is a damaged head, or no base."""
     versions = log.told
     heads = files.heads(log, versions, storage)
     base = _base(log, versions, heads, files, storage)
     table = table_of(base.metadata) if base and base.metadata else None
     protocol: dict[str, Any] = (base.protocol if base else None) or {}
-    tables: dict[int, Table | None] = {}
+    tables: dict[int, DeltaTable | None] = {}
     for version in versions:
         head = heads[version]
         table = table_of(head.metadata) if head.metadata else table
         protocol = head.protocol or protocol
         tables[version] = table
     tables.setdefault(log.version, table)
-    return History(heads, tables, protocol)
+    return HeadHistory(heads, tables, protocol)
 
 
 def _base(
@@ -81,8 +81,8 @@ def _base(
     return None
 
 
-def table_metadata(pointer: str, log: Log, history: History) -> TableMetadata:
-    """All of it in the words of `domain/metadata.py`. `format_version` is the reader version of the protocol.
+def table_metadata(pointer: str, log: Log, history: HeadHistory) -> TableMetadata:
+    """All of it in the words of `domain/metadata/table.py`. `format_version` is the reader version of the protocol.
 
     Raises MetadataError (`format_version_unsupported`): the meaning of such a log is not known.
     """
@@ -109,7 +109,7 @@ def table_metadata(pointer: str, log: Log, history: History) -> TableMetadata:
         sort_orders={},
         properties=_properties(table, history.protocol),
         snapshots=snapshots,
-        refs={MAIN: Ref(log.version, "branch")},
+        refs={MAIN: SnapshotRef(log.version, "branch")},
         snapshot_log=tuple(
             LogEntry(snapshot.timestamp_ms, snapshot.snapshot_id)
             for snapshot in snapshots.values()
@@ -120,7 +120,7 @@ def table_metadata(pointer: str, log: Log, history: History) -> TableMetadata:
     )
 
 
-def _snapshot(version: int, history: History) -> Snapshot:
+def _snapshot(version: int, history: HeadHistory) -> Snapshot:
     """A version; one that only a checkpoint tells of says nothing but that it was."""
     head, table = history.heads.get(version), history.tables.get(version)
     return Snapshot(
@@ -133,28 +133,28 @@ def _snapshot(version: int, history: History) -> Snapshot:
     )
 
 
-def _problems(log: Log, history: History, table: Table | None) -> Iterator[Problem]:
+def _problems(log: Log, history: HeadHistory, table: DeltaTable | None) -> Iterator[TableProblem]:
     """Of the table as a whole; a damaged commit is told by the reading of its version."""
     for before, after in pairwise(log.told):
         if after != before + 1:
-            yield Problem("commits_missing", f"between versions {before} and {after}", after)
+            yield TableProblem("commits_missing", f"between versions {before} and {after}", after)
     if len(log.commits) > MAX_VERSIONS:
-        yield Problem("history_truncated", f"of {len(log.commits)} versions the newest {MAX_VERSIONS} are told")
+        yield TableProblem("history_truncated", f"of {len(log.commits)} versions the newest {MAX_VERSIONS} are told")
     if table is None or table.uuid is None:
-        yield Problem("metadata_missing", "no metaData action that is left names the table")
+        yield TableProblem("metadata_missing", "no metaData action that is left names the table")
     elif table.damaged:
-        yield Problem("schema_unreadable", "the schema of the newest metaData action is damaged")
+        yield TableProblem("schema_unreadable", "the schema of the newest metaData action is damaged")
     yield from _protocol_problems(history.protocol)
 
 
-def _protocol_problems(protocol: dict[str, Any]) -> Iterator[Problem]:
+def _protocol_problems(protocol: dict[str, Any]) -> Iterator[TableProblem]:
     if _reader_version(protocol) is None:
-        yield Problem("protocol_missing", "no protocol action is left")
+        yield TableProblem("protocol_missing", "no protocol action is left")
     for feature in _features(protocol, "readerFeatures"):
         if feature not in READER_FEATURES:
-            yield Problem("unknown_reader_feature", f"{feature}: counts may mean something else")
+            yield TableProblem("unknown_reader_feature", f"{feature}: counts may mean something else")
         elif feature in _STAGED:
-            yield Problem("catalog_managed", "the newest commits may be known to the table's catalog only")
+            yield TableProblem("catalog_managed", "the newest commits may be known to the table's catalog only")
 
 
 def _reader_version(protocol: dict[str, Any]) -> int | None:
@@ -162,7 +162,7 @@ def _reader_version(protocol: dict[str, Any]) -> int | None:
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 < found < 2**31 else None
 
 
-def _properties(table: Table | None, protocol: dict[str, Any]) -> dict[str, str]:
+def _properties(table: DeltaTable | None, protocol: dict[str, Any]) -> dict[str, str]:
     """The configuration, and the protocol as SHOW TBLPROPERTIES shows it."""
     found = dict(table.configuration) if table else {}
     for key in ("minReaderVersion", "minWriterVersion"):

@@ -1,23 +1,43 @@
-"""One key for one logical file, however its path was spelled: paths are compared decoded, and with their vector."""
+"""One key for one logical file: paths are compared as Delta's Kernel compares them, and with their vector.
+
+Kernel takes a path as `java.net.URI` and compares those (`LogReplayUtils.pathToUri`, `URI.equals`): hexadecimal digits
+of escapes and the scheme in any case, the server's name in any case, `file:///x` as `file:/x`. Nothing is decoded and
+nothing is resolved, so `/x` and `file:/x`, `a%2Db` and `a-b`, `s3a:` and `s3:`, `a//b` and `a/b` are different files.
+"""
 
 from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from urllib.parse import unquote_to_bytes
 
-_LOCAL = re.compile(rb"^file:(?://(?:localhost)?(?=/))?/*", re.IGNORECASE)
-_SCHEMES = re.compile(rb"^s3[an]://")
+_ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
+_SCHEME = re.compile(rb"([A-Za-z][A-Za-z0-9+.\-]*):(?=.)", re.DOTALL)
+_AUTHORITY = re.compile(rb"//([^/?#]*)")
+_LABEL = rb"[A-Za-z0-9](?:[A-Za-z0-9\-]*[A-Za-z0-9])?"
+_SERVER = re.compile(
+    rb"(?P<user>[^@]*@)?"
+    rb"(?P<host>(?:(?:" + _LABEL + rb"\.)+(?=[A-Za-z]))?" + _LABEL + rb"\.?"  # the last of several begins with a letter
+    rb"|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.%]+\])"
+    rb"(?::(?P<port>\d*))?"
+)
 
 
 def canonical(path: str) -> bytes:
-    """Spelling to compare by. Paths are URIs: `a%20b` is `a b`; `file:/x`, `file:///x` are `/x`; `s3a:` is `s3:`."""
+    """Spelling to compare by: two paths have the same one exactly where `URI.equals` holds for them. A path that is no
+    URI, which Kernel refuses, equals itself.
+    """
     raw = path.encode("utf-8", "surrogatepass")
     if b"%" in raw:
-        raw = unquote_to_bytes(raw)
-    if raw[:5].lower() == b"file:":
-        return b"/" + _LOCAL.sub(b"", raw)
-    return _SCHEMES.sub(b"s3://", raw)
+        raw = _ESCAPE.sub(lambda escape: escape[0].upper(), raw)
+    if b":" not in raw and raw[:2] != b"//":
+        return raw
+    scheme, rest = b"", raw
+    if (named := _SCHEME.match(raw)) is not None:
+        scheme, rest = named[0].lower(), raw[named.end() :]
+    if (authority := _AUTHORITY.match(rest)) is None:
+        return scheme + rest
+    after = rest[authority.end() :]
+    return scheme + (b"\0" + _server(authority[1]) if authority[1] else b"") + after
 
 
 def path_key(path: str) -> bytes:
@@ -30,3 +50,12 @@ def file_key(path: bytes, vector_id: str | None) -> bytes:
     if vector_id is None:
         return path
     return blake2b(path + vector_id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _server(authority: bytes) -> bytes:
+    """An authority that names a server: the host in lower case, the port as a number. Others as they are written."""
+    found = _SERVER.fullmatch(authority)
+    if found is None:
+        return authority
+    port = b":%d" % int(found["port"]) if found["port"] else b""
+    return (found["user"] or b"") + found["host"].lower() + port

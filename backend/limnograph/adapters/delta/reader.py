@@ -8,14 +8,14 @@ from limnograph.adapters.delta.actions import FileAction
 from limnograph.adapters.delta.content import content_of, partitions_of
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Log, open_log
-from limnograph.adapters.delta.metadata import History, checksum_of, read_history, table_metadata
+from limnograph.adapters.delta.metadata import HeadHistory, checksum_of, read_history, table_metadata
 from limnograph.adapters.delta.replay import Moves, replay
-from limnograph.adapters.delta.state import LiveFiles
-from limnograph.adapters.delta.states import States, moved
+from limnograph.adapters.delta.state import DeltaLiveFiles
+from limnograph.adapters.delta.states import StateCache, moved
 from limnograph.analysis.shape import packed_shape, wrote_much
-from limnograph.domain.content import Partitions, Reading, Want
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.metadata.content import Partitions, Reading, Want
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
 MAX_CHECKSUM_BYTES = 2**20
@@ -25,24 +25,24 @@ MAX_CHECKSUM_BYTES = 2**20
 _OWN = {"file_missing": "commit_missing", "file_too_large": "too_many_actions", "too_many_actions": "too_many_actions"}
 
 
-class Shared:
+class SharedCaches:
     """What the tables of one process share: files of their logs and the states of their last versions."""
 
     def __init__(self) -> None:
         self.files = LogFiles()
-        self.states = States(self.files)
+        self.states = StateCache(self.files)
 
 
-SHARED = Shared()
+SHARED = SharedCaches()
 """For the life of the process: parsers are warm and Spark reuses its Python workers, so passes share it."""
 
 
-class _Read(NamedTuple):
+class _VersionRead(NamedTuple):
     """A version as far as it could be read. `live`: state after it; `moves`: what its own commit did; `problems`: codes
     and which file is damaged how.
     """
 
-    live: LiveFiles | None
+    live: DeltaLiveFiles | None
     moves: Moves | None
     problems: dict[str, str]
 
@@ -50,9 +50,9 @@ class _Read(NamedTuple):
 class DeltaReader:
     """Reads one storage. Not to be used by two threads at once: states are moved on in place."""
 
-    def __init__(self, storage: Storage, shared: Shared = SHARED) -> None:
+    def __init__(self, storage: Storage, shared: SharedCaches = SHARED) -> None:
         self._storage, self._files, self._states = storage, shared.files, shared.states
-        self._opened: tuple[str, Log, History] | None = None
+        self._opened: tuple[str, Log, HeadHistory] | None = None
 
     def metadata(self, location: str) -> TableMetadata:
         log, history = self._open(location)
@@ -82,19 +82,19 @@ class DeltaReader:
             content=content_of(found.live, found.moves, partitions, shape, small_below=small_below),
         )
 
-    def _at(self, metadata: TableMetadata) -> tuple[Log, History]:
+    def _at(self, metadata: TableMetadata) -> tuple[Log, HeadHistory]:
         """The log as it was when the metadata was read."""
         if self._opened is not None and self._opened[0] == metadata.metadata_location:
             return self._opened[1:]
         return self._open(metadata.metadata_location)
 
-    def _open(self, location: str) -> tuple[Log, History]:
+    def _open(self, location: str) -> tuple[Log, HeadHistory]:
         log = open_log(location, self._storage)
         history = read_history(log, self._files, self._storage)
         self._opened = (location, log, history)
         return log, history
 
-    def _version(self, log: Log, version: int) -> _Read:
+    def _version(self, log: Log, version: int) -> _VersionRead:
         """The version's own commit on the state before it; else the commit alone, and a checkpoint of this version."""
         problems: dict[str, str] = {}
         actions: list[FileAction] | None = None
@@ -102,7 +102,7 @@ class DeltaReader:
             if version in log.commits:
                 actions = self._states.actions(log, version, self._storage)
                 before = self._states.at(log, version - 1, self._storage)
-                return _Read(before, moved(before, version, replay(actions, before)), {})
+                return _VersionRead(before, moved(before, version, replay(actions, before)), {})
         except MetadataError as error:
             problems[_code(error, own=actions is None)] = error.detail
         try:
@@ -116,10 +116,10 @@ class DeltaReader:
         moves = None if actions is None else replay(actions, None)
         if live is not None and moves is not None:
             moved(live, version, moves)
-        return _Read(live, moves, problems)
+        return _VersionRead(live, moves, problems)
 
     def _partitions(
-        self, metadata: TableMetadata, version: int, found: _Read, *, changed_only: bool, small_below: int | None
+        self, metadata: TableMetadata, version: int, found: _VersionRead, *, changed_only: bool, small_below: int | None
     ) -> Partitions | None:
         if found.live is None:
             return None
@@ -144,7 +144,7 @@ class DeltaReader:
             committed_at=committed_at,
         )
 
-    def _notes(self, log: Log, version: int, live: LiveFiles | None) -> tuple[str, ...]:
+    def _notes(self, log: Log, version: int, live: DeltaLiveFiles | None) -> tuple[str, ...]:
         """`checksum_mismatch`: the writer's own checksum file counts otherwise. It is compared, never believed."""
         file = log.checksums.get(version)
         if live is None or file is None or file.size > MAX_CHECKSUM_BYTES:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from limnograph.adapters.delta.actions import File, FileAction, read_files
+from limnograph.adapters.delta.actions import DeltaFile, FileAction, read_files
 from limnograph.adapters.delta.checkpoints import checkpoint_files
 from limnograph.adapters.delta.files import LogFiles
 from limnograph.adapters.delta.log import Checkpoint, Log
 from limnograph.adapters.delta.replay import Moves, replay, visited
-from limnograph.adapters.delta.state import LiveFiles
+from limnograph.adapters.delta.state import DeltaLiveFiles
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Storage
 
@@ -23,7 +23,7 @@ FILES_KEPT = 400_000
 """Live files of all remembered states together; the newest one is kept whatever its size."""
 _TRIES = 10
 """Checkpoints that are tried until one is sound; the beginning of the table always is."""
-_Start = Callable[[], LiveFiles]
+_Start = Callable[[], DeltaLiveFiles]
 _Bad = OrderedDict[Any, tuple[str, str]]
 """Code and detail of what is wrong with a file."""
 
@@ -33,10 +33,10 @@ class _Held(NamedTuple):
 
     version: int
     made_from: Any
-    live: LiveFiles
+    live: DeltaLiveFiles
 
 
-class States:
+class StateCache:
     """One per process. A state is handed out to be moved on by its caller, who gives it back."""
 
     def __init__(self, files: LogFiles) -> None:
@@ -44,7 +44,7 @@ class States:
         self._held: OrderedDict[str, _Held] = OrderedDict()
         self._bad: _Bad = OrderedDict()
 
-    def at(self, log: Log, version: int, storage: Storage) -> LiveFiles:
+    def at(self, log: Log, version: int, storage: Storage) -> DeltaLiveFiles:
         """State after a version. Raises MetadataError: `history_truncated` where the log has no way there,
         `history_damaged` or `too_many_files` where that way is not passable; SourceError.
         """
@@ -59,14 +59,14 @@ class States:
         del held
         return _tried(starts)
 
-    def checkpoint(self, log: Log, version: int, storage: Storage) -> LiveFiles:
+    def checkpoint(self, log: Log, version: int, storage: Storage) -> DeltaLiveFiles:
         """State of a checkpoint of exactly this version. Raises MetadataError (`history_truncated`), SourceError."""
         exact = [checkpoint for checkpoint in log.checkpoints if checkpoint.version == version][:_TRIES]
         if not exact:
             raise MetadataError("history_truncated", f"no checkpoint of version {version}")
         return _tried([partial(self._from, log, base, version, storage) for base in exact])
 
-    def keep(self, log: Log, version: int, live: LiveFiles) -> None:
+    def keep(self, log: Log, version: int, live: DeltaLiveFiles) -> None:
         """Remember a state for the next version."""
         self._held[log.root] = _Held(version, _made_from(log, version), live)
         self._held.move_to_end(log.root)
@@ -81,7 +81,7 @@ class States:
         except MetadataError as error:
             raise MetadataError(error.code, f"{log.location(log.commits[version].name)}: {error.detail}") from error
 
-    def seed(self, log: Log, live: LiveFiles, below: int, storage: Storage) -> None:
+    def seed(self, log: Log, live: DeltaLiveFiles, below: int, storage: Storage) -> None:
         """Which told versions up to `below` touched the partitions that no replayed one did, newest first."""
         if live.seeded:
             return
@@ -107,25 +107,25 @@ class States:
             return False
         return held.version == version or log.runs.get(version, version + 1) <= held.version + 1
 
-    def _from(self, log: Log, base: Checkpoint | None, version: int, storage: Storage) -> LiveFiles:
+    def _from(self, log: Log, base: Checkpoint | None, version: int, storage: Storage) -> DeltaLiveFiles:
         self._make_room()
-        live = LiveFiles()
+        live = DeltaLiveFiles()
         if base is None:
             live.seeded = True
             return self._forward(log, -1, version, live, storage)
-        with _Marked(self._bad, (log.root, base.files)):
+        with _MarkedFiles(self._bad, (log.root, base.files)):
             for file in _checkpoint_files(log, base, storage):
                 if file.key not in live:
                     live.put(file)
         return self._forward(log, base.version, version, live, storage)
 
-    def _forward(self, log: Log, start: int, version: int, live: LiveFiles, storage: Storage) -> LiveFiles:
+    def _forward(self, log: Log, start: int, version: int, live: DeltaLiveFiles, storage: Storage) -> DeltaLiveFiles:
         """Apply the commits after `start`. Fails before it starts where one of them is known to be damaged."""
         steps = range(start + 1, version + 1)
         for step in steps:
             _check(self._bad, (log.root, log.commits[step]))
         for step in steps:
-            with _Marked(self._bad, (log.root, log.commits[step])):
+            with _MarkedFiles(self._bad, (log.root, log.commits[step])):
                 moved(live, step, replay(self.actions(log, step, storage), live))
         return live
 
@@ -135,14 +135,14 @@ class States:
             self._held.clear()
 
 
-def moved(live: LiveFiles, version: int, moves: Moves) -> Moves:
+def moved(live: DeltaLiveFiles, version: int, moves: Moves) -> Moves:
     """Note which partitions a version touched."""
     for values in moves.visited:
         live.touched[live.number(values)] = version
     return moves
 
 
-def _tried(starts: list[_Start]) -> LiveFiles:
+def _tried(starts: list[_Start]) -> DeltaLiveFiles:
     """From the first start that works."""
     problem = MetadataError("history_damaged", "")
     for start in starts:
@@ -154,7 +154,7 @@ def _tried(starts: list[_Start]) -> LiveFiles:
     raise MetadataError(code, problem.detail) from problem
 
 
-class _Marked:
+class _MarkedFiles:
     """Remembers a file that turned out damaged, so that a long history behind it does not read it again and again."""
 
     def __init__(self, bad: _Bad, key: Any) -> None:
@@ -176,7 +176,7 @@ def _check(bad: _Bad, key: Any) -> None:
         raise MetadataError(*bad[key])
 
 
-def _checkpoint_files(log: Log, base: Checkpoint, storage: Storage) -> Iterator[File]:
+def _checkpoint_files(log: Log, base: Checkpoint, storage: Storage) -> Iterator[DeltaFile]:
     """As `checkpoint_files`; damage names the file."""
     try:
         yield from checkpoint_files(log, base, storage)

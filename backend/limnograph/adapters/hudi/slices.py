@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.hudi.commits import Commit, Written
+from limnograph.adapters.hudi.commits import Commit, WriteStat
 from limnograph.adapters.hudi.names import parse_name
-from limnograph.adapters.hudi.tally import File, Tally
-from limnograph.adapters.hudi.timeline import Instant
-from limnograph.domain.facts import HISTOGRAM_EDGES
-from limnograph.domain.manifests import size_bin
+from limnograph.adapters.hudi.tally import HudiFile, Tally
+from limnograph.adapters.hudi.timeline import HudiInstant
+from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
+from limnograph.domain.metadata.manifests import size_bin
 
 GroupId = tuple[str, str]
 """`(partition path, file id)`."""
@@ -26,11 +26,11 @@ GroupId = tuple[str, str]
 class Slice(msgspec.Struct):
     """Newest file slice of a group: base file, if any, and logs by name."""
 
-    base: File | None = None
-    logs: dict[str, File] = msgspec.field(default_factory=dict)
+    base: HudiFile | None = None
+    logs: dict[str, HudiFile] = msgspec.field(default_factory=dict)
 
 
-class Move(msgspec.Struct):
+class SliceDelta(msgspec.Struct):
     """What one instant added and removed. `touched`: per partition its data files added and removed. `unclear`: a group
     left of which nobody knows what it held.
     """
@@ -50,7 +50,7 @@ class Slices:
         self.own_slices, self._small_below = own_slices, small_below
         self._groups: dict[GroupId, Slice] = {}
         self._replaced: set[GroupId] = set()
-        self._move = Move()
+        self._move = SliceDelta()
         self.total = Tally()
         self.histogram = [0] * (len(HISTOGRAM_EDGES) + 1)
         self.partitions: dict[str, Tally] = {}
@@ -74,17 +74,17 @@ class Slices:
         found = np.array(live, np.int64).reshape(-1, 2)
         return found[:, 0], found[:, 1]
 
-    def start(self, group: GroupId, base: File | None, logs: Iterable[tuple[str, File]] = ()) -> None:
+    def start(self, group: GroupId, base: HudiFile | None, logs: Iterable[tuple[str, HudiFile]] = ()) -> None:
         """A group as it was before the first instant that will be applied."""
         if base is not None:
             self._put_base(group, base)
         for name, log in logs:
             self._put_log(group, name, log)
-        self._move = Move()
+        self._move = SliceDelta()
 
-    def apply(self, instant: Instant, commit: Commit, committed_at: int | None) -> Move:
+    def apply(self, instant: HudiInstant, commit: Commit, committed_at: int | None) -> SliceDelta:
         """The state after one more completed instant, and what that instant changed."""
-        self._move = Move()
+        self._move = SliceDelta()
         written = {(item.partition, item.file_id) for item in commit.written}
         for group in commit.replaced:
             self._drop(group)
@@ -100,20 +100,20 @@ class Slices:
         """A log file that a rollback left in its slice: no snapshot's doing."""
         parsed = parse_name(name)
         if parsed is not None and parsed.is_log and not parsed.cdc and (partition, parsed.file_id) in self._groups:
-            self._put_log((partition, parsed.file_id), name, File(parsed.instant, size))
-        self._move = Move()
+            self._put_log((partition, parsed.file_id), name, HudiFile(parsed.instant, size))
+        self._move = SliceDelta()
 
-    def _write(self, instant: Instant, item: Written) -> None:
+    def _write(self, instant: HudiInstant, item: WriteStat) -> None:
         group = (item.partition, item.file_id)
         if group in self._replaced or item.cdc:
             return
         if not item.is_log:
-            self._put_base(group, File(instant.requested, item.size, item.records))
+            self._put_base(group, HudiFile(instant.requested, item.size, item.records))
             return
         ended = instant.completed or instant.requested
-        self._put_log(group, item.name, File((item.instant or ended) if self.own_slices else ended, item.size))
+        self._put_log(group, item.name, HudiFile((item.instant or ended) if self.own_slices else ended, item.size))
 
-    def _put_base(self, group: GroupId, base: File) -> None:
+    def _put_base(self, group: GroupId, base: HudiFile) -> None:
         """A newer base file opens a slice: the one before leaves, and with it the logs that were merged into it."""
         found = self._groups.get(group)
         if found is None:
@@ -129,7 +129,7 @@ class Slices:
         found.base = base
         self._count_base(group, base, 1)
 
-    def _put_log(self, group: GroupId, name: str, log: File) -> None:
+    def _put_log(self, group: GroupId, name: str, log: HudiFile) -> None:
         """A new log, or one that was appended to: then its size alone changes."""
         found = self._groups.setdefault(group, Slice())
         if found.base is not None and log.order < found.base.order:
@@ -156,7 +156,7 @@ class Slices:
         for log in found.logs.values():
             self._count_log(group, log, -1)
 
-    def _count_base(self, group: GroupId, file: File, sign: int) -> None:
+    def _count_base(self, group: GroupId, file: HudiFile, sign: int) -> None:
         partition = group[0]
         side = self._move.added if sign > 0 else self._move.removed
         side.base(file, 1, None)
@@ -167,7 +167,7 @@ class Slices:
             self.histogram[size_bin(file.size)] += sign
         self._forget_empty(partition)
 
-    def _count_log(self, group: GroupId, file: File, sign: int) -> None:
+    def _count_log(self, group: GroupId, file: HudiFile, sign: int) -> None:
         partition = group[0]
         side = self._move.added if sign > 0 else self._move.removed
         side.log(file, 1)
