@@ -14,16 +14,19 @@ from typing import Any, NamedTuple
 
 import pytest
 import trino
+from pyiceberg.catalog.sql import SqlCatalog
 
+import meta_examples
 import postgres
 import trino_server
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.iceberg.schema import iceberg_schema, table_properties
-from limnograph.adapters.trino.asking import Answer, Asking, Coordinator
+from limnograph.adapters.meta.schema import iceberg_schema, table_properties
+from limnograph.adapters.trino.asking import Coordinator, TrinoClient, TrinoResult
 from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
-from limnograph.domain.facts import REPORTS
+from limnograph.domain.facts.example_queries import EXAMPLES, TRINO, ExampleQuery
+from limnograph.domain.facts.meta_tables import REPORTS
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.ports.stopping import STOP, Stop
 from query_engine_contract import *  # noqa: F403  # the tests of the contract
@@ -69,13 +72,13 @@ def engine(world: World, made: Iceberg, timeout_s: float = 60.0, **given: Any) -
     return TrinoEngine(Coordinator(world.url, world.catalog, made.namespace, timeout_s=timeout_s, **given), pins)
 
 
-def coordinator(world: World, timeout_s: float = 60.0, **given: Any) -> Asking:
+def coordinator(world: World, timeout_s: float = 60.0, **given: Any) -> TrinoClient:
     """Trino asked beside any table."""
     at = Coordinator(world.url, world.catalog, "none", timeout_s=timeout_s, **given)
-    return Asking(at, TrinoEngine.name, time.monotonic)
+    return TrinoClient(at, TrinoEngine.name, time.monotonic)
 
 
-def rows(found: Answer | None) -> list[list[Any]]:
+def rows(found: TrinoResult | None) -> list[list[Any]]:
     assert found is not None
     return found.rows
 
@@ -198,7 +201,7 @@ def test_every_statement_of_the_runbooks_runs(world: World) -> None:
     for statement in (
         f"CREATE TABLE {table} (id bigint, event_date date) WITH (partitioning = ARRAY['event_date'])",
         f"INSERT INTO {table} VALUES (1, DATE '2026-11-20'), (2, DATE '2026-11-21')",
-        *statements,
+        *(statement.replace("<partition predicate>", "event_date >= DATE '2026-11-21'") for statement in statements),
     ):
         asked.ask(Statement(statement, []), time.monotonic() + 60)
     assert rows(asked.ask(Statement(f"SELECT count(*) FROM {table}", []), time.monotonic() + 60)) == [[2]]
@@ -214,3 +217,19 @@ def test_questions_side_by_side_do_not_mix(made: Made) -> None:
         return [frame["snapshot_id"].to_list() for frame in found]
 
     assert asyncio.run(ask()) == [[one] for one in ids]
+
+
+@pytest.fixture(scope="module")
+def examples(world: World) -> trino.dbapi.Cursor:
+    """A session whose catalog holds the meta tables of `meta_examples` in namespace `limnograph`."""
+    meta_examples.make(SqlCatalog(world.catalog, **world.properties))
+    host, _, port = world.url.removeprefix("http://").partition(":")
+    return trino.dbapi.connect(host=host, port=int(port), user="test", catalog=world.catalog).cursor()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.question)
+def test_the_example_queries_of_the_documents_answer(examples: trino.dbapi.Cursor, example: ExampleQuery) -> None:
+    examples.execute(example.on(TRINO))
+    rows = [tuple(row) for row in examples.fetchall()]
+    columns = [column[0] for column in examples.description]
+    assert meta_examples.told(example.question, columns, rows) == meta_examples.EXPECTED[example.question]

@@ -7,15 +7,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import index_by_id
 
-from golden_tables import BEGIN, DAY, GOLDEN, catalog
+from golden_tables import BEGIN, DAY, GOLDEN, append, catalog
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
-from limnograph.adapters.iceberg.schema import VERSION_PROPERTY
-from limnograph.adapters.iceberg.upkeep_reads import UpkeepReads
-from limnograph.domain.facts import META_TABLES, SCHEMA_VERSION
+from limnograph.adapters.meta.housekeeping_reads import UpkeepReads
+from limnograph.adapters.meta.schema import VERSION_PROPERTY
+from limnograph.adapters.meta.tables import ensure_meta_tables
+from limnograph.domain.facts.columns import walk_ids
+from limnograph.domain.facts.events import RunFact, RunTable
+from limnograph.domain.facts.meta_tables import META_TABLES, RUNS, SCHEMA_VERSION
 from limnograph.ports.meta_upkeep import Where
 from limnograph.ports.query_engine import MetaQuery
 
@@ -52,7 +56,7 @@ def simple(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_the_present_version_has_its_golden_tables() -> None:
-    assert f"v{SCHEMA_VERSION}" in VERSIONS, "run `python tests/golden_tables.py` and commit the folder"
+    assert f"v{SCHEMA_VERSION}" in VERSIONS, "run `python tests/support/golden_tables.py` and commit the folder"
     held = json.loads((GOLDEN / f"v{SCHEMA_VERSION}" / "expected.json").read_text())["rows"]
     assert set(held) == {table.name for table in META_TABLES}  # or a new column of the others needs no new version
 
@@ -70,6 +74,7 @@ def test_rows_are_read_as_they_were_written_before_and_after_the_upgrade(
         assert loaded.properties[VERSION_PROPERTY] == str(SCHEMA_VERSION)
         table = next(table for table in META_TABLES if table.name == name)
         assert {c.name: c.field_id for c in table.columns} == {f.name: f.field_id for f in loaded.schema().fields}
+        assert set(walk_ids(table.columns)) == set(index_by_id(loaded.schema()))
         assert simple(read(opened, name)) == simple(rows)
 
 
@@ -92,3 +97,21 @@ def test_the_server_reads_them_without_an_upgrade(golden: tuple[SqlCatalog, dict
     assert rows["partitions"].to_list()[0][0]["data_files"] == 3
     assert engine.select(MetaQuery(table="snapshots", start=BEGIN, end=BEGIN + DAY)).height == 1
     assert engine.select(MetaQuery(table="changes", kinds=("ref",)))["at"].to_list() == [BEGIN + 5]
+    told = [{"tables": None} | row for row in expected["runs"]]
+    runs = msgspec.convert(engine.select(MetaQuery(table="runs")).to_dicts(), list[RunFact])
+    assert runs == msgspec.convert(told, list[RunFact])
+
+
+def test_a_row_with_this_versions_columns_is_written_beside_older_ones(
+    golden: tuple[SqlCatalog, dict[str, Any]], tmp_path: Path
+) -> None:
+    opened, expected = golden
+    ensure_meta_tables(opened, "limnograph")
+    wrote = RunTable(
+        catalog="lake", namespace="sales", table="churn", role="writes", written_snapshot_id=7, ref="audit"
+    )
+    run = RunFact(run_id="new", status="ok", at=BEGIN + 9, tables=[wrote], written_snapshot_id=7)
+    append(opened, tmp_path, RUNS, run, 99)
+    rows = EmbeddedEngine(lambda: opened, ("limnograph",)).select(MetaQuery(table="runs"))
+    assert msgspec.convert(rows.to_dicts(), list[RunFact])[-1] == run
+    assert rows.height == len(expected["runs"]) + 1

@@ -9,11 +9,11 @@ import pytest
 from pyiceberg.table import Table
 
 from lakes import Lake, path_of
-from limnograph.adapters.iceberg.meta_loss import CREATED_IN_ORDER, SIBLINGS_PROPERTY
-from limnograph.adapters.iceberg.meta_tables import create_meta_table, ensure_meta_tables, upgraded_schema
-from limnograph.adapters.iceberg.schema import VERSION_PROPERTY, arrow_schema, iceberg_schema
+from limnograph.adapters.meta.loss import CREATED_IN_ORDER, SIBLINGS_PROPERTY
+from limnograph.adapters.meta.schema import VERSION_PROPERTY, arrow_schema, iceberg_schema
+from limnograph.adapters.meta.tables import create_meta_table, ensure_meta_tables, upgraded_schema
 from limnograph.domain.errors import SourceRejected
-from limnograph.domain.facts import DAILY, META_TABLES, RUNS, SCHEMA_VERSION, SNAPSHOTS
+from limnograph.domain.facts.meta_tables import DAILY, META_TABLES, RUNS, SCHEMA_VERSION, SNAPSHOTS
 
 
 def ids(table: Table) -> dict[str, int]:

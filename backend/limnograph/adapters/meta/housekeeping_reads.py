@@ -20,8 +20,8 @@ from pyiceberg.manifest import DataFile, ManifestContent
 from pyiceberg.table import FileScanTask, Table
 from pyiceberg.table.snapshots import Snapshot
 
-from limnograph.domain.facts import MetaTable
-from limnograph.ports.meta_upkeep import Part, Position, Standing, Where
+from limnograph.domain.facts.meta_tables import MetaTable
+from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 
 _X: Any = expressions  # its constructors are typed for bound terms; ours are names
 DAY_MICROS = 86_400_000_000
@@ -51,17 +51,17 @@ class UpkeepReads:
             self._catalog = self._open()
         return self._catalog
 
-    def standing(self, table: MetaTable) -> Standing:
+    def standing(self, table: MetaTable) -> MetaTableState:
         """See the port."""
         found = self._load(table)
         if found is None:
-            return Standing(position=None, parts=(), manifests=0, committed=(), properties={})
+            return MetaTableState(position=None, parts=(), manifests=0, committed=(), properties={})
         files = list(self._files(found, table, found.current_snapshot()))
         sums: dict[int | None, list[int]] = defaultdict(lambda: [0, 0])
         for file in files:
             sums[file.part][0] += 1
             sums[file.part][1] += file.file.file_size_in_bytes
-        return Standing(
+        return MetaTableState(
             position=_position(found.current_snapshot()),
             parts=tuple(_part(table, value, *counts) for value, counts in sorted(sums.items(), key=_nulls_first)),
             manifests=len(self._manifests.get(table.name, {})),
@@ -91,10 +91,10 @@ class UpkeepReads:
         read = tuple(dict.fromkeys((*columns, *extra)))
         if at is None:
             return _frame(found.schema().select(*read).as_arrow().empty_table(), columns)
-        scan = found.scan(
-            row_filter=_expression(table, where), selected_fields=read, snapshot_id=at.snapshot_id
-        ).to_arrow()
-        frame = _frame(scan, read)
+        rows = _expression(table, where)
+        # The schema of now, not the snapshot's own: that one may lack a column that an upgrade added since.
+        scan = ArrowScan(found.metadata, found.io, found.schema().select(*read), rows)
+        frame = _frame(scan.to_table(found.scan(row_filter=rows, snapshot_id=at.snapshot_id).plan_files()), read)
         for name, values in wanted:
             if values is not None:
                 frame = frame.filter(pl.col(name).is_in(list(values)))
@@ -145,11 +145,11 @@ def _position(snapshot: Snapshot | None) -> Position | None:
     return None if snapshot is None else Position(snapshot.snapshot_id, snapshot.sequence_number or 0)
 
 
-def _part(table: MetaTable, value: int | None, files: int, size: int) -> Part:
+def _part(table: MetaTable, value: int | None, files: int, size: int) -> PartitionFiles:
     if table.partition is None or value is None:
-        return Part(None, None, files, size)
+        return PartitionFiles(None, None, files, size)
     begin, end = (_month(value), _month(value + 1)) if table.partition[1] == "month" else (value, value + 1)
-    return Part(begin * DAY_MICROS, end * DAY_MICROS, files, size)
+    return PartitionFiles(begin * DAY_MICROS, end * DAY_MICROS, files, size)
 
 
 def _month(months: int) -> int:

@@ -13,7 +13,7 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.table import Table
 
 from limnograph.domain.errors import SourceRejected
-from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, META_TABLES, SNAPSHOTS, MetaTable
 
 SIBLINGS_PROPERTY = "limnograph.siblings"
 """Names of the meta tables that stood when this one was created."""

@@ -1,4 +1,4 @@
-"""Meta tables as Iceberg and Arrow see them, derived from `domain/facts.py`. Knows types, opens nothing."""
+"""Meta tables as Iceberg and Arrow see them, derived from `domain/facts/meta_tables.py`. Knows types, opens nothing."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from limnograph.domain.columns import Column, ListOf, MapOf, StructOf, Type
-from limnograph.domain.facts import SCHEMA_VERSION, MetaTable
+from limnograph.domain.facts.columns import Column, ListOf, MapOf, StructOf, Type
+from limnograph.domain.facts.meta_tables import SCHEMA_VERSION, MetaTable
 
 _ICEBERG: dict[str, IcebergType] = {
     "string": StringType(),

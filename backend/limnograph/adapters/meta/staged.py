@@ -29,7 +29,7 @@ from pyiceberg.table.update import (
 FORMAT_VERSION = 2
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """What a new table is to look like, with its field ids."""
 
     schema: Schema
@@ -38,7 +38,7 @@ class Layout(NamedTuple):
     properties: dict[str, str]
 
 
-def create_in_rest(catalog: RestCatalog, identifier: tuple[str, str], layout: Layout) -> None:
+def create_in_rest(catalog: RestCatalog, identifier: tuple[str, str], layout: TableLayout) -> None:
     """A table at the place that the server gives it. `createTable` renumbers fields; the commit of a staged one takes
     them as they are. A server that cannot stage numbers them itself, so readers go by the table's own schema.
     Raises TableAlreadyExistsError.
@@ -57,12 +57,12 @@ def create_in_rest(catalog: RestCatalog, identifier: tuple[str, str], layout: La
         catalog.create_table(identifier, layout.schema, **told)
 
 
-def _commit(catalog: RestCatalog, staged: CreateTableTransaction, layout: Layout) -> None:
+def _commit(catalog: RestCatalog, staged: CreateTableTransaction, layout: TableLayout) -> None:
     table = staged._table  # noqa: SLF001 - has the place and the credentials that the server gave
     catalog.commit_table(table, (AssertCreate(),), _updates(table.metadata, layout))
 
 
-def _updates(given: TableMetadata, layout: Layout) -> tuple[TableUpdate, ...]:
+def _updates(given: TableMetadata, layout: TableLayout) -> tuple[TableUpdate, ...]:
     return (
         AssignUUIDUpdate(uuid=given.table_uuid),
         UpgradeFormatVersionUpdate.model_validate({"format-version": FORMAT_VERSION}),

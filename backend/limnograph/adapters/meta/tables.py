@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pyiceberg.catalog import Catalog, MetastoreCatalog
 from pyiceberg.catalog.rest import RestCatalog
@@ -27,8 +27,9 @@ from pyiceberg.table.update import (
     TableRequirement,
     TableUpdate,
 )
+from pyiceberg.types import IcebergType, ListType, NestedField, StructType
 
-from limnograph.adapters.iceberg.meta_loss import (
+from limnograph.adapters.meta.loss import (
     CREATED_IN_ORDER,
     SIBLINGS_PROPERTY,
     lost_error,
@@ -36,16 +37,16 @@ from limnograph.adapters.iceberg.meta_loss import (
     siblings_of,
     standing_tables,
 )
-from limnograph.adapters.iceberg.schema import (
+from limnograph.adapters.meta.schema import (
     VERSION_PROPERTY,
     iceberg_schema,
     partition_spec,
     sort_order,
     table_properties,
 )
-from limnograph.adapters.iceberg.staged import Layout, create_in_rest
+from limnograph.adapters.meta.staged import TableLayout, create_in_rest
 from limnograph.domain.errors import SettingsError
-from limnograph.domain.facts import META_TABLES, SCHEMA_VERSION, MetaTable
+from limnograph.domain.facts.meta_tables import META_TABLES, SCHEMA_VERSION, MetaTable
 
 UPGRADE_ATTEMPTS = 5
 """Commits that may lose against another program before the upgrade gives up."""
@@ -103,22 +104,41 @@ def _version(found: Table) -> int:
 
 
 def upgraded_schema(found: Schema, last_column_id: int, wanted: Schema) -> Schema | None:
-    """`found` with the columns of `wanted` that it lacks; None when it lacks none.
+    """`found` with the columns of `wanted` that it lacks, also inside structs; None when it lacks none.
 
     They keep their promised field ids, unless one of those is taken: a REST server that cannot stage numbers columns
-    itself. Fields inside a struct that is there already are not added: readers take them for null.
+    itself.
     """
-    missing = [field for field in wanted.fields if field.name not in found.column_names]
+    present = set(found.column_names)
+    missing = [name for name in wanted.column_names if name not in present]
     if not missing:
         return None
+    promised = {wanted.find_field(name).field_id for name in missing}
     taken = set(index_by_id(found))
-    promised = set(index_by_id(Schema(*missing)))
-    if taken & promised:
-        ids = itertools.count(max(last_column_id, *taken, *promised) + 1)
-        missing = list(assign_fresh_schema_ids(Schema(*missing), lambda: next(ids)).fields)
-    return Schema(
-        *found.fields, *missing, schema_id=found.schema_id + 1, identifier_field_ids=found.identifier_field_ids
-    )
+    ids = itertools.count(max(last_column_id, *taken, *promised) + 1) if taken & promised else None
+    fields = _merged(found.as_struct(), wanted.as_struct(), ids)
+    return Schema(*fields, schema_id=found.schema_id + 1, identifier_field_ids=found.identifier_field_ids)
+
+
+def _merged(found: StructType, wanted: StructType, ids: Iterator[int] | None) -> list[NestedField]:
+    """Fields of `found`, then those of `wanted` that it lacks: with their own ids, or with the next of `ids`."""
+    by_name = {field.name: field for field in wanted.fields}
+    fields = []
+    for field in found.fields:
+        same = by_name.pop(field.name, None)
+        kind = field.field_type if same is None else _merged_type(field.field_type, same.field_type, ids)
+        fields.append(field.model_copy(update={"field_type": kind}))
+    more = list(by_name.values())
+    return [*fields, *(assign_fresh_schema_ids(Schema(*more), lambda: next(ids)).fields if ids else more)]
+
+
+def _merged_type(found: IcebergType, wanted: IcebergType, ids: Iterator[int] | None) -> IcebergType:
+    if isinstance(found, StructType) and isinstance(wanted, StructType):
+        return StructType(*_merged(found, wanted, ids))
+    if isinstance(found, ListType) and isinstance(wanted, ListType):
+        element = _merged_type(found.element_type, wanted.element_type, ids)
+        return found.model_copy(update={"element_type": element})
+    return found
 
 
 def _create_namespace(catalog: Catalog, namespace: str) -> None:
@@ -141,7 +161,7 @@ def create_meta_table(
         if isinstance(catalog, MetastoreCatalog):
             catalog.register_table(identifier, _write_metadata(catalog, namespace, table, properties))
         elif isinstance(catalog, RestCatalog):
-            layout = Layout(iceberg_schema(table), partition_spec(table), sort_order(table), properties)
+            layout = TableLayout(iceberg_schema(table), partition_spec(table), sort_order(table), properties)
             create_in_rest(catalog, identifier, layout)
         else:
             raise SettingsError("meta.catalog", f"meta tables cannot be made in a {type(catalog).__name__}")

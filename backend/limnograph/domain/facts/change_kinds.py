@@ -1,0 +1,65 @@
+"""Kinds of rows in `changes`: what each one's columns mean. `docs/meta-tables.md` shows this table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ChangeKind(NamedTuple):
+    """`is_event`: it happened once; others are states, with a row each time that the value changes. In Markdown."""
+
+    meaning: str
+    subject: str
+    values: str
+    detail: str = ""
+    is_event: bool = False
+
+
+CHANGE_KINDS: dict[str, ChangeKind] = {
+    "schema": ChangeKind("the current schema", "null", "schema ids", "the schema, as Iceberg writes it"),
+    "spec": ChangeKind("the default partition spec", "null", "spec ids", "the spec"),
+    "sort_order": ChangeKind("the default sort order", "null", "sort order ids", "the sort order"),
+    "property": ChangeKind(
+        "a property that decides how files are written, or `format-version`",
+        "key of the property",
+        "values; `to_value` null: removed",
+    ),
+    "ref": ChangeKind(
+        "a branch or tag. Of `main` every entry of the table's own log is a row, with rollbacks, at the log's times",
+        "name of the ref",
+        "snapshot ids; `to_value` null: removed",
+        "`type` and `retention`",
+    ),
+    "named": ChangeKind(
+        "the table has this name", "`catalog.namespace.table`", "`to_value`: the name", "location, format"
+    ),
+    "dropped": ChangeKind("the table lost this name", "`catalog.namespace.table`", "`from_value`: the name"),
+    "first_seen": ChangeKind(
+        "the table was seen for the first time; its history begins at `to_value`",
+        "`catalog.namespace.table`",
+        "`to_value`: sequence number or commit time (`detail.floor` says which)",
+        "`floor`, location",
+        is_event=True,
+    ),
+    "gap": ChangeKind(
+        "commits expired before they were read",
+        "parent that is not known; `rebuild:` and a snapshot id after a rebuild",
+        "snapshot ids: the last known, the first after",
+        "`missed_snapshots` (null: not known), `last_known`, `first_new`",
+        is_event=True,
+    ),
+    "unreadable": ChangeKind(
+        "the table's metadata cannot be read",
+        "`catalog.namespace.table`",
+        "problem code; `to_value` null: readable again",
+        "a sentence",
+    ),
+    "upgraded": ChangeKind(
+        "the format version rose, or the table got a uuid", "`format-version` or `uuid`", "versions, or the uuid"
+    ),
+    "retained": ChangeKind(
+        "which commits the table's own metadata still holds; no row: all of them",
+        "null",
+        "sequence numbers, as in `4,7-9,12-`; open at the end",
+    ),
+}

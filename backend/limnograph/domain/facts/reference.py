@@ -1,0 +1,111 @@
+"""`docs/meta-tables.md` out of `facts.py`: `python -m limnograph.domain.facts.reference`. CI compares it with the
+file.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from limnograph.domain.facts.change_kinds import CHANGE_KINDS
+from limnograph.domain.facts.columns import Column, ListOf, MapOf, StructOf, Type
+from limnograph.domain.facts.example_queries import DUCKDB_SETUP, EXAMPLES, POLARS
+from limnograph.domain.facts.meta_tables import CHANGES, META_TABLES, SCHEMA_VERSION, MetaTable
+
+INTRODUCTION = f"""# Meta tables
+
+Generated from `backend/limnograph/domain/facts/meta_tables.py`: change it there, then run `make types`.
+
+Plain Iceberg tables (format v2, copy-on-write, zstd) in namespace `limnograph` of the meta catalog. Trino, Spark,
+polars and DuckDB read them: the [example queries](#example-queries) run in our tests on each of these engines.
+Schema version {SCHEMA_VERSION} (property `limnograph.schema-version`). Columns are only
+ever added, by field id: tolerate a missing or an extra one. **A number that is not known is null, never 0.**
+"""
+
+
+def document() -> str:
+    """The whole page as Markdown."""
+    return "\n".join((INTRODUCTION, *_tables(), *_examples()))
+
+
+def _tables() -> Iterator[str]:
+    for table in META_TABLES:
+        yield _table(table)
+        if table is CHANGES:
+            yield _kinds()
+
+
+def _kinds() -> str:
+    """Kinds of rows in `changes`."""
+    head = (
+        "### Kinds of `changes`\n\n"
+        "A state has a row each time that it changes: `from_value` before, `to_value` after, at some instant from "
+        "`not_before` to `at`.\nAn event has one row.\n\n"
+        "| kind | | meaning | `subject` | `from_value`, `to_value` | `detail` |\n|---|---|---|---|---|---|\n"
+    )
+    rows = (
+        f"| `{name}` | {'event' if kind.is_event else 'state'} | {kind.meaning} | {kind.subject} | {kind.values} "
+        f"| {kind.detail or 'null'} |"
+        for name, kind in CHANGE_KINDS.items()
+    )
+    return head + "\n".join(rows) + "\n"
+
+
+def _examples() -> Iterator[str]:
+    yield (
+        "## Example queries\n\n"
+        "They run as they are in Trino and DuckDB; in Spark write backticks for double quotes. The schema is that of "
+        "the meta\ncatalog, so in Trino and Spark put the catalog before it or say `USE`.\n"
+    )
+    for example in EXAMPLES:
+        yield f"### {example.question}\n"
+        if isinstance(example.sql, str):
+            yield f"```sql\n{example.sql}\n```\n"
+            continue
+        for engine in example.sql:
+            yield f"{engine}:\n\n```sql\n{example.on(engine)}\n```\n"
+    yield (f"### polars\n\nThrough PyIceberg, which knows the catalog:\n\n```python\n{POLARS}\n```\n")
+    yield (
+        "### DuckDB\n\n"
+        "Tested with DuckDB 1.5.5 and its extensions from PyPI (`duckdb==1.5.5` and "
+        "`duckdb-extension-avro`, `-httpfs` and\n`-iceberg` of the same version), loaded by path, so nothing is "
+        "downloaded when it runs. `locations` are the tables'\nnewest metadata files, which the meta catalog names "
+        "(column `metadata_location` of `iceberg_tables` in an SQL catalog).\n"
+        "Then the queries above run as they are:\n\n"
+        f"```python\n{DUCKDB_SETUP}\n```\n"
+    )
+
+
+def _table(table: MetaTable) -> str:
+    partition = "partitioned by `{1}({0})`".format(*table.partition) if table.partition else "unpartitioned"
+    head = (
+        f"## `{table.name}`\n\n"
+        f"Key `({', '.join(table.key)})`, {partition}, "
+        f"files sorted by `({', '.join(table.sort)})`.\n\n"
+        "| id | column | type | meaning |\n|---:|---|---|---|\n"
+    )
+    return head + "\n".join(_rows(table.columns, "")) + "\n"
+
+
+def _rows(columns: tuple[Column, ...], prefix: str) -> Iterator[str]:
+    for column in columns:
+        required = " **key**" if column.required else ""
+        yield f"| {column.field_id} | `{prefix}{column.name}` | {_spell(column.type)}{required} | {column.doc} |"
+        if isinstance(column.type, ListOf) and isinstance(column.type.element, StructOf):
+            yield from _rows(column.type.element.fields, f"{prefix}{column.name}[].")
+
+
+def _spell(kind: Type) -> str:
+    match kind:
+        case ListOf(element=element):
+            return f"list<{_spell(element)}>"
+        case MapOf(key=key, value=value):
+            return f"map<{_spell(key)}, {_spell(value)}>"
+        case StructOf():
+            return "struct"
+        case _:
+            return kind.name
+
+
+if __name__ == "__main__":
+    sys.stdout.write(document())
