@@ -15,7 +15,7 @@ import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { TimeRange } from '#lib/state/TimeRange.svelte.ts';
 import { absolute, type RangeText } from '#lib/time/range.ts';
-import { commitsOf, type Answer, type CommitEvent } from '#lib/timeline/lane.ts';
+import { commitsOf, type Answer, type CommitEvent } from '#lib/api/lanes.ts';
 import { lanesFor, withAlert } from './lanes.ts';
 import { runbookName, runbookOfRule, stepsOf, ignorableWhen } from './runbook.ts';
 import { onsetOf, suspectsOf } from './suspects.ts';
@@ -74,7 +74,13 @@ export class IncidentView {
     const link = this.incident?.links.find(({ kind }) => kind === 'runbook');
     return link ? runbookName(link.url) : runbookOfRule(this.incident?.alert.alert_name ?? null);
   });
-  readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.ref) : []);
+  /** Rows are those of the commit that stands out, whichever the reader looks at. */
+  readonly #about = $derived.by(() => {
+    const { data } = this.commit;
+    const touched = data?.commit.snapshot_id === this.noted ? (data.touched ?? null) : null;
+    return { ref: this.ref, touched, now: this.range.now };
+  });
+  readonly steps = $derived(this.runbook.data ? stepsOf(this.runbook.data, this.#about) : []);
   readonly ignorable = $derived(this.runbook.data ? ignorableWhen(this.runbook.data) : '');
   readonly zoomed = $derived(this.#before.length > 0);
 
@@ -108,11 +114,7 @@ export class IncidentView {
     $effect(() => {
       if (this.job !== null) untrack(() => void this.explain());
     });
-    $effect(() => {
-      const name = this.#runbookName;
-      if (name) void this.runbook.ask((signal) => getRunbook(name, signal));
-      else untrack(() => this.runbook.clear());
-    });
+    $effect(() => this.askRunbook());
   }
 
   askTimeline(): void {
@@ -125,6 +127,12 @@ export class IncidentView {
   askCommit(): void {
     const [ref, id] = [this.ref, this.shownId];
     if (ref && id) void this.commit.ask((signal) => getCommit(ref, id, signal));
+  }
+
+  askRunbook(): void {
+    const name = this.#runbookName;
+    if (name) void this.runbook.ask((signal) => getRunbook(name, signal));
+    else untrack(() => this.runbook.clear());
   }
 
   /** Explains the window of the alert, once: a table that goes on committing does not change the story of its alert. */

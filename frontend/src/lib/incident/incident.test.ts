@@ -1,14 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Schemas } from '#lib/api/client.ts';
-import type { CommitEvent } from '#lib/timeline/lane.ts';
+import type { TableRef } from '#lib/api/names.ts';
+import type { CommitEvent } from '#lib/api/lanes.ts';
 import { lanesFor, withAlert } from './lanes.ts';
 import { graphHref, waysOut } from './out.ts';
 import { reportOf } from './report.ts';
-import { forTable, ignorableWhen, runbookName, runbookOfRule, stepsOf } from './runbook.ts';
+import { type About, ignorableWhen, runbookName, runbookOfRule, stepsOf } from './runbook.ts';
+import literals from './spark-literals.json' with { type: 'json' };
+import { forTable, sparkLiteral } from './statements.ts';
 import { leadText, plainSentence, suspectSentence } from './sentences.ts';
 import { measureOf, suspectsOf } from './suspects.ts';
 
+const about = (ref: TableRef | null, touched: Schemas['TouchedRows'] | null = null): About => ({
+  ref,
+  touched,
+  now: FIRED,
+});
 const FIRED = Date.UTC(2026, 10, 21, 3, 5, 30);
 const MINUTE = 60_000;
 
@@ -98,6 +106,9 @@ test('an alert of delete files weighs delete files, one of staleness no commit',
     'LakehouseTableStale',
     'LakehouseExtractionLag',
     'LimnographDown',
+    'LimnographCatalogDown',
+    'LimnographPipelineStalled',
+    'LimnographInboxWaiting',
     'LakehouseSnapshotsTooMany',
   ])
     expect(measureOf(incident(name))).toBeNull();
@@ -189,7 +200,7 @@ const BOOK = [
   'A planned\nbackfill.',
 ].join('\n\n');
 test('steps of a runbook: words and what changes something first, for the table', () => {
-  const steps = stepsOf(BOOK, { catalog: 'prod', namespace: 'eu.web', table: 'clicks' });
+  const steps = stepsOf(BOOK, about({ catalog: 'prod', namespace: 'eu.web', table: 'clicks' }));
   expect(steps.map(({ text }) => text)).toEqual([
     'Stop the writer first.',
     'Spark, today',
@@ -202,14 +213,17 @@ test('steps of a runbook: words and what changes something first, for the table'
 test('a step of a shipped runbook says what its statement does, not only where it is typed', () => {
   const folder = new URL('../../../../docs/runbooks/', import.meta.url);
   const texts = readdirSync(folder).flatMap((name) =>
-    stepsOf(readFileSync(new URL(name, folder), 'utf8'), null).map(({ text }) => text),
+    stepsOf(readFileSync(new URL(name, folder), 'utf8'), about(null)).map(({ text }) => text),
   );
   expect(texts.length).toBeGreaterThan(30);
   expect(texts.filter((text) => /^(Spark|Trino|PyIceberg|Shell|Run)([,;].*)?$/.test(text))).toEqual([]);
 });
 
 test('a name that is not plain never enters a statement', () => {
-  const [, step] = stepsOf(BOOK, { catalog: 'lake', namespace: 'sales', table: "x'); DROP TABLE y; --" });
+  const [, step] = stepsOf(
+    BOOK,
+    about({ catalog: 'lake', namespace: 'sales', table: "x'); DROP TABLE y; --" }),
+  );
   expect(step?.code).toContain("'sales.customer_events'");
 });
 test('a name with marks of a pattern is put in as it is', () => {
@@ -254,4 +268,53 @@ test('names are text in the Markdown, and the link stands last', () => {
   expect(text).toContain('**a\\*b\\<img\\>** on **lake.sales.orders**: critical, firing for 1 h 30 m');
   expect(text).toContain('- the commit `5184430069070270604`');
   expect(text.trimEnd().endsWith('https://l/alerts/1')).toBe(true);
+});
+
+const CLICKS = { catalog: 'prod', namespace: 'web', table: 'clicks' };
+const book = (name: string) =>
+  readFileSync(new URL(`../../../../docs/runbooks/${name}.md`, import.meta.url), 'utf8');
+const compaction = (touched: Schemas['TouchedRows'] | null, language = 'Spark') =>
+  stepsOf(book('small-file-proliferation'), about(CLICKS, touched)).find(
+    (step) => step.language === language && /rewrite_data_files|EXECUTE optimize/.test(step.code ?? ''),
+  )!;
+
+test('the condition of a compaction is of the rows that the commit wrote', () => {
+  const sql = "`event_time` >= TIMESTAMP '2026-11-21 00:00:00+00:00'";
+  const { code, note } = compaction({ spark_sql: sql, note: null });
+  expect(code).toContain(`where => '\`event_time\` >= TIMESTAMP \\'2026-11-21 00:00:00+00:00\\'',`);
+  expect(note).toBeNull();
+  expect(compaction({ spark_sql: sql, note: 'bucket[4] of id is left out.' }).note).toBe(
+    'bucket[4] of id is left out.',
+  );
+});
+
+test('a condition that cannot be made is left out, and the step says so', () => {
+  for (const [touched, why] of [
+    [null, /what the commit wrote is not known/],
+    [
+      { spark_sql: null, note: 'The table is not partitioned.' },
+      /^The table is not partitioned\. .*whole table/,
+    ],
+  ] as const) {
+    const { code, note } = compaction(touched);
+    expect(code).toMatch(/table => 'web\.clicks',\n {2}options =>/);
+    expect(note).toMatch(why);
+  }
+  const trino = compaction({ spark_sql: '`d` = 1', note: null }, 'Trino');
+  expect(trino.code).toBe("ALTER TABLE prod.web.clicks EXECUTE optimize(file_size_threshold => '128MB');");
+  expect(trino.note).toMatch(/whole table/);
+});
+
+test('what only a person can put in is marked as an example; a date is filled in', () => {
+  const skew = stepsOf(book('lakehouse-partition-skew'), about(CLICKS));
+  const examples = skew.filter(({ code }) => code?.includes('<column>'));
+  expect(examples.length).toBe(2);
+  for (const { note } of examples) expect(note).toMatch(/^An example: .*<column>/);
+  const expiry = stepsOf(book('lakehouse-snapshots-too-many'), about(CLICKS));
+  expect(expiry.some(({ code }) => code?.includes("TIMESTAMP '2026-11-14 00:00:00'"))).toBe(true);
+  expect(expiry.map(({ note }) => note).filter(Boolean)).toEqual([]);
+});
+
+test.each(literals)('Spark reads %s out of its literal', (text, literal) => {
+  expect(sparkLiteral(text!)).toBe(literal);
 });

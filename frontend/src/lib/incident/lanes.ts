@@ -2,7 +2,7 @@
 // where the server did not find it. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 import { nameOf, type State } from '#lib/alerts/words.ts';
-import type { Answer, Bar } from '#lib/timeline/lane.ts';
+import { beginOf, type Answer, type Bar } from '#lib/api/lanes.ts';
 
 type Incident = Schemas['Incident'];
 
@@ -44,7 +44,7 @@ export function withAlert(answer: Answer, { alert, active_at: active }: Incident
     if (state !== 'pending' && state !== 'unknown' && !lane.bars.some(own))
       bars.push({ start: alert.starts_at, end: alert.ends_at, label, state, detail: alert.summary });
     if (bars.length === lane.bars.length) return lane;
-    bars.sort((a, b) => a.start - b.start);
+    bars.sort((a, b) => beginOf(a) - beginOf(b));
     return { ...lane, status: lane.status === 'absent' ? ('ok' as const) : lane.status, bars };
   });
   return { ...answer, lanes };

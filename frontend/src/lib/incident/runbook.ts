@@ -1,12 +1,15 @@
 // The steps of a runbook that the server carries (docs/runbooks), for the table of the alert. Pure.
-// Statements are copied and run by people: a name enters one only when it is plain letters, digits and underscores.
+import type { Schemas } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
+import { fill } from './statements.ts';
 
 export interface Step {
   /** What to do, a sentence or what the statement is. */
   readonly text: string;
   readonly language: string | null;
   readonly code: string | null;
+  /** What of the statement is left out or still an example. */
+  readonly note: string | null;
   /** The statement changes the table. */
   readonly acts: boolean;
 }
@@ -22,16 +25,16 @@ const RULES: readonly string[] = [
   'LakehouseSnapshotsTooMany',
   'LakehouseStreamingLag',
   'LakehouseTableStale',
+  'LimnographCatalogDown',
   'LimnographDown',
+  'LimnographInboxWaiting',
+  'LimnographPipelineStalled',
+  'LimnographTargetDown',
   'SmallFileProliferation',
 ];
 const RUNBOOK = /\/docs\/runbooks\/([a-z0-9-]{1,80})\/?$/;
 const LANGUAGES: Record<string, string> = { sql: 'Spark', trino: 'Trino', python: 'PyIceberg', sh: 'Shell' };
 const ACTS = /^\s*(CALL|ALTER|DELETE|OPTIMIZE|MERGE)\b/im;
-const PLAIN = /^[A-Za-z_]\w*$/;
-/** The table that all runbooks write their statements for. */
-const EXAMPLE = { catalog: 'lake', namespace: 'sales', table: 'customer_events' };
-
 /** Name of a runbook of ours, whatever host its address names; null: it is somebody else's. */
 export function runbookName(url: string | null): string | null {
   if (!url || !URL.canParse(url)) return null;
@@ -44,21 +47,6 @@ export function runbookOfRule(alertName: string | null): string | null {
   return alertName.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
 }
 
-/** Whether a statement can carry this table's name as it stands. */
-export const isPlain = ({ catalog, namespace, table }: TableRef): boolean =>
-  [catalog, ...namespace.split('.'), table].every((level) => PLAIN.test(level));
-
-/** A statement of the runbook with the table's own name in it. */
-export function forTable(code: string, ref: TableRef): string {
-  const { catalog, namespace, table } = EXAMPLE;
-  return code
-    .replaceAll(`${catalog}.${namespace}.`, `${ref.catalog}.${ref.namespace}.`)
-    .replaceAll(new RegExp(`(['"])${namespace}\\.${table}\\1`, 'g'), `$1${ref.namespace}.${ref.table}$1`)
-    .replaceAll(`${catalog}.system.`, `${ref.catalog}.system.`)
-    .replaceAll(`load_catalog("${catalog}")`, `load_catalog("${ref.catalog}")`)
-    .replaceAll(table, ref.table);
-}
-
 /** Text of one section, by its heading. */
 function section(markdown: string, heading: string): string {
   const [, found = ''] = markdown.split(new RegExp(`^## ${heading}\\s*$`, 'm'));
@@ -67,8 +55,15 @@ function section(markdown: string, heading: string): string {
 
 const FENCE = /^```(\w*)\n([\s\S]*?)^```$/gm;
 
-/** Steps of "What to run": what changes something first, in the runbook's order; statements are for `ref`. */
-export function stepsOf(markdown: string, ref: TableRef | null): Step[] {
+/** Whom statements are for: the table, the rows that the commit wrote, and the present (epoch ms). */
+export interface About {
+  readonly ref: TableRef | null;
+  readonly touched: Schemas['TouchedRows'] | null;
+  readonly now: number;
+}
+
+/** Steps of "What to run": what changes something first, in the runbook's order. */
+export function stepsOf(markdown: string, { ref, touched, now }: About): Step[] {
   const text = section(markdown, 'What to run');
   const steps: Step[] = [];
   let at = 0;
@@ -81,7 +76,7 @@ export function stepsOf(markdown: string, ref: TableRef | null): Step[] {
     steps.push({
       text: title?.slice(0, -1) ?? LANGUAGES[mark] ?? 'Run',
       language: LANGUAGES[mark] ?? (mark || null),
-      code: (ref && isPlain(ref) ? forTable(code, ref) : code).trimEnd(),
+      ...fill(code.trimEnd(), ref, touched, now),
       acts: ACTS.test(code),
     });
   }
@@ -90,7 +85,7 @@ export function stepsOf(markdown: string, ref: TableRef | null): Step[] {
   return [...steps.filter(first), ...steps.filter((step) => !first(step))];
 }
 
-const sentence = (text: string): Step => ({ text, language: null, code: null, acts: false });
+const sentence = (text: string): Step => ({ text, language: null, code: null, note: null, acts: false });
 
 /** Sentences of the paragraphs; marks of Markdown are left out. */
 const prose = (text: string): string[] =>

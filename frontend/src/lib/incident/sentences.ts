@@ -4,7 +4,7 @@ import { bytes } from '#lib/format/bytes.ts';
 import { count } from '#lib/format/count.ts';
 import { duration } from '#lib/format/duration.ts';
 import { clockSeconds, weekday } from '#lib/format/instant.ts';
-import type { CommitEvent } from '#lib/timeline/lane.ts';
+import type { CommitEvent } from '#lib/api/lanes.ts';
 import { onsetOf, type Suspect, type Suspects } from './suspects.ts';
 
 type Incident = Schemas['Incident'];

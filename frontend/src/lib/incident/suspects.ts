@@ -1,7 +1,7 @@
 // Which commits before an alert stand out, by what the alert is about. It compares sizes and times and claims no cause:
 // that is what the explanation is for. Pure.
 import type { Schemas } from '#lib/api/client.ts';
-import type { CommitEvent } from '#lib/timeline/lane.ts';
+import type { CommitEvent } from '#lib/api/lanes.ts';
 
 type Incident = Schemas['Incident'];
 /** What a commit is weighed by; null: the alert is about the lack of commits, or about no commit. */
@@ -36,7 +36,7 @@ const SKEW_MS = 60_000;
 const FAR = 5;
 const LEAST_FILES = 10;
 const NO_COMMIT =
-  /stale|freshness|last_commit|lag|contention|conflict|down\b|unreachable|snapshots?_?(too|many)/i;
+  /stale|freshness|last_commit|lag|contention|conflict|down\b|stalled|waiting|unreachable|snapshots?_?(too|many)/i;
 const DELETES = /delete/i;
 
 /** What an alert is about, from its name and its expression. */

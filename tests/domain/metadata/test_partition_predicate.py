@@ -1,0 +1,133 @@
+"""Predicates made of touched partitions and their specs."""
+
+import pytest
+
+from limnograph.domain.answers.tables import PartitionField
+from limnograph.domain.metadata.partition_predicate import (
+    MOST_PARTITIONS,
+    Predicate,
+    PredicateColumn,
+    Touched,
+    predicate,
+)
+
+LOCAL = "TIMESTAMP_NTZ '"
+UTC_DAY = "TIMESTAMP '2026-11-{} 00:00:00+00:00'"
+COLUMNS = {
+    1: PredicateColumn(("event_time",), "timestamptz"),
+    2: PredicateColumn(("local_time",), "timestamp"),
+    3: PredicateColumn(("day",), "date"),
+    4: PredicateColumn(("region",), "string"),
+    5: PredicateColumn(("customer_id",), "long"),
+    6: PredicateColumn(("price",), "decimal(10, 2)"),
+    7: PredicateColumn(("open",), "boolean"),
+    8: PredicateColumn(("order", "re`gion"), "string"),
+    9: PredicateColumn(("blob",), "binary"),
+    10: PredicateColumn(("event_ns",), "timestamp_ns"),
+}
+
+
+def made(text, *fields, columns=COLUMNS):
+    spec = [PartitionField(name=name, transform=transform, source_id=source) for name, transform, source in fields]
+    return predicate([Touched(0, each) for each in ([text] if isinstance(text, str) else text)], {0: spec}, columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "sql"),
+    [
+        (
+            "event_time_day=2026-11-21",
+            ("event_time_day", "day", 1),
+            f"`event_time` >= {UTC_DAY.format(21)} AND `event_time` < {UTC_DAY.format(22)}",
+        ),
+        (
+            "h=2026-12-31-23",
+            ("h", "hour", 2),
+            f"`local_time` >= {LOCAL}2026-12-31 23:00:00' AND `local_time` < {LOCAL}2027-01-01 00:00:00'",
+        ),
+        ("m=2026-12", ("m", "month", 3), "`day` >= DATE '2026-12-01' AND `day` < DATE '2027-01-01'"),
+        ("y=2024", ("y", "year", 3), "`day` >= DATE '2024-01-01' AND `day` < DATE '2025-01-01'"),
+        ("day_day=2024-02-29", ("day_day", "day", 3), "`day` = DATE '2024-02-29'"),
+        ("day=2026-11-21", ("day", "identity", 3), "`day` = DATE '2026-11-21'"),
+        ("region=O'Hare%2F100%25", ("region", "identity", 4), r"`region` = 'O\'Hare/100%'"),
+        (r"region=a\b", ("region", "identity", 4), r"`region` = 'a\\b'"),
+        ("region=${env:HOME}", ("region", "identity", 4), r"`region` = '\u0024{env:HOME}'"),
+        ('region="null"', ("region", "identity", 4), "`region` = 'null'"),
+        ("region=null", ("region", "identity", 4), "`region` IS NULL"),
+        ("region=", ("region", "identity", 4), "`region` = ''"),
+        ("event_time_day=null", ("event_time_day", "day", 1), "`event_time` IS NULL"),
+        ("customer_id=-7", ("customer_id", "identity", 5), "`customer_id` = -7"),
+        ("price=1.20", ("price", "identity", 6), "`price` = CAST('1.20' AS decimal(10, 2))"),
+        ("open=true", ("open", "identity", 7), "`open` = true"),
+        ("p=eu", ("p", "identity", 8), "`order`.`re``gion` = 'eu'"),
+        (
+            "event_time=2026-11-21T03:04:12.000005",
+            ("event_time", "identity", 1),
+            "`event_time` = TIMESTAMP '2026-11-21 03:04:12.000005+00:00'",
+        ),
+    ],
+)
+def test_each_transform_and_type(text, field, sql) -> None:
+    assert made(text, field) == Predicate(sql)
+
+
+def test_fields_are_joined_and_what_no_range_tells_is_left_out_and_named() -> None:
+    fields = [("region", "identity", 4), ("customer_id_bucket", "bucket[16]", 5), ("m", "month", 3)]
+    found = made("region=eu/customer_id_bucket=3/m=2026-11", *fields)
+    assert found.sql == "`region` = 'eu' AND `day` >= DATE '2026-11-01' AND `day` < DATE '2026-12-01'"
+    assert found.note == "bucket[16] of customer_id is left out: the predicate may select more than the commit wrote."
+
+
+def test_partitions_are_alternatives_and_periods_that_follow_on_each_other_are_one() -> None:
+    day = ("d", "day", 3)
+    assert (
+        made(["d=2026-11-21", "d=2026-11-23"], day).sql == "(`day` = DATE '2026-11-21') OR (`day` = DATE '2026-11-23')"
+    )
+    hours = made(["h=2026-11-21-01", "h=2026-11-21-00", "h=2026-11-21-05"], ("h", "hour", 2)).sql
+    assert hours == (
+        f"(`local_time` >= {LOCAL}2026-11-21 00:00:00' AND `local_time` < {LOCAL}2026-11-21 02:00:00')"
+        f" OR (`local_time` >= {LOCAL}2026-11-21 05:00:00' AND `local_time` < {LOCAL}2026-11-21 06:00:00')"
+    )
+    buckets = [("region", "identity", 4), ("b", "bucket[4]", 5)]
+    assert made(["region=eu/b=1", "region=eu/b=2"], *buckets).sql == "`region` = 'eu'"
+
+
+def test_a_renamed_source_column_has_its_present_name_and_an_old_spec_its_own_fields() -> None:
+    specs = {
+        0: [PartitionField(name="p", transform="day", source_id=3)],
+        1: [PartitionField(name="p", transform="month", source_id=3)],
+    }
+    columns = {3: PredicateColumn(("sold_on",), "date")}
+    assert predicate([Touched(0, "p=2026-11-21")], specs, columns).sql == "`sold_on` = DATE '2026-11-21'"
+    month = predicate([Touched(1, "p=2026-11")], specs, columns).sql
+    assert month == "`sold_on` >= DATE '2026-11-01' AND `sold_on` < DATE '2026-12-01'"
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "says"),
+    [
+        ("b=3", [("b", "bucket[16]", 5)], "bucket[16] of customer_id"),
+        ("r=eu", [("r", "truncate[2]", 4)], "truncate[2] of region"),
+        ("v=null", [("v", "void", 4)], "void of region"),
+        ("blob=AA==", [("blob", "identity", 9)], "blob"),
+        ("d=2026-11-21", [("d", "day", 10)], "day of event_ns"),
+        ("d=2026-11-21", [("d", "day", 99)], "day of d"),
+        ("d=2026-13-41", [("d", "day", 3)], "day of day"),
+        ("region=" + "x" * 600, [("region", "identity", 4)], "region"),
+        ("other=1", [("region", "identity", 4)], "does not fit"),
+        ("region=eu/more=1", [("region", "identity", 4)], "does not fit"),
+        ("", [], "not partitioned"),
+    ],
+)
+def test_what_cannot_be_told_is_no_predicate_but_a_reason(text, fields, says) -> None:
+    found = made(text, *fields)
+    assert found.sql is None
+    assert says in (found.note or "")
+
+
+def test_no_partition_an_unknown_spec_and_too_many_are_reasons_too() -> None:
+    assert "not known" in (predicate([], {}, COLUMNS).note or "")
+    assert "not known" in (predicate([Touched(7, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
+    assert "not known" in (predicate([Touched(None, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
+    days = [f"d=2026-{1 + n // 28:02}-{1 + n % 28:02}" for n in range(MOST_PARTITIONS + 1)]
+    assert "21 partitions" in (made(days, ("d", "day", 3)).note or "")
