@@ -15,22 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain.ids import TableName
+from limnograph.domain.thresholds import JobPace, Thresholds
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services import reasons, table_view
-from limnograph.services.burst_columns import Bursts
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.reasons import RANK
-from limnograph.services.standings import Standing, Standings
-from limnograph.services.thresholds import JobPace, Thresholds
+from limnograph.services.fleet import reasons
+from limnograph.services.fleet import view as table_view
+from limnograph.services.fleet.burst_columns import Bursts
+from limnograph.services.fleet.reasons import RANK
+from limnograph.services.fleet.state_vectors import StateVectorCache, StateVectors
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.table import HotTable
 
 _ANSWERS_KEPT = 50_000
 _Key = tuple[str | int, ...]
 _Ranks = tuple[Ints, NDArray[np.float64]]
 
 
-class Ranked(NamedTuple):
+class AttentionRanks(NamedTuple):
     """Of each table rank (smallest first) and magnitude of its reason, and whether it has a burst."""
 
     ranks: Ints
@@ -39,7 +40,7 @@ class Ranked(NamedTuple):
 
 
 class Attention:
-    """Not thread-safe: one question at a time."""
+    """Guarded by the lock of the FleetService: one question at a time."""
 
     def __init__(self, limits: Thresholds) -> None:
         self._limits = limits
@@ -47,12 +48,12 @@ class Attention:
 
     def of(
         self,
-        standings: Standings,
+        standings: StateVectorCache,
         tables: Sequence[HotTable],
         slots: Ints,
         span: tuple[int, int],
         paces: Mapping[TableName, JobPace],
-    ) -> Ranked:
+    ) -> AttentionRanks:
         """In the range (epoch microseconds). `slots`: of the tables."""
         columns = standings.columns
         with columns.lock:
@@ -77,7 +78,7 @@ class Attention:
             )
             found = self._exactly(table, key, span, paces.get(table.name) if table.name else None)
             ranks[rest[place]], magnitudes[rest[place]] = found
-        return Ranked(ranks, magnitudes, bursts)
+        return AttentionRanks(ranks, magnitudes, bursts)
 
     def _slower(
         self,
@@ -95,7 +96,7 @@ class Attention:
         ranks[slower], magnitudes[slower] = RANK["job_slower"], ratios[slower]
         return slower
 
-    def _states(self, before: Standing, after: Standing, replaced: NDArray[np.bool_], end: int) -> _Ranks:
+    def _states(self, before: StateVectors, after: StateVectors, replaced: NDArray[np.bool_], end: int) -> _Ranks:
         """By the rules that need the states at both ends, and what was `replaced`; the strongest rule comes last."""
         limits = self._limits
         count = after.ordinal - before.ordinal

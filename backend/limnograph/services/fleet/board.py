@@ -8,15 +8,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.domain.answers import TableRow
+from limnograph.domain import cursors
+from limnograph.domain.answers.tables import TableRow
+from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
-from limnograph.services.burst_columns import Bursts
-from limnograph.services.fleet_order import Keys, namespace_of
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.lake import Lake
-from limnograph.services.standings import Standing
-from limnograph.services.thresholds import JobPace
+from limnograph.domain.queries import FleetQuery
+from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.services.fleet.burst_columns import Bursts
+from limnograph.services.fleet.growth_index import GrowthIndex
+from limnograph.services.fleet.move_columns import MoveColumns
+from limnograph.services.fleet.order import SortKeys, namespace_of
+from limnograph.services.fleet.state_vectors import StateVectorCache, StateVectors
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.lake import Lake
+from limnograph.services.lake.table import HotTable
 
 NOBODY = TableName("", "", "")
 _SAME_MS = 10_000
@@ -35,6 +40,28 @@ class Span(NamedTuple):
         return all(abs(ours - theirs) < _SAME_MS for ours, theirs in zip(self, other, strict=True))
 
 
+_POSITION = (int, int, int, float, float, str, str, str)
+
+
+class After(NamedTuple):
+    """Where a page begins: after a row, in the range that the first page was made of, which may be a near one."""
+
+    span: Span
+    row: tuple[float, float, TableName]
+
+    @classmethod
+    def of(cls, question: cursors.CursorQuery, query: FleetQuery) -> After:
+        """From the cursor of a query. Raises InvalidInput naming it."""
+        start, end, then, *keys = cursors.decode(question, query.cursor or "", _POSITION)
+        span = Span(int(start), int(end), int(then))
+        if not span.near(Span(query.start, query.end, span.then)) or not 0 <= span.then < span.end > span.start >= 0:
+            raise InvalidInput("cursor", cursors.UNKNOWN)
+        name = TableName(*(str(part) for part in keys[2:]))
+        # Not made floats: beyond 2**53 an integer would be another one.
+        first, second = (0 if isinstance(key, str) else key for key in keys[:2])
+        return cls(span, (first, second, name))
+
+
 class Paces(NamedTuple):
     """Of jobs: over the range, and since the instant of the comparison."""
 
@@ -42,7 +69,7 @@ class Paces(NamedTuple):
     compared: Mapping[TableName, JobPace]
 
 
-class Listing:
+class FleetListing:
     """Names of the tables of `lake.listed` and of the damaged ones in their order; `of`: the lake's names, while which
     are the same object it holds. `places`: where tables and then damaged names stand.
     """
@@ -52,12 +79,12 @@ class Listing:
         self.order = np.array(sorted(range(len(given)), key=given.__getitem__), np.intp)
         self.places = np.argsort(self.order)
         self.names = [given[place] for place in self.order.tolist()]
-        self.folded = [str(name).casefold() for name in self.names]
+        self.folded = [str(name.plain).casefold() for name in self.names]
         self.namespaces = sorted({namespace_of(name) for name in self.names})
 
-    def among(self, tables: NDArray[np.intp]) -> Listing:
+    def among(self, tables: NDArray[np.intp]) -> FleetListing:
         """Of some tables alone; namespaces stay those of all."""
-        part: Listing = object.__new__(Listing)
+        part: FleetListing = object.__new__(FleetListing)
         part.of, part.namespaces = self.of, self.namespaces
         places = self.places[tables]
         part.order = np.argsort(places)
@@ -67,37 +94,52 @@ class Listing:
         return part
 
 
-class Slotted(NamedTuple):
+class BurstSlots(NamedTuple):
     """Slots of rows and their bursts in the range, as those tables were when it was looked at."""
 
     slots: Ints
     bursts: Bursts
 
-    def taken(self, places: NDArray[np.intp]) -> Slotted:
+    def taken(self, places: NDArray[np.intp]) -> BurstSlots:
         """Of some rows; -1: a name without a table."""
         if not len(self.slots):
-            return Slotted(np.full(len(places), -1), self.bursts.none(len(places)))
-        return Slotted(np.where(places < 0, -1, self.slots[places]), self.bursts.taken(places))
+            return BurstSlots(np.full(len(places), -1), self.bursts.none(len(places)))
+        return BurstSlots(np.where(places < 0, -1, self.slots[places]), self.bursts.taken(places))
 
 
-class Board:
+class Vectors:
+    """Columns of the tables of one lake after another. Guarded by `columns.lock`, all parts; a slot is a place in these
+    columns and in no others.
+    """
+
+    def __init__(self, limits: Thresholds) -> None:
+        self.columns = MoveColumns(limits)
+        self.standings, self.growth = StateVectorCache(self.columns), GrowthIndex(self.columns)
+
+
+class FleetBoard:
     """The fleet in one range: keys of all rows by name, `rows` (None: a damaged name) with what columns say of them,
     and those made so far. `grown`: share and seconds of the growth that its rows have; None = all rows of the lake.
+    `vectors`: the columns that its slots are places in.
+
+    Guarded by the lock of the FleetService that made it: `made` and the lazy parts of `keys` are filled under it.
     """
 
     def __init__(
         self,
         lake: Lake,
         span: Span,
-        keys: Keys,
+        keys: SortKeys,
         rows: Sequence[HotTable | None],
-        listing: Listing,
+        listing: FleetListing,
         *,
         paces: Paces,
-        slotted: Slotted,
+        vectors: Vectors,
+        slotted: BurstSlots,
         grown: Grown | None = None,
     ) -> None:
         self.lake, self.keys, self.rows, self.slotted, self.grown = lake, keys, rows, slotted, grown
+        self.vectors = vectors
         self.span, self.paces = span, paces
         self.folded, self.namespaces = listing.folded, listing.namespaces
         self.made: dict[int, TableRow] = {}
@@ -108,15 +150,15 @@ class Board:
         return self.lake is lake and near and self.grown == grown and self.paces == paces
 
 
-def and_nothing(standing: Standing, more: int, order: NDArray[np.intp]) -> Standing:
+def and_nothing(standing: StateVectors, more: int, order: NDArray[np.intp]) -> StateVectors:
     """With names of which nothing is known behind the tables, all put in another order."""
     count = len(standing.moved)
     values = np.full((count + more, standing.values.shape[1]), NULL)
     values[:count] = standing.values
     ends = (np.append(part, np.full(more, fill))[order] for part, fill in _ends(standing))
     moved, ordinal, following, usual = ends
-    return Standing(values[order], moved, ordinal, following, usual)
+    return StateVectors(values[order], moved, ordinal, following, usual)
 
 
-def _ends(standing: Standing) -> list[tuple[NDArray[np.generic], float]]:
+def _ends(standing: StateVectors) -> list[tuple[NDArray[np.generic], float]]:
     return [(standing.moved, NULL), (standing.ordinal, 0), (standing.next_move, NULL), (standing.usual, np.nan)]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.alignment import median
-from limnograph.services.history import Commits, History
-from limnograph.services.hot_columns import INDEX, NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.thresholds import Thresholds
+from limnograph.domain.thresholds import Thresholds
+from limnograph.services.lake.columns import INDEX, NULL, Ints
+from limnograph.services.lake.history import CommitColumns, History
+from limnograph.services.lake.table import HotTable
 
 _CELLS = tuple(
     INDEX[name]
@@ -35,7 +35,7 @@ class Burst(NamedTuple):
     before: int | None
 
 
-def burst(commits: Commits, history: History, limits: Thresholds) -> Burst | None:
+def burst(commits: CommitColumns, history: History, limits: Thresholds) -> Burst | None:
     """That of a range, if it has one."""
     added = commits.numbers("added_data_files")
     if not len(added) or added.max() < limits.burst_files:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.services.burst import files_before
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.segments import Segments, stretches
-from limnograph.services.thresholds import Thresholds
+from limnograph.domain.thresholds import Thresholds
+from limnograph.services.fleet.burst import files_before
+from limnograph.services.fleet.segments import Segments, stretches
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.history import History
 
 Bools = NDArray[np.bool_]
 
@@ -53,7 +53,7 @@ class Bursts(NamedTuple):
 
 
 class BurstColumns:
-    """Not thread-safe; slots are those of `MoveColumns`."""
+    """Slots are those of `MoveColumns`. Guarded by its lock."""
 
     def __init__(self, limits: Thresholds) -> None:
         self._limits = limits

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.gauges import TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
 from limnograph.domain.ids import TableName
-from limnograph.ports.counters import Counted, CounterStore
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.hot_columns import FLOATS, INDEX, NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.lake import Lake
-from limnograph.services.standings import main_at
+from limnograph.domain.metrics.gauges import TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
+from limnograph.ports.counters import CounterState, CounterStore
+from limnograph.services.fleet.state_vectors import main_at
+from limnograph.services.lake.columns import FLOATS, INDEX, NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.lake import Lake
+from limnograph.services.lake.store import HotStore
+from limnograph.services.lake.table import HotTable
 
 _END = 2**63 - 1
 _GAUGES = [(gauge, INDEX[gauge.column]) for gauge in TABLE_GAUGES if gauge.column != "committed_at"]
@@ -36,7 +36,9 @@ class TableNumbers(NamedTuple):
 
 
 class TableGauges:
-    """Thread-safe. A table is looked at again when it changed: O(tables), and O(rows) of those that did."""
+    """Thread-safe: guarded by `_lock`; lists that were returned are never changed. A table is looked at again when it
+    changed: O(tables), and O(rows) of those that did.
+    """
 
     def __init__(self, store: HotStore, kept: CounterStore | None = None) -> None:
         self._store, self._kept = store, kept
@@ -46,7 +48,7 @@ class TableGauges:
         self._numbers: list[TableNumbers] = []
         self._made: dict[str, tuple[HotTable, bool, TableNumbers]] = {}
         self._counted: dict[str, HotTable] = {}
-        self._totals: dict[str, Counted] = kept.load() if kept else {}
+        self._totals: dict[str, CounterState] = kept.load() if kept else {}
         self._saved = self._version
 
     def numbers(self) -> tuple[int, list[TableNumbers]]:
@@ -83,7 +85,7 @@ class TableGauges:
         self._made[table.uuid] = table, counting, numbers
         return numbers
 
-    def _count(self, table: HotTable) -> Counted:
+    def _count(self, table: HotTable) -> CounterState:
         """Totals with the moves of main that are new since the table was looked at last."""
         history, before = History(table), self._counted.get(table.uuid)
         known = self._totals.get(table.uuid)
@@ -93,13 +95,13 @@ class TableGauges:
         elif known is not None:
             new = times > known.until
         else:
-            known = Counted(0, dict.fromkeys((counter.name for counter in TABLE_COUNTERS), 0.0))
+            known = CounterState(0, dict.fromkeys((counter.name for counter in TABLE_COUNTERS), 0.0))
             new = np.zeros(len(ids), np.bool_)
         fresh = np.unique(places[new & (places >= 0)])
         fresh = fresh[history.numbers("committed_at")[fresh] >= self._store.reading.lake.floor]
         until = max(known.until, int(times[-1])) if known else int(times[-1])
         totals = _added(table, fresh, known.totals if known else {})
-        self._counted[table.uuid], self._totals[table.uuid] = table, Counted(until, totals)
+        self._counted[table.uuid], self._totals[table.uuid] = table, CounterState(until, totals)
         return self._totals[table.uuid]
 
 

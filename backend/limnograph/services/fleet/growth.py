@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL, Ints
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.history import History
 
 _MOST = np.int64(2**63 - 1)
 NOTHING = 0.0

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.domain.asked import DEFAULT_WITHIN_S
+from limnograph.domain.queries import DEFAULT_WITHIN_S
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.growth import Rise, Rises, rises
-from limnograph.services.hot_columns import Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.move_columns import MoveColumns
+from limnograph.services.fleet.growth import Rise, Rises, rises
+from limnograph.services.fleet.move_columns import MoveColumns
+from limnograph.services.lake.columns import Ints
+from limnograph.services.lake.table import HotTable
 
 DEFAULT_WITHIN = DEFAULT_WITHIN_S
 """Seconds for which every commit's growth is worked out when the commit comes in."""
@@ -27,7 +27,9 @@ _BUCKETS = 256
 
 
 class _Peaks:
-    """Of every quarter of an hour (a row) and table (a column) the greatest share, and when it was reached."""
+    """Of every quarter of an hour (a row) and table (a column) the greatest share, and when it was reached. Guarded by
+    the lock of the columns.
+    """
 
     def __init__(self, slots: int = 0) -> None:
         self.shares = np.zeros((_BUCKETS, slots))
@@ -57,8 +59,8 @@ class _Quarters(NamedTuple):
 
 
 class GrowthIndex:
-    """Thread-safe. Greatest growth within DEFAULT_WITHIN of every table, renewed when it changes; any other time out of
-    the columns of main's moves.
+    """Thread-safe: guarded by the lock of `columns`. Greatest growth within DEFAULT_WITHIN of every table, renewed when
+    it changes; any other time out of the columns of main's moves.
     """
 
     def __init__(self, columns: MoveColumns | None = None) -> None:

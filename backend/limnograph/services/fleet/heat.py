@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.answers import FleetHeatRow, ReasonCode
+from limnograph.domain.answers.tables import FleetHeatRow, ReasonCode
 from limnograph.domain.ids import TableName
-from limnograph.services.alert_episode import Episode
-from limnograph.services.alerts import Alerts
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.move_columns import MoveColumns
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.fleet.move_columns import MoveColumns
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.table import HotTable
 
 PARTS = 48
 
 
-class Counted(NamedTuple):
+class HeatCounts(NamedTuple):
     """Of each table (a row) in each part; NULL where not known."""
 
     commits: Ints
@@ -47,7 +47,7 @@ def count(
     slots: Ints,
     span: tuple[int, int],
     known_to: Sequence[int | None],
-) -> Counted:
+) -> HeatCounts:
     """Parts that begin after a table is known to (microseconds) are not known, and nothing is of a name without one."""
     between, there = edges(span), np.flatnonzero(slots >= 0)
     commits, files = np.full((2, len(slots), PARTS), NULL)
@@ -60,23 +60,21 @@ def count(
     until = np.array([span[1] if at is None else at for at in known_to], np.int64)
     unread = between[:-1] >= until[:, None]
     commits[unread] = files[unread] = NULL
-    return Counted(commits, files)
+    return HeatCounts(commits, files)
 
 
 def rows(
     names: Sequence[TableName],
-    counted: Counted,
+    counted: HeatCounts,
     risks: Sequence[list[ReasonCode | None]],
-    alerts: Alerts | None,
+    alerts: AlertRegistry | None,
     span: tuple[int, int],
 ) -> list[FleetHeatRow]:
     """As the page shows them."""
     told, between = alerts is not None and alerts.version(None) > 0, edges(span)
     return [
         FleetHeatRow(
-            catalog=name.catalog,
-            namespace=name.namespace,
-            table=name.table,
+            **name.plain._asdict(),
             commits=_known(commits),
             data_files=_known(files),
             alerts=fired(alerts.episodes(name), between) if alerts is not None and told else None,

@@ -13,17 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.services.burst_columns import BurstColumns, Bursts
-from limnograph.services.growth import NOTHING, Rise, rises_of, shares_of
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.segments import Segments, stretches
-from limnograph.services.thresholds import Thresholds
+from limnograph.analysis.usual_gap import LAST_GAPS, breaks, usual_gaps_s
+from limnograph.domain.thresholds import Thresholds
+from limnograph.services.fleet.burst_columns import BurstColumns, Bursts
+from limnograph.services.fleet.growth import NOTHING, Rise, rises_of, shares_of
+from limnograph.services.fleet.segments import Segments, stretches
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.table import HotTable
 
 ALWAYS = np.int64(2**63 - 1)
-_USUAL_OF = 50
-"""Moves whose distances tell how often a table usually commits; with fewer than five nobody can say."""
 _KNOWN = 4
 _AT_ONCE = 1 << 18
 """Moves that are compared at the same time: 2 MB a column."""
@@ -31,7 +30,7 @@ _AT_ONCE = 1 << 18
 
 class Stand(NamedTuple):
     """Of each table at an instant. `since`, `until`: moves of main around it (NULL, ALWAYS: none). `place`: of the row
-    that main pointed at, -1 when not known. `usual`: median seconds between moves, NaN when not known.
+    that main pointed at, -1 when not known. `usual`: the usual gap (`analysis.usual_gap`) in seconds, NaN when unknown.
     """
 
     since: Ints
@@ -41,7 +40,9 @@ class Stand(NamedTuple):
 
 
 class MoveColumns:
-    """`update` and what follows belong together: hold `lock` for both."""
+    """Guarded by `lock`, which whoever uses it holds from `update` or `hold` to the last question: columns are those of
+    the tables that were taken in last. Slots are places in these columns and in no others.
+    """
 
     def __init__(self, limits: Thresholds = Thresholds()) -> None:  # noqa: B008  # immutable
         self.lock = threading.RLock()
@@ -50,7 +51,7 @@ class MoveColumns:
         self._alike = np.zeros(0, np.bool_)
         self.moves = Segments(2)
         self._commits, self._places, self._replaces = (Segments() for _ in range(3))
-        self._bursts = BurstColumns(limits)
+        self._bursts, self._gaps = BurstColumns(limits), Segments(2)
         self._known: list[tuple[Sequence[HotTable], Ints]] = []
 
     @property
@@ -65,7 +66,7 @@ class MoveColumns:
 
     @property
     def _parts(self) -> tuple[Segments, ...]:
-        return self.moves, self._commits, self._places, self._replaces, *self._bursts.parts
+        return self.moves, self._commits, self._places, self._replaces, self._gaps, *self._bursts.parts
 
     def update(self, tables: Sequence[HotTable]) -> Ints:
         """Take in what changed; slots of the tables, which stay theirs for ever."""
@@ -97,6 +98,8 @@ class MoveColumns:
         history = History(table)
         times, places, commits = history.moves, history.main_places, history.numbers("committed_at")
         self.moves.put(slot, times, history.main_numbers("total_data_files"))
+        began = breaks(times)
+        self._gaps.put(slot, times[began], times[began] - times[began - 1])
         alike = len(times) == len(commits) and bool((times == commits).all())
         alike = alike and bool((places == np.arange(len(places))).all())
         self._alike[slot] = alike
@@ -114,19 +117,15 @@ class MoveColumns:
         since = np.where(index >= 0, moves.at(0, slots, index), NULL)
         until = np.where(index + 1 < moves.count[slots], moves.at(0, slots, index + 1), ALWAYS)
         place = np.where(self._alike[slots], index, self._places.at(0, slots, index))
-        return Stand(since, until, np.where(index >= 0, place, -1), self._usual(slots, index))
+        return Stand(since, until, np.where(index >= 0, place, -1), self._usual(slots, index, since))
 
-    def _usual(self, slots: Ints, index: Ints) -> NDArray[np.float64]:
-        """Median of the distances of the last moves until `index`."""
-        back = np.arange(_USUAL_OF - 1, -1, -1)
-        places = index[:, None] - back
-        times = self.moves.data[0][np.clip(self.moves.first[slots][:, None] + places, 0, self.moves.data.shape[1] - 1)]
-        distances = np.where(places[:, :-1] >= 0, np.diff(times, axis=1), ALWAYS)
-        distances.sort(axis=1)
-        known = np.clip(index, 0, _USUAL_OF - 1)
-        row = np.arange(len(index))
-        low, high = distances[row, (known - 1) // 2], distances[row, known // 2]
-        return np.where(known >= 4, (low + high.astype(np.float64)) / 2 / 1_000_000, np.nan)
+    def _usual(self, slots: Ints, index: Ints, since: Ints) -> NDArray[np.float64]:
+        """The usual gap by the moves until `index`, the last of which was at `since`."""
+        own = self._gaps
+        places = own.before(slots, since, "right")[:, None] - np.arange(1, LAST_GAPS + 1)
+        at = np.clip(own.first[slots][:, None] + places, 0, own.data.shape[1] - 1)
+        gaps = np.where(places >= 0, own.data[1][at].astype(np.float64), np.inf)
+        return usual_gaps_s(gaps, index + 1, since - self.moves.at(0, slots, np.zeros_like(index)))
 
     def commits(self, slots: Ints, at: int) -> tuple[Ints, Ints, Ints]:
         """How many rows there are until an instant, itself included; the commits around it (NULL, ALWAYS: none)."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from limnograph.domain.answers import Health, TableDeltas, TableValues
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.answers.tables import Health, TableDeltas, TableValues
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.thresholds import JobPace
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.history import History
-from limnograph.services.hot_columns import Ints
-from limnograph.services.table_view import State, View
-from limnograph.services.thresholds import JobPace
+from limnograph.services.fleet.view import RangeView, State
+from limnograph.services.lake.columns import Ints
+from limnograph.services.lake.history import History
 
 SPARK_POINTS = 24
 
 
-def values(seen: View) -> TableValues:
+def values(seen: RangeView) -> TableValues:
     """Numbers at the end of the range."""
     row = seen.after
     return TableValues(
@@ -65,6 +65,8 @@ def spark_instants(start: int, end: int) -> Ints:
 
 def health(history: History, row: SnapshotFact | State | None) -> Health:
     """Whether the newest state is whole: from the row and the table's own changes."""
+    if history.dropped:
+        return "dropped"
     if history.table.unreadable:
         return "unreadable"
     if row is None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.domain.asked import FleetQuery
 from limnograph.domain.ids import TableName
+from limnograph.domain.queries import FleetQuery
+from limnograph.domain.thresholds import JobPace
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.standings import Standing
-from limnograph.services.thresholds import JobPace
+from limnograph.services.fleet.state_vectors import StateVectors
+from limnograph.services.lake.columns import NULL, Ints
 
 _VALUES = {
     "data_files": "total_data_files",
@@ -29,7 +30,7 @@ _SHARES = {"small_share": "small_files", "delete_share": "total_delete_files"}
 """What is sorted by its number for each data file."""
 
 
-class Keys:
+class SortKeys:
     """Vectors over the rows of the fleet in the order of their names: tables, then damaged names among them. `ends`:
     where they stand at the begin of the range, at the instant that differences are told against, and at the end, looked
     up when a column is sorted by. `paces`: at the last two.
@@ -41,12 +42,12 @@ class Keys:
         magnitudes: NDArray[np.float64],
         names: Sequence[TableName],
         paces: Mapping[TableName, JobPace],
-        ends: Callable[[], tuple[Standing, Standing, Standing]],
+        ends: Callable[[], tuple[StateVectors, StateVectors, StateVectors]],
     ) -> None:
         self.ranks, self.magnitudes, self.names, self.paces, self._ends = ranks, magnitudes, names, paces, ends
 
     @cached_property
-    def ends(self) -> tuple[Standing, Standing, Standing]:
+    def ends(self) -> tuple[StateVectors, StateVectors, StateVectors]:
         """At the begin, at the instant of the comparison, at the end."""
         return self._ends()
 
@@ -54,13 +55,35 @@ class Keys:
         """Places of the chosen rows as the query sorts them: equal keys by name, unknown values last either way."""
         if query.sort == "name":
             return chosen if query.direction == "asc" else chosen[::-1]
+        first, second = self._rising(query)
+        return chosen[np.lexsort((second[chosen], first[chosen]))]
+
+    def position(self, query: FleetQuery, place: int) -> list[int | float | str]:
+        """Where a row stands in the order of a query, whatever else comes or goes: its keys and its name."""
+        return [*(column[place].item() for column in self._rising(query)), *self.names[place]]
+
+    def after(self, query: FleetQuery, order: NDArray[np.intp], position: tuple[float, float, TableName]) -> int:
+        """How many rows of an order stand up to a position, the row of which need not be there any more."""
+        first, second = (column[order] for column in self._rising(query))
+        one, two, name = position
+        at = bisect_left(self.names, name)
+        there = at < len(self.names) and self.names[at] == name
+        falling = query.sort == "name" and query.direction == "desc"
+        later = order < at if falling else order >= at + there
+        beyond = (first > one) | ((first == one) & ((second > two) | ((second == two) & later)))
+        return int(beyond.argmax()) if beyond.any() else len(order)
+
+    def _rising(self, query: FleetQuery) -> tuple[_Numbers, _Numbers]:
+        """What the order rises by before it goes by name: one column, then the other."""
+        if query.sort == "name":
+            nothing = np.zeros(len(self.names), np.int64)
+            return nothing, nothing
         if query.sort == "attention":
             sign = 1 if query.direction == "desc" else -1
-            return chosen[np.lexsort((-sign * self.magnitudes[chosen], sign * self.ranks[chosen]))]
+            return sign * self.ranks, -sign * self.magnitudes
         values, known = self._sorted_by(query.sort)
-        have, lack = chosen[known[chosen]], chosen[~known[chosen]]
         sign = -1 if query.direction == "desc" else 1
-        return np.concatenate([have[np.argsort(sign * values[have], kind="stable")], lack])
+        return (~known).astype(np.int64), np.where(known, sign * np.where(known, values, 0), 0)
 
     def _sorted_by(self, sort: str) -> _Column:
         """Values of a column and where they are known."""
@@ -83,10 +106,11 @@ _OF_A_JOB: Mapping[str, Callable[[JobPace], float | None]] = {
     "job_p95": lambda pace: pace.p95_now_s,
     "delta_job_p95": lambda pace: pace.p95_ratio,
 }
-_Column = tuple[NDArray[np.float64] | Ints, NDArray[np.bool_]]
+_Numbers = NDArray[np.float64] | Ints
+_Column = tuple[_Numbers, NDArray[np.bool_]]
 
 
-def _value(after: Standing, sort: str) -> _Column:
+def _value(after: StateVectors, sort: str) -> _Column:
     if sort == "skew":
         skew = np.ascontiguousarray(after.column("skew_max_over_median"))
         return np.where(skew == NULL, np.nan, skew.view(np.float64)), skew != NULL
@@ -96,7 +120,7 @@ def _value(after: Standing, sort: str) -> _Column:
     return found, found != NULL
 
 
-def _change(before: Standing, after: Standing, sort: str) -> _Column:
+def _change(before: StateVectors, after: StateVectors, sort: str) -> _Column:
     column = _VALUES[sort.removeprefix("delta_").removeprefix("share_")]
     then, now = before.column(column), after.column(column)
     known = (now != NULL) & (then != NULL)
@@ -122,9 +146,9 @@ def matching(names: Sequence[TableName], folded: Sequence[str], query: FleetQuer
 
 
 def _namespaces(name: TableName) -> tuple[str, str, str]:
-    return name.namespace, namespace_of(name), name.catalog
+    return name.plain.namespace, namespace_of(name), name.catalog
 
 
 def namespace_of(name: TableName) -> str:
     """`catalog.namespace`."""
-    return f"{name.catalog}.{name.namespace}" if name.namespace else name.catalog
+    return f"{name.catalog}.{name.plain.namespace}" if name.namespace else name.catalog

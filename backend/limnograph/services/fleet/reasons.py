@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, get_args
 
-from limnograph.domain.answers import Reason, ReasonCode
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain import wording as words
+from limnograph.domain.answers.tables import Reason, ReasonCode
+from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.thresholds import stale_after_s
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services import words
-from limnograph.services.table_view import View
-from limnograph.services.thresholds import stale_after_s
+from limnograph.services.fleet.view import RangeView
 
 Severity = Literal["critical", "warning", "unknown", "ok"]
 RANK: dict[str, int] = {code: rank for rank, code in enumerate(get_args(ReasonCode))}
 
 
-def reason(seen: View) -> Reason:
+def reason(seen: RangeView) -> Reason:
     """The first rule that speaks, in the order of the closed set."""
     for rule in _RULES:
         if found := rule(seen):
@@ -59,12 +59,12 @@ def _reason(
     )
 
 
-def _unreadable(seen: View) -> Reason | None:
+def _unreadable(seen: RangeView) -> Reason | None:
     change = seen.history.unreadable if seen.history.table.unreadable else None
     return unreadable(change) if change else None
 
 
-def _job_slower(seen: View) -> Reason | None:
+def _job_slower(seen: RangeView) -> Reason | None:
     pace = seen.pace
     if pace is None or pace.ratio < seen.limits.slower_ratio:
         return None
@@ -76,7 +76,7 @@ def _job_slower(seen: View) -> Reason | None:
     return _reason("job_slower", severity, sentence, pace.ratio)
 
 
-def _file_burst(seen: View) -> Reason | None:
+def _file_burst(seen: RangeView) -> Reason | None:
     found = seen.burst
     if found is None:
         return None
@@ -95,7 +95,7 @@ def _file_burst(seen: View) -> Reason | None:
     return _reason("file_burst", severity, sentence, found.files, snapshot_id=found.snapshot_id, at=found.at)
 
 
-def _delete_growth(seen: View) -> Reason | None:
+def _delete_growth(seen: RangeView) -> Reason | None:
     before, after = seen.before, seen.after
     if before is None or after is None or before.total_delete_files is None or after.total_delete_files is None:
         return None
@@ -112,7 +112,7 @@ def _delete_growth(seen: View) -> Reason | None:
     return _reason("delete_growth", "warning", sentence, grown)
 
 
-def _no_compaction(seen: View) -> Reason | None:
+def _no_compaction(seen: RangeView) -> Reason | None:
     now = seen.after
     if now is None or now.small_files is None or not now.total_data_files:
         return None
@@ -128,21 +128,21 @@ def _no_compaction(seen: View) -> Reason | None:
     return _reason("no_compaction", "warning", sentence, now.small_files)
 
 
-def _snapshots_many(seen: View) -> Reason | None:
+def _snapshots_many(seen: RangeView) -> Reason | None:
     kept = seen.after.live_snapshots if seen.after else None
     if kept is None or kept < seen.limits.snapshots:
         return None
     return _reason("snapshots_many", "warning", f"{words.count(kept)} snapshots are kept and none expires", kept)
 
 
-def _skew(seen: View) -> Reason | None:
+def _skew(seen: RangeView) -> Reason | None:
     ratio = seen.after.skew_max_over_median if seen.after else None
     if ratio is None or ratio < seen.limits.skew_ratio:
         return None
     return _reason("skew", "warning", f"the largest partition is {ratio:.0f} times the median one", ratio)
 
 
-def _schema_change(seen: View) -> Reason | None:
+def _schema_change(seen: RangeView) -> Reason | None:
     found = [c for c in seen.history.of_kind("schema", "spec") if seen.start <= c.at < seen.end and c.from_value]
     if not found:
         return None
@@ -152,7 +152,7 @@ def _schema_change(seen: View) -> Reason | None:
     return _reason("schema_change", "warning", sentence, len(found), at=newest.at)
 
 
-def _stale(seen: View) -> Reason | None:
+def _stale(seen: RangeView) -> Reason | None:
     usual = seen.usual_s
     if usual is None or seen.moved_at is None:
         return None
@@ -163,7 +163,7 @@ def _stale(seen: View) -> Reason | None:
     return _reason("stale", "unknown", sentence, age)
 
 
-def _nothing(seen: View) -> Reason:
+def _nothing(seen: RangeView) -> Reason:
     number = seen.commits
     sentence = "no commit in this range" if number == 0 else f"{words.count(number)} commit{'s' if number > 1 else ''}"
     before = seen.before.total_data_files if seen.before else None
@@ -173,7 +173,7 @@ def _nothing(seen: View) -> Reason:
     return _reason("none", "ok", sentence, number)
 
 
-_RULES: tuple[Callable[[View], Reason | None], ...] = (
+_RULES: tuple[Callable[[RangeView], Reason | None], ...] = (
     _unreadable,
     _job_slower,
     _file_burst,

@@ -10,15 +10,15 @@ from typing import get_args
 
 import numpy as np
 
-from limnograph.domain.answers import ReasonCode
-from limnograph.services.attention import Attention
-from limnograph.services.fleet_heat import edges
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.move_columns import MoveColumns
-from limnograph.services.reasons import RANK
-from limnograph.services.standings import Standings
+from limnograph.domain.answers.tables import ReasonCode
+from limnograph.services.fleet.attention import Attention
+from limnograph.services.fleet.heat import edges
+from limnograph.services.fleet.move_columns import MoveColumns
+from limnograph.services.fleet.reasons import RANK
+from limnograph.services.fleet.state_vectors import StateVectorCache
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.table import HotTable
 
 Span = tuple[int, int]
 _CODES: tuple[ReasonCode, ...] = get_args(ReasonCode)
@@ -37,7 +37,7 @@ def risks(
     there = np.flatnonzero(slots >= 0)
     known = [table for table in tables if table is not None]
     between, ranks = edges(span), np.full((len(slots), len(edges(span)) - 1), NULL)
-    standings = Standings(columns)
+    standings = StateVectorCache(columns)
     for part, ends in enumerate(pairwise(between.tolist())):
         found = attention.of(standings, known, slots[there], ends, {}).ranks
         after = standings.at(known, ends[1] - 1, ends[1] - 1, slots[there])

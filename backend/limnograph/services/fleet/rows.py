@@ -10,28 +10,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.answers import Growth, TableDeltas, TableRow, TableValues
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.answers.tables import Growth, TableDeltas, TableRow, TableValues
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.thresholds import JobPace, Thresholds
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services import numbers, reasons, table_view
-from limnograph.services.burst import Burst, burst_at
-from limnograph.services.burst_columns import Bursts
-from limnograph.services.fleet_board import Slotted
-from limnograph.services.growth import Rise
-from limnograph.services.growth_index import GrowthIndex
-from limnograph.services.history import History
-from limnograph.services.hot_columns import INDEX, NULL, Ints
-from limnograph.services.hot_table import HotTable
-from limnograph.services.move_columns import Stand
-from limnograph.services.table_view import State, View
-from limnograph.services.thresholds import JobPace, Thresholds
+from limnograph.services.fleet import numbers, reasons
+from limnograph.services.fleet import view as table_view
+from limnograph.services.fleet.board import BurstSlots
+from limnograph.services.fleet.burst import Burst, burst_at
+from limnograph.services.fleet.burst_columns import Bursts
+from limnograph.services.fleet.growth import Rise
+from limnograph.services.fleet.growth_index import GrowthIndex
+from limnograph.services.fleet.move_columns import Stand
+from limnograph.services.fleet.view import RangeView, State
+from limnograph.services.lake.columns import INDEX, NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.table import HotTable
 
 _CELLS = tuple(INDEX[name] for name in State._fields)
 _COUNTED = _CELLS[:4]
 
 
-class Asked(NamedTuple):
+class RowWindow(NamedTuple):
     """The range of a page, half-open, and the instant of the comparison, epoch microseconds; seconds of the growth that
     its rows tell, or None.
     """
@@ -42,7 +43,7 @@ class Asked(NamedTuple):
     within_s: int | None
 
 
-class Given(NamedTuple):
+class RowInput(NamedTuple):
     """A table of a page. Paces: over the range, and since the instant of the comparison."""
 
     table: HotTable
@@ -51,7 +52,7 @@ class Given(NamedTuple):
     compared: JobPace | None
 
 
-class _Found(NamedTuple):
+class _PageColumns(NamedTuple):
     """What the columns say of each table of a page."""
 
     before: Stand
@@ -66,9 +67,9 @@ class _Found(NamedTuple):
 
 def rows(
     growth: GrowthIndex,
-    tables: Sequence[Given],
-    slotted: Slotted,
-    asked: Asked,
+    tables: Sequence[RowInput],
+    slotted: BurstSlots,
+    asked: RowWindow,
     limits: Thresholds,
 ) -> list[TableRow]:
     """In the order of the tables."""
@@ -85,11 +86,11 @@ def rows(
     return made
 
 
-def _look(growth: GrowthIndex, slotted: Slotted, asked: Asked) -> _Found:
+def _look(growth: GrowthIndex, slotted: BurstSlots, asked: RowWindow) -> _PageColumns:
     (start, end, then, within_s), columns, slots = asked, growth.columns, slotted.slots
     rises: list[Rise | None] = [None] * len(slots)
     before = columns.stand(slots, start)
-    return _Found(
+    return _PageColumns(
         before,
         before if then == start else columns.stand(slots, then),
         columns.stand(slots, end - 1),
@@ -101,13 +102,13 @@ def _look(growth: GrowthIndex, slotted: Slotted, asked: Asked) -> _Found:
     )
 
 
-def _seen(table: HotTable, place: int, found: _Found, asked: Asked, limits: Thresholds) -> View:
+def _seen(table: HotTable, place: int, found: _PageColumns, asked: RowWindow, limits: Thresholds) -> RangeView:
     """What rules see of a table but its pace. Its history is asked only where an edge of the range leaves a doubt."""
     history, before, after = History(table), found.before, found.after
     if after.until[place] == asked.end or found.bursts.doubtful[place]:
         return table_view.view(history, asked.start, asked.end, None, limits)
     usual = float(after.usual[place])
-    return View(
+    return RangeView(
         history,
         asked.start,
         asked.end,
@@ -149,12 +150,12 @@ def _state(table: HotTable, place: int) -> State | None:
     return State(files, deletes, records, size, small, p50, manifests, kept, ratio, *texts)
 
 
-def _row(seen: View, name: TableName, change: TableDeltas, spark: Sequence[int], rise: Rise | None) -> TableRow:
-    after, history = seen.after, seen.history
+def _row(seen: RangeView, name: TableName, change: TableDeltas, spark: Sequence[int], rise: Rise | None) -> TableRow:
+    after, history, plain = seen.after, seen.history, name.plain
     return TableRow(
-        catalog=name.catalog,
-        namespace=name.namespace,
-        table=name.table,
+        catalog=plain.catalog,
+        namespace=plain.namespace,
+        table=plain.table,
         table_uuid=history.uuid,
         format=after.format if after else None,
         status=numbers.health(history, after),
@@ -187,10 +188,11 @@ def damaged(name: TableName, change: ChangeFact) -> TableRow:
         job_duration_seconds=None,
         job_p95_seconds=None,
     )
+    plain = name.plain
     return TableRow(
-        catalog=name.catalog,
-        namespace=name.namespace,
-        table=name.table,
+        catalog=plain.catalog,
+        namespace=plain.namespace,
+        table=plain.table,
         table_uuid=None,
         format=None,
         status="unreadable",

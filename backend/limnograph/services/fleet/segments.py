@@ -1,7 +1,7 @@
 """Sorted columns of many tables under one another in one array: a question to all of them is a few array steps.
 
 Every slot has a stretch of the array with some room to grow; one that outgrows it moves to the end, and the whole is
-packed anew when the end is reached. Not thread-safe.
+packed anew when the end is reached.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from limnograph.services.hot_columns import Ints
+from limnograph.services.lake.columns import Ints
 
 
 class Segments:
-    """`data[column, place]`; the first column of every slot rises."""
+    """`data[column, place]`; the first column of every slot rises. Guarded by the lock of the columns that it is a part
+    of.
+    """
 
     def __init__(self, columns: int = 1) -> None:
         self.data = np.zeros((columns, 1), np.int64)

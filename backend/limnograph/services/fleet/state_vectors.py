@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.services.history import History
-from limnograph.services.hot_columns import INDEX, NULL, Ints
-from limnograph.services.hot_rows import Rows
-from limnograph.services.hot_table import HotTable
-from limnograph.services.move_columns import MoveColumns
-from limnograph.services.table_view import usual_interval_s
+from limnograph.analysis.usual_gap import usual_gap_s
+from limnograph.services.fleet.move_columns import MoveColumns
+from limnograph.services.fleet.view import usual_interval_s
+from limnograph.services.lake.columns import INDEX, NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.rows import PackedRows
+from limnograph.services.lake.table import HotTable
 
 STATE = (
     *("total_data_files", "total_delete_files", "total_records", "total_bytes", "small_files", "file_size_p50"),
@@ -31,10 +32,10 @@ _FEW = 8
 """States of fewer than an eighth of the tables are looked up each time."""
 
 
-class Standing(NamedTuple):
+class StateVectors(NamedTuple):
     """Of the tables asked for, in their order. `values[table, column]`: STATE, NULL where not known. `moved`: last
-    move of main; `ordinal`: how many commits there were; `next_move`: when main moves next; `usual`: seconds between
-    moves, NaN where not known.
+    move of main; `ordinal`: how many commits there were; `next_move`: when main moves next; `usual`: the usual
+    gap between moves in seconds, NaN where not known.
     """
 
     values: Ints
@@ -67,22 +68,24 @@ class _Instant:
         self.numbers = np.pad(self.numbers, ((0, more), (0, 0)))
         self.usual = np.pad(self.usual, (0, more))
 
-    def standing(self, slots: Ints) -> Standing:
+    def standing(self, slots: Ints) -> StateVectors:
         """Of some slots."""
         numbers = self.numbers[slots]
-        return Standing(
+        return StateVectors(
             numbers[:, :_MOVED], numbers[:, _MOVED], numbers[:, _ORDINAL], self.until[0, slots], self.usual[slots]
         )
 
 
-class Standings:
-    """Thread-safe. One for the hot lake; lakes that were read cold have their own."""
+class StateVectorCache:
+    """Thread-safe: guarded by the lock of `columns`; what it returns are copies. One for the hot lake; lakes that were
+    read cold have their own.
+    """
 
     def __init__(self, columns: MoveColumns | None = None) -> None:
         self.columns = columns or MoveColumns()
         self._instants: list[_Instant] = []
 
-    def at(self, tables: Sequence[HotTable], state_at: int, count_at: int, slots: Ints | None = None) -> Standing:
+    def at(self, tables: Sequence[HotTable], state_at: int, count_at: int, slots: Ints | None = None) -> StateVectors:
         """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds).
         `slots`: of the tables, where they are known.
         """
@@ -106,7 +109,7 @@ class Standings:
                 kept.versions[slots[places]] = versions[places]
             return kept.standing(slots)
 
-    def _once(self, slots: Ints, tables: Sequence[HotTable], state_at: int, count_at: int) -> Standing:
+    def _once(self, slots: Ints, tables: Sequence[HotTable], state_at: int, count_at: int) -> StateVectors:
         """Of few tables: nothing is kept of them."""
         found, places = _Instant(), np.arange(len(slots))
         found.grow(len(slots))
@@ -141,7 +144,7 @@ _NEAR = 600 * 1_000_000
 """Instants this close, microseconds, share most of their states."""
 
 
-def _cells(rows: Rows, place: int) -> list[int]:
+def _cells(rows: PackedRows, place: int) -> list[int]:
     """STATE of the row at a place; -1: there is none."""
     if place < 0:
         return _UNKNOWN
@@ -159,6 +162,4 @@ def main_at(table: HotTable, commits: Ints, at: int) -> tuple[Ints, int, float |
     if index < 0:
         return times, -1, None
     places = np.flatnonzero(table.rows.column("snapshot_id") == table.log.ids()[index])
-    last = times[max(0, index - 49) : index + 1]
-    usual = float(np.median(np.diff(last))) / 1_000_000 if len(last) >= 5 else None
-    return times, int(places[0]) if len(places) else -1, usual
+    return times, int(places[0]) if len(places) else -1, usual_gap_s(times[: index + 1])

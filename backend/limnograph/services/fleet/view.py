@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from limnograph.analysis.alignment import median
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.burst import Burst, burst
-from limnograph.services.history import History
-from limnograph.services.thresholds import JobPace, Thresholds
+from limnograph.analysis.usual_gap import usual_gap_s
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.services.fleet.burst import Burst, burst
+from limnograph.services.lake.history import History
 
 
 class State(NamedTuple):
@@ -30,7 +27,7 @@ class State(NamedTuple):
     status: str | None = None
 
 
-class View(NamedTuple):
+class RangeView(NamedTuple):
     """What a rule sees of a range. Instants epoch microseconds. `commits`: how many; `replaced`: one rewrote files;
     `burst`: one that is; `moved_at`: main's last move before the end; `usual_s`: seconds between moves until then.
     """
@@ -49,11 +46,11 @@ class View(NamedTuple):
     limits: Thresholds
 
 
-def view(history: History, start: int, end: int, pace: JobPace | None, limits: Thresholds) -> View:
+def view(history: History, start: int, end: int, pace: JobPace | None, limits: Thresholds) -> RangeView:
     """Cut a history to a range."""
     commits = history.between(start, end)
     moved = int(history.moves.searchsorted(end))
-    return View(
+    return RangeView(
         history,
         start,
         end,
@@ -75,6 +72,5 @@ def state_of(row: SnapshotFact | None) -> State | None:
 
 
 def usual_interval_s(history: History, until: int) -> float | None:
-    """Median distance of the last 50 moves of main; None with fewer than five of them."""
-    times = history.moves[: history.moves.searchsorted(until, "right")][-50:]
-    return median((np.diff(times) / MICROS_PER_SECOND).tolist()) if len(times) >= 5 else None
+    """How long main usually stands still (`analysis.usual_gap`), by its moves until an instant; None: not known."""
+    return usual_gap_s(history.moves[: history.moves.searchsorted(until, "right")])

@@ -1,0 +1,1 @@
+"""The fleet page: rows, order, growth, reasons, heat map, gauges of every table."""

@@ -1,0 +1,119 @@
+"""What is not set up yet, with the text to copy. A page says it once instead of showing empty lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from limnograph.domain.answers.tables import Hint
+from limnograph.domain.ids import TableName
+from limnograph.domain.watch import Sighted
+
+NO_PIPELINE = Hint(
+    code="no_pipeline",
+    title="No pipeline has run yet",
+    detail="History is read by the server itself and is lost with it. The pipeline keeps it in Iceberg tables.",
+    snippet="limnograph pipeline --config limnograph.toml",
+)
+NO_PROMETHEUS = Hint(
+    code="no_prometheus",
+    title="No Prometheus is configured",
+    detail="Job durations come from Prometheus. Add it to the settings file and start the server again.",
+    snippet='[prometheus.main]\nurl = "http://127.0.0.1:9090"',
+)
+DOCTOR = "limnograph doctor --config limnograph.toml"
+UNWATCHED = Hint(
+    code="no_tables",
+    title="No table is known yet",
+    detail="This server does not watch the catalogs (--no-watch), and the meta tables hold no table.",
+    snippet="limnograph pipeline --once --config limnograph.toml",
+)
+LISTING = Hint(
+    code="tables_unread",
+    title="The catalogs are being listed",
+    detail="No table has been read yet. This page fills by itself.",
+)
+NO_TABLES = Hint(
+    code="no_tables",
+    title="The catalogs list no table",
+    detail="All catalogs answer, and none lists a table. An SQL catalog lists only tables that were created under its "
+    "own name, so NAME in [catalogs.NAME] has to be that name.",
+    snippet=DOCTOR,
+)
+
+
+def about_tables(known: int, seen: Sighted | None, catalogs: Collection[str], error: str | None) -> Hint | None:
+    """Why `known` tables are shown and not more. None: all that the catalogs list and the settings include are.
+
+    `seen`: by the watcher, None where there is none; `error`: of the meta tables, when they cannot be read.
+    """
+    if seen is None:
+        return None if known else _down(error) if error else UNWATCHED
+    if known:
+        return _reading(known, seen) if known < seen.observed and not seen.whole else None
+    if seen.observed:
+        return _unreadable(seen) if seen.whole and seen.troubles else _reading(known, seen)
+    if seen.troubles or error:
+        return _down(next(iter(seen.troubles), error or ""))
+    if not seen.whole or set(catalogs) - set(seen.read):
+        return LISTING
+    return _no_match(seen) if seen.listed else NO_TABLES
+
+
+def _reading(known: int, seen: Sighted) -> Hint:
+    what = "none of them has" if not known else f"{known} of them {'has' if known == 1 else 'have'}"
+    return Hint(
+        code="tables_unread",
+        title=f"{_tables(seen.observed)} observed, {what} been read yet",
+        detail=f"The catalogs list {_counted(seen.listed)}. The first read takes "
+        "seconds to minutes; this page fills by itself.",
+    )
+
+
+def _unreadable(seen: Sighted) -> Hint:
+    return Hint(
+        code="tables_unread",
+        title=f"{_tables(seen.observed)} observed, none of them could be read",
+        detail=f"They are tried again. The first problem: {seen.troubles[0]}",
+        snippet=DOCTOR,
+    )
+
+
+def _down(said: str) -> Hint:
+    return Hint(
+        code="catalog_down",
+        title="No table can be listed now",
+        detail=f"{said}. It is tried again.",
+        snippet=DOCTOR,
+    )
+
+
+def _no_match(seen: Sighted) -> Hint:
+    return Hint(
+        code="no_match",
+        title="No listed table is observed",
+        detail=f"The catalogs list {_counted(seen.listed)}, and the patterns of "
+        "[observe] include none of them. Patterns match catalog.namespace.table.",
+        snippet='[observe]\ninclude = ["**"]',
+    )
+
+
+def _tables(count: int) -> str:
+    return f"{_counted(count)} {'is' if count == 1 else 'are'}"
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} table{'' if count == 1 else 's'}"
+
+
+def no_jobs(name: TableName) -> Hint:
+    """No job is linked to the table."""
+    return Hint(
+        code="no_jobs",
+        title="No job is linked to this table",
+        detail="Measure a PySpark job with limnograph.spark_metrics, or name one in the settings file.",
+        snippet=f'[[jobs]]\nname = "my_job"\nreads = ["{_toml(str(name))}"]',
+    )
+
+
+def _toml(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
