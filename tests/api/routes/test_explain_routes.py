@@ -15,12 +15,12 @@ from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.events import LabelFact, RunFact, RunTable
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.facts.events import LabelFact, RunFact, RunTable
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services.explain import UNHEARD
-from limnograph.services.jobs import ConfiguredJob
-from limnograph.wiring.server import Parts
+from limnograph.services.explain.page import UNHEARD
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.wiring.server import ServerServices
 from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
 
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -75,19 +75,19 @@ def runs(job: str, seconds: float, slow: float, *, table: str = "orders", read: 
     return told
 
 
-async def asked(made: Parts, path: str, body: dict[str, Any] | None = None) -> Any:
+async def asked(made: ServerServices, path: str, body: dict[str, Any] | None = None) -> Any:
     async with client(made) as http:
         return await (http.get(path) if body is None else http.post(path, json=body))
 
 
-def told(engine: MemoryEngine, *facts: list[RunFact]) -> Parts:
+def told(engine: MemoryEngine, *facts: list[RunFact]) -> ServerServices:
     made = parts(engine)
     for each in facts:
         asyncio.run(made.runs.accept(each))
     return made
 
 
-def get(made: Parts, query: str = SPAN) -> dict[str, Any]:
+def get(made: ServerServices, query: str = SPAN) -> dict[str, Any]:
     answer = asyncio.run(asked(made, f"{TABLE}/explain?{query}"))
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
@@ -143,6 +143,18 @@ def _rows(engine: MemoryEngine) -> list[dict[str, Any]]:
     return engine.select(MetaQuery(table="snapshots")).to_dicts()
 
 
+def test_while_no_run_started_after_the_burst_its_effect_is_not_known_yet() -> None:
+    early = [run for run in runs("churn", 60, 1.0) if run.started_at is not None and run.started_at < SLOW - 3 * MINUTE]
+    last = max(run.started_at or 0 for run in early) // 1000
+    found = get(told(burst(), early))
+    assert found["explanation"]["changes"] == []
+    assert found["explanation"]["verdict"].startswith("Not known yet: no run of churn started after the commit at ")
+    assert found["pending"]["last_run"] == last
+    assert found["pending"]["commit_id"] == str(BIG)
+    assert found["pending"]["commits"] >= 1
+    assert get(told(burst(), runs("churn", 60, 1.0)))["pending"] is None
+
+
 def test_a_table_without_a_job_says_how_to_get_one() -> None:
     found = get(told(burst()))
     assert (found["job"], found["explanation"]["blamed"]) == (None, [])
@@ -189,7 +201,7 @@ def test_what_a_person_says_is_kept_and_shown_and_the_newest_word_counts() -> No
 
 def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_also_after_a_restart() -> None:
     engine, inbox, clock = burst(), MemoryInbox(), FixedClock()
-    made = Parts(engine, inbox, None, clock)
+    made = ServerServices(engine, inbox, None, clock)
     made.store.refresh()
     asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
     body = {"snapshot_id": str(BIG), "from": SLOW // 1000, "to": NOW // 1000, "job_name": "churn"}
@@ -200,7 +212,7 @@ def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_
     ):
         asyncio.run(asked(made, f"{TABLE}/labels", {**body, "kind": kind}))
         clock.micros += 1
-        made = Parts(engine, inbox, None, clock)  # another process
+        made = ServerServices(engine, inbox, None, clock)  # another process
         made.store.refresh()
         made.runs.restore()
         found = get(made)["explanation"]
@@ -232,7 +244,7 @@ def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
     made = parts(burst(), Hanging("prometheus", {}))
     asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("limnograph.services.explain.METRICS_S", 0.2)
+        patch.setattr("limnograph.services.explain.page.METRICS_S", 0.2)
         found = get(made)
     assert found["explanation"]["blamed"] == [str(BIG)]
     assert any("what other jobs felt is not known" in note for note in found["notes"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from limnograph.domain.explanations import Around, LevelChange, LoadSeries, RunSeries
-from limnograph.services.explain_around import around
+from limnograph.domain.answers.explanations import ChangeBounds, LevelChange, LoadSeries, RunSeries
+from limnograph.services.explain.around import around
 
 COUNT, PLACE, MINUTE = 120, 60, 60_000
 TIMES = [float(n * 5 * MINUTE) for n in range(COUNT)]
@@ -22,7 +22,7 @@ def change(ratio: float, place: int = PLACE) -> LevelChange:
     return LevelChange(at, "step", ratio, 100 * (ratio - 1), 1.0, at, at, 100.0, 100 * ratio, 60)
 
 
-def told(values: list[float | None], ratio: float = 1.5, **given: list[float | None]) -> Around:
+def told(values: list[float | None], ratio: float = 1.5, **given: list[float | None]) -> ChangeBounds:
     controls = [RunSeries(name, list(TIMES), each) for name, each in given.items() if name != "load"]
     load = LoadSeries(list(TIMES), given["load"]) if "load" in given else None
     return around([change(ratio)], RunSeries("churn", list(TIMES), values), controls, load)[0]

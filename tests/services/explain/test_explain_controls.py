@@ -7,12 +7,12 @@ from typing import Any
 
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.events import RunFact, RunTable
+from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Matrix, RangeQuery, Series
-from limnograph.services import page_metrics, templates
-from limnograph.services.explain_controls import MOST_CONTROLS, Controls, controls, told_of
-from limnograph.services.metrics import Metrics
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
+from limnograph.services.explain.controls import MOST_CONTROLS, Controls, controls, told_of
+from limnograph.services.sources import page_metrics, templates
+from limnograph.services.sources.metrics import Metrics
 from serving_kit import HOUR, MINUTE, NOW, FixedClock
 
 END = NOW // 1000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from limnograph.domain.explanations import Difference
+from limnograph.domain.answers.explanations import Difference
 from limnograph.domain.ids import TableName
-from limnograph.services.explain_baseline import windows
-from limnograph.services.explain_differences import differences
-from limnograph.services.history import History, history_of
+from limnograph.services.explain.baseline import windows
+from limnograph.services.explain.differences import differences
+from limnograph.services.lake.history import History, history_of
 from serving_kit import HOUR, MINUTE, NOW, UUID, row
 
 NAME = TableName("lake", "sales", "orders")

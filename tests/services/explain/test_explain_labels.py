@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from limnograph.domain.explanations import Explanation, Hypothesis, Label, LabelKind, LevelChange
-from limnograph.services.explain_labels import CERTAIN, MOST_ODDS, Words, weighed
+from limnograph.domain.answers.explanations import Explanation, Hypothesis, Label, LabelKind, LevelChange
+from limnograph.services.explain.label_weights import CERTAIN, MOST_ODDS, Words, weighed
 
 STEP = LevelChange(1_000, "step", 3.0, 100.0, 1.0, 1_000, 1_000, 50.0, 150.0, 60)
 KIND = ("lake.sales.orders", "append", "backfill")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from limnograph.domain.explanations import (
-    Around,
-    Competing,
+from limnograph.domain.answers.explanations import (
+    ChangeBounds,
+    CompetingChange,
     Explanation,
     Hypothesis,
     LevelChange,
     LoadSeries,
 )
-from limnograph.services.explain_series import Told
-from limnograph.services.explain_signals import around, told_against
-from limnograph.services.job_signals import Signal
+from limnograph.services.explain.series import QueryResult
+from limnograph.services.explain.signals import around, told_against
+from limnograph.services.jobs.signals import Signal
 
 MINUTE = 60_000
 COUNT, PLACE = 120, 60
@@ -24,13 +24,13 @@ ONSET = PLACE * MINUTE
 NEAR = (0.0, float(COUNT * MINUTE))
 
 
-def told(before: float, after: float, at: int = PLACE, noise: float = 0.04, seed: int = 1) -> Told:
+def told(before: float, after: float, at: int = PLACE, noise: float = 0.04, seed: int = 1) -> QueryResult:
     rng = np.random.default_rng(seed)
     level = np.where(np.arange(COUNT) >= at, after, before)
-    return Told(LoadSeries(TIMES, list(level * np.exp(noise * rng.standard_normal(COUNT)))))
+    return QueryResult(LoadSeries(TIMES, list(level * np.exp(noise * rng.standard_normal(COUNT)))))
 
 
-def seen(kind: Signal, signal: Told) -> Competing:
+def seen(kind: Signal, signal: QueryResult) -> CompetingChange:
     return around(kind, signal, ONSET, NEAR)
 
 
@@ -61,18 +61,20 @@ def test_spill_that_begins_at_zero_has_levels_and_no_ratio() -> None:
 
 
 def test_a_signal_that_nobody_tells_or_with_too_few_values_is_not_known() -> None:
-    nothing, failed = seen("cpu", Told(None)), seen("cpu", Told(None, "no answer in time"))
-    few = seen("cpu", Told(LoadSeries(TIMES[:PLACE], [1.0] * PLACE)))
+    nothing, failed = seen("cpu", QueryResult(None)), seen("cpu", QueryResult(None, "no answer in time"))
+    few = seen("cpu", QueryResult(LoadSeries(TIMES[:PLACE], [1.0] * PLACE)))
     for each, problem in ((nothing, None), (failed, "no answer in time"), (few, None)):
         assert (each.series, each.ratio, each.before, each.at, each.problem) == (0, None, None, None, problem)
 
 
-def against(kind: Signal, signal: Told, ratio: float = 3.0) -> list[str]:
+def against(kind: Signal, signal: QueryResult, ratio: float = 3.0) -> list[str]:
     """Texts against a commit two minutes before a change."""
     change = LevelChange(ONSET, "step", ratio, 100.0, 1.0, ONSET, ONSET, 50.0, 50.0 * ratio, 60)
     suspects = [Hypothesis("commit", 0.9, 0, "7", evidence=[]), Hypothesis("none", 0.1, 0)]
     answer = Explanation("", [change], suspects, ["7"], "Most likely: it.", "strong")
-    beside = Around(runs_before=9, runs_after=9, low_seconds=None, high_seconds=None, competing=[seen(kind, signal)])
+    beside = ChangeBounds(
+        runs_before=9, runs_after=9, low_seconds=None, high_seconds=None, competing=[seen(kind, signal)]
+    )
     found = told_against(answer, [beside], {"7": ONSET - 2 * MINUTE})
     assert [each.posterior for each in found.hypotheses] == [0.9, 0.1], "words weigh nothing"
     assert found.hypotheses[1].evidence is None

@@ -14,7 +14,7 @@ import pytest
 
 from lakes import FixedClock, Lake, rows
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import PASS_STEPS, FailpointReached, around
 from memory_meta import MemoryMetaStore, local_passes, run_all
 

@@ -7,21 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from limnograph.analysis.explain.attribution import Shares
-from limnograph.analysis.explain.case import Commits, Series
+from limnograph.analysis.explain.case import CaseCommits, CaseSeries
 from limnograph.analysis.explain.evidence import against, supporting
-from limnograph.analysis.explain.normalise import Normalised
+from limnograph.analysis.explain.normalise import NormalisedSeries
 from limnograph.analysis.explain.onset import Onset
-from limnograph.analysis.explain.ramp import Move
+from limnograph.analysis.explain.ramp import FittedChange
 from limnograph.analysis.explain.ranking import TAU, concluded
-from limnograph.analysis.explain.rivals import Shift
-from limnograph.analysis.explain.structure import Structure
-from limnograph.domain.explanations import (
-    ChangeKind,
-    Explanation,
-    Hypothesis,
-    LevelChange,
-    Selection,
-)
+from limnograph.analysis.explain.rivals import RivalShift
+from limnograph.analysis.explain.structure import CommitStructure
+from limnograph.domain.answers.explanations import ChangeKind, Explanation, Hypothesis, LevelChange, Selection
 
 SHOWN = 12
 """Suspects of a change that are told; the rest is too unlikely to help."""
@@ -32,14 +26,14 @@ ABSORBED_POSTERIOR = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CaseFindings:
     """All that was found out about a case."""
 
-    job: Series
-    commits: Commits
-    normal: Normalised
-    structure: Structure
-    moves: list[Move]
+    job: CaseSeries
+    commits: CaseCommits
+    normal: NormalisedSeries
+    structure: CommitStructure
+    moves: list[FittedChange]
     ends: list[bool]
     shares: list[Shares]
 
@@ -50,7 +44,7 @@ def too_little(case: str, runs: int, least: int) -> Explanation:
     return Explanation(case, [], [Hypothesis("none", 1.0)], [], verdict, "none")
 
 
-def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
+def tell(case: str, told: CaseFindings, selection: Selection | None) -> Explanation:
     """Put the answer together; only changes inside the selection are told."""
     changes: list[LevelChange] = []
     hypotheses: list[Hypothesis] = []
@@ -73,13 +67,13 @@ def tell(case: str, told: Told, selection: Selection | None) -> Explanation:
     return concluded(case, changes, hypotheses)
 
 
-def _only_ends(told: Told, k: int) -> bool:
+def _only_ends(told: CaseFindings, k: int) -> bool:
     """Whether a change is the end of a pulse that no commit explains."""
     commit = told.shares[k].commit
     return told.ends[k] and not (commit.size and commit.max() >= TAU)
 
 
-def _asked(job: Series, extent: tuple[int, int], selection: Selection | None) -> bool:
+def _asked(job: CaseSeries, extent: tuple[int, int], selection: Selection | None) -> bool:
     """Whether a change that sets in and rises between these runs meets the selection, give or take two runs."""
     if selection is None:
         return True
@@ -88,20 +82,20 @@ def _asked(job: Series, extent: tuple[int, int], selection: Selection | None) ->
     return not (over or (selection.end is not None and job.at[extent[0]] > selection.end + slack))
 
 
-def _around(job: Series, onset: Onset) -> tuple[int, int]:
+def _around(job: CaseSeries, onset: Onset) -> tuple[int, int]:
     """First and last run of the nine tenths of an onset's probability that lie in the middle."""
     weight = np.cumsum(onset.weight())
     low, high = (onset.first + int(np.searchsorted(weight, edge)) for edge in (0.05, 0.95))
     return low, min(high, len(job) - 1)
 
 
-def _extent(job: Series, move: Move) -> tuple[int, int]:
+def _extent(job: CaseSeries, move: FittedChange) -> tuple[int, int]:
     """Runs from where a change may set in to where it has its full height."""
     low, high = _around(job, move.onset)
     return low, min(max(high, move.onset.best + move.rise), len(job) - 1)
 
 
-def _change(told: Told, k: int) -> LevelChange:
+def _change(told: CaseFindings, k: int) -> LevelChange:
     move, job = told.moves[k], told.job
     place = move.onset.best
     kind: ChangeKind = "step" if move.effect > 0 else "drop"
@@ -117,7 +111,13 @@ def _change(told: Told, k: int) -> LevelChange:
 
 
 def _told_change(
-    told: Told, within: tuple[int, int], *, effect: float, kind: ChangeKind, around: tuple[int, int], probability: float
+    told: CaseFindings,
+    within: tuple[int, int],
+    *,
+    effect: float,
+    kind: ChangeKind,
+    around: tuple[int, int],
+    probability: float,
 ) -> LevelChange:
     (place, stop), job, ratio = within, told.job, float(np.exp(effect))
     places = [0, *(each.onset.best for each in told.moves if each.onset.best < place)]
@@ -136,18 +136,18 @@ def _told_change(
     )
 
 
-def _shows(told: Told, shift: Shift) -> bool:
+def _shows(told: CaseFindings, shift: RivalShift) -> bool:
     """Whether the part of the job's change that a rival's shift explains stands out of the job's own noise."""
     noise = told.normal.levels.noise
     error = noise.innovation / (1 - noise.phi) * np.sqrt(2 / 24)
     return bool((shift.of.size / error) ** 2 >= ABSORBED_STRENGTH)
 
 
-def _full(job: Series, shift: Shift) -> int:
+def _full(job: CaseSeries, shift: RivalShift) -> int:
     return min(shift.of.place + shift.of.rise, len(job) - 1)
 
 
-def _absorbed(told: Told, shift: Shift) -> LevelChange:
+def _absorbed(told: CaseFindings, shift: RivalShift) -> LevelChange:
     later = [each.of.place for each in told.normal.shifts if each.kind == shift.kind]
     kind: ChangeKind = "drop" if shift.of.size <= 0 else "ramp" if shift.of.rise else "step"
     return _told_change(
@@ -160,7 +160,7 @@ def _absorbed(told: Told, shift: Shift) -> LevelChange:
     )
 
 
-def _hypotheses(told: Told, k: int, index: int | None) -> list[Hypothesis]:
+def _hypotheses(told: CaseFindings, k: int, index: int | None) -> list[Hypothesis]:
     shares, onset = told.shares[k], told.moves[k].onset
     order = [int(j) for j in np.argsort(-shares.commit, kind="stable")[:SHOWN] if shares.commit[j] > LEAST_POSTERIOR]
     found = [Hypothesis("none", shares.nothing, index)]

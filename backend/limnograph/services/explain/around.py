@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.domain.explanations import Around, Competing, LevelChange, LoadSeries, RunSeries
-from limnograph.services import explain_signals
-from limnograph.services.explain_series import Told
-from limnograph.services.job_signals import Signal
+from limnograph.domain.answers.explanations import ChangeBounds, CompetingChange, LevelChange, LoadSeries, RunSeries
+from limnograph.services.explain import signals as explain_signals
+from limnograph.services.explain.series import QueryResult
+from limnograph.services.jobs.signals import Signal
 
 Floats = npt.NDArray[np.float64]
 LEAST_RUNS = 8
@@ -44,8 +44,8 @@ def around(
     job: RunSeries,
     controls: Sequence[RunSeries],
     load: LoadSeries | None,
-    used: Mapping[Signal, Told] = MappingProxyType({}),
-) -> list[Around]:
+    used: Mapping[Signal, QueryResult] = MappingProxyType({}),
+) -> list[ChangeBounds]:
     """One for each change. A side reaches to the next change, and over MOST_RUNS of the job at most."""
     onsets = sorted({change.onset for change in changes})
     series = _logs(job.times, job.duration_seconds)
@@ -62,7 +62,7 @@ def around(
         signals = [explain_signals.around(kind, told, change.onset, near) for kind, told in used.items()]
         competing = [_competing("jobs", others, change), _competing("load", moved, change), *signals]
         found.append(
-            Around(
+            ChangeBounds(
                 runs_before=sides.before.size,
                 runs_after=sides.after.size,
                 low_seconds=low,
@@ -121,11 +121,11 @@ def _rests(side: Floats) -> Floats:
     return np.clip(rest, -OUTLIER * scale, OUTLIER * scale) if scale > 0 else rest
 
 
-def _competing(kind: str, others: Sequence[_Sides], change: LevelChange) -> Competing | None:
+def _competing(kind: str, others: Sequence[_Sides], change: LevelChange) -> CompetingChange | None:
     steps = [float(np.median(each.after) - np.median(each.before)) for each in others if each.least() >= LEAST_OTHERS]
     if not steps:
         return None
     way = 1 if change.effect_ratio >= 1 else -1
     moved = sum(way * step >= math.log1p(MOVED) for step in steps)
     ratio = math.exp(float(np.median(steps)))
-    return Competing(kind=kind, series=len(steps), moved=moved, ratio=ratio)  # type: ignore[arg-type]  # two literals
+    return CompetingChange(kind=kind, series=len(steps), moved=moved, ratio=ratio)  # type: ignore[arg-type]  # two literals

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from statistics import median
 from typing import NamedTuple
 
+from limnograph.domain.answers.explanations import Baseline, BaselineKind, Level
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.explanations import Baseline, BaselineKind, Level
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.job_runs import JobRun
+from limnograph.services.jobs.run_log import RunRecord
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -67,9 +67,9 @@ def _custom(start: int, end: int, first: int | None, last: int | None) -> Window
     return Windows(start, end, "custom", first, last)
 
 
-def levels(asked: Windows, runs: Iterable[JobRun]) -> tuple[Level, Baseline]:
+def levels(asked: Windows, runs: Iterable[RunRecord]) -> tuple[Level, Baseline]:
     """How the job did in both."""
-    ended = [(run.started_at // MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
+    ended = [(run.began // MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
 
     def within(first: int, last: int) -> tuple[int, float | None]:
         took = [seconds for at, seconds in ended if first <= at < last]

@@ -10,21 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from limnograph.analysis.explain.case import FEATURES
-from limnograph.domain.explanations import CaseCommit, RunSeries
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.answers.explanations import CaseCommit, RunSeries
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL, Ints
-from limnograph.services.hot_rows import places_of
-from limnograph.services.job_runs import JobRun
+from limnograph.services.jobs.run_log import RunRecord
+from limnograph.services.lake.columns import NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.rows import places_of
 
 NEVER = 8.64e15
 """First read of a commit that no run has read so far, where it is known what runs read."""
 
 
-def series_of(job: str, runs: Iterable[JobRun]) -> RunSeries:
+def series_of(job: str, runs: Iterable[RunRecord]) -> RunSeries:
     """Ended, successful runs as the engine takes them."""
-    ended = [(run.started_at / MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
+    ended = [(run.began / MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
     return RunSeries(job, [at for at, _ in ended], [seconds for _, seconds in ended])
 
 
@@ -62,10 +62,11 @@ def writer_of(row: SnapshotFact) -> str | None:
     return row.app_name or row.app_id
 
 
-def first_reads(history: History, runs: Sequence[JobRun]) -> Mapping[int, float]:
+def first_reads(history: History, runs: Sequence[RunRecord]) -> Mapping[int, float]:
     """Snapshot -> start (ms) of the first run that read it, where two consecutive runs say what they read.
 
-    What lies behind the newest snapshot read was not read yet: NEVER.
+    What lies behind the newest snapshot read was not read yet: NEVER. A run without a known start says that a snapshot
+    was read, and not when.
     """
     position: dict[int, int] = {}
     for index, snapshot_id in enumerate(history.main_ids):
@@ -74,12 +75,12 @@ def first_reads(history: History, runs: Sequence[JobRun]) -> Mapping[int, float]
     found: dict[int, float] = {}
     last: int | None = None
     told = [run for run in runs if run.read_snapshot_id is not None]
-    for run in sorted(told, key=lambda run: run.started_at):
+    for run in sorted(told, key=lambda run: run.began):
         here = position.get(run.read_snapshot_id or 0)
         if here is None:
             last = None
             continue
-        if last is not None:
+        if last is not None and run.started_at is not None:
             for index in range(last + 1, here + 1):
                 found.setdefault(ids[index], run.started_at / MICROS_PER_MS)
         last = max(here, last if last is not None else here)

@@ -10,16 +10,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from limnograph.domain.answers.explanations import RunSeries
 from limnograph.domain.errors import SourceError
-from limnograph.domain.events import RunFact
-from limnograph.domain.explanations import RunSeries
+from limnograph.domain.facts.events import RunFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.metrics.series import Matrix, RangeQuery
+from limnograph.domain.secrecy import placeless
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
-from limnograph.services import page_metrics, templates
-from limnograph.services.job_runs import names_of
-from limnograph.services.jobs import runs_of
-from limnograph.services.metrics import Metrics
+from limnograph.services.jobs.discovery import runs_of
+from limnograph.services.jobs.run_log import names_of
+from limnograph.services.sources import page_metrics, templates
+from limnograph.services.sources.metrics import Metrics
 
 MOST_CONTROLS = 20
 LEAST_CONTROL_RUNS = 24
@@ -34,14 +35,14 @@ class Controls(NamedTuple):
     problem: str | None = None
 
 
-class Told(NamedTuple):
+class PushedRuns(NamedTuple):
     """What pushed runs tell: ended runs of each job, and the jobs that touch one of the tables."""
 
     ended: dict[str, list[RunFact]]
     touching: set[str]
 
 
-def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> Told:
+def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> PushedRuns:
     """Sorts runs by job. `job` itself is none of the others."""
     found: dict[str, list[RunFact]] = defaultdict(list)
     touching = {job}
@@ -52,17 +53,19 @@ def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> To
             touching.add(run.job_name)
         if run.status == "ok" and run.started_at is not None and run.ended_at is not None:
             found[run.job_name].append(run)
-    return Told(found, touching)
+    return PushedRuns(found, touching)
 
 
-async def controls(told: Told, metrics: Metrics | None, read: frozenset[TableName], start: int, end: int) -> Controls:
+async def controls(
+    told: PushedRuns, metrics: Metrics | None, read: frozenset[TableName], start: int, end: int
+) -> Controls:
     """Other jobs between two instants (epoch ms). What was told of a job comes before what was seen of it."""
     known = {name: _series(name, runs) for name, runs in told.ended.items() if len(runs) >= LEAST_CONTROL_RUNS}
     try:
         seen = await _seen(metrics, told.touching | known.keys(), read, start, end) if metrics else []
         problem = None
     except SourceError as error:
-        seen, problem = [], error.detail
+        seen, problem = [], placeless(error.detail)
     found = [series for name, series in known.items() if name not in told.touching]
     return Controls(_most(found + seen), problem)
 
@@ -79,7 +82,7 @@ async def _seen(
     runs = runs_of(await metrics.everywhere(RangeQuery(templates.runs_of_jobs(names, step), start, end, step)))
     found: dict[str, list[tuple[float, float | None]]] = defaultdict(list)
     for run in runs:
-        found[run.job].append((run.started_at / MICROS_PER_MS, run.seconds))
+        found[run.job].append((run.began / MICROS_PER_MS, run.seconds))
     enough = {name: runs for name, runs in found.items() if len(runs) >= LEAST_CONTROL_RUNS}
     return [RunSeries(name, [at for at, _ in runs], [took for _, took in runs]) for name, runs in enough.items()]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from limnograph.domain.explanations import Difference, DifferencePart
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.answers.explanations import Difference, DifferencePart
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.explain_baseline import HOUR_MS, Windows
-from limnograph.services.history import History
+from limnograph.services.explain.baseline import HOUR_MS, Windows
+from limnograph.services.lake.history import History
 
 SHOWN = 8
 LEAST_WEIGHT = 0.2

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.analysis.explain.ranking import concluded, size_words
-from limnograph.domain.explanations import Evidence, Explanation, Hypothesis, Label, Similar
+from limnograph.domain.answers.explanations import Evidence, Explanation, Hypothesis, Label, Similar
 
 CERTAIN = 0.95
 """What a commit that a person confirmed has of its change at least: people err too."""

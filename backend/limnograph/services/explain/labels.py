@@ -9,16 +9,16 @@ from uuid import uuid4
 
 import msgspec
 
+from limnograph.domain.answers.explanations import Label, LabelKind
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.events import LabelFact
-from limnograph.domain.explanations import Label, LabelKind
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.events import LabelFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.loading import rows_by_id
+from limnograph.services.lake.loading import rows_by_id
 
 KIND = "label"
 MOST_ROWS = 200
@@ -26,7 +26,7 @@ _decoder = msgspec.json.Decoder(LabelFact)
 _log = logging.getLogger("limnograph.inbox")
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class LabelInput(msgspec.Struct, frozen=True, kw_only=True):
     """One word of a person: about which commit, for which job and range (epoch ms)."""
 
     kind: LabelKind
@@ -38,12 +38,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Labels:
-    """Thread-safe. The newest word on a commit of a job counts, until it is withdrawn."""
+    """Immutable after construction. The newest word on a commit of a job counts, until it is withdrawn."""
 
     def __init__(self, inbox: Inbox, engine: QueryEngine, clock: Clock) -> None:
         self._inbox, self._engine, self._clock = inbox, engine, clock
 
-    async def accept(self, name: TableName, table_uuid: str, said: Said, author: str) -> Label:
+    async def accept(self, name: TableName, table_uuid: str, said: LabelInput, author: str) -> Label:
         """Store durably; what was stored. Raises SourceError."""
         now = self._clock.now()
         fact = LabelFact(

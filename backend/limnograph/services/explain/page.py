@@ -9,12 +9,9 @@ import msgspec
 
 from limnograph.analysis.explain import explain
 from limnograph.analysis.explain.ranking import WORDS
-from limnograph.domain.answers import LinkedJob
-from limnograph.domain.commits import CommitRow
-from limnograph.domain.errors import SourceError
-from limnograph.domain.events import LabelFact
-from limnograph.domain.explanations import (
-    Around,
+from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.answers.explanations import (
+    ChangeBounds,
     Difference,
     ExplainPage,
     Explanation,
@@ -22,24 +19,29 @@ from limnograph.domain.explanations import (
     Hypothesis,
     Label,
 )
+from limnograph.domain.answers.tables import LinkedJob
+from limnograph.domain.answers.timeline import LaneQuery
+from limnograph.domain.errors import SourceError
+from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.secrecy import placeless
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.domain.timeline import LaneQuery
 from limnograph.ports.clock import Clock
-from limnograph.services.commits import commit_row
-from limnograph.services.explain_around import around
-from limnograph.services.explain_baseline import Windows, levels
-from limnograph.services.explain_differences import differences
-from limnograph.services.explain_labels import weighed
-from limnograph.services.explain_queries import queries
-from limnograph.services.explain_question import Asked, Question, Questions
-from limnograph.services.explain_signals import told_against
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.jobs import Jobs
-from limnograph.services.labels import Labels, Said, counting
-from limnograph.services.metrics import PAGE_S, page_budget
-from limnograph.services.table_histories import TableHistories
+from limnograph.services.explain.around import around
+from limnograph.services.explain.baseline import Windows, levels
+from limnograph.services.explain.differences import differences
+from limnograph.services.explain.label_weights import weighed
+from limnograph.services.explain.labels import LabelInput, Labels, counting
+from limnograph.services.explain.pending import pending, told
+from limnograph.services.explain.queries import queries
+from limnograph.services.explain.question import ExplainQuestion, Questions, QuestionScope
+from limnograph.services.explain.signals import told_against
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore
+from limnograph.services.sources.metrics import PAGE_S, page_budget
+from limnograph.services.table.commit_list import commit_row
+from limnograph.services.table.histories import TableHistories
 
 METRICS_S = PAGE_S
 """All that metrics are asked for one explanation."""
@@ -51,14 +53,16 @@ NO_JOB = "No job of this table is known: add one in the settings, push its runs,
 
 
 class ExplainPages:
-    """Explanations of `services/backend.py`. `meta`: namespace of the meta tables, as SQL names it."""
+    """Explanations of `services/server/backend.py`. `meta`: namespace of the meta tables, as SQL names it. Immutable
+    after construction.
+    """
 
     def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, labels: Labels, meta: str = "limnograph") -> None:
         self._store, self._jobs, self._clock, self._labels, self._meta = store, jobs, clock, labels, meta
         self._tables = TableHistories(store, clock)
         self._questions = Questions(store, jobs, self._tables, labels)
 
-    async def say(self, name: TableName, said: Said, author: str) -> Label:
+    async def say(self, name: TableName, said: LabelInput, author: str) -> Label:
         """Keep what a person says about a commit. Raises NotFound, SourceError."""
         return await self._labels.accept(name, self._tables.now(name).uuid, said, author)
 
@@ -75,9 +79,10 @@ class ExplainPages:
                     self._raise_if_unknowable()
                     return self._unknown_job(name, job, asked, labels)
                 matchers = self._jobs.matchers(name, chosen.name, chosen.role) if self._jobs.metrics else None
-                known = await self._questions.question(Asked(name, chosen, linked, asked, said or []))
+                known = await self._questions.question(QuestionScope(name, chosen, linked, asked, said or []))
         answer, beside, different = await asyncio.to_thread(_worked_out, known, asked)
         here, there = levels(asked, known.runs)
+        waits = pending(asked, known.runs, known.case.commits or ())
         return ExplainPage(
             job=chosen.name,
             start=asked.start,
@@ -88,13 +93,14 @@ class ExplainPages:
             runs=len(known.case.job.times),
             controls=len(known.case.controls or ()),
             tables=[str(history.name) for history in known.histories],
-            explanation=_graded(answer, known, chosen),
+            explanation=told(_graded(answer, known, chosen), waits, chosen.name),
             suspects=_suspects(answer, known.histories),
             around=beside,
             differences=different,
             labels=[label for label in labels if label.job_name in {None, chosen.name}],
             notes=[*known.notes, *self._missing(), *([UNHEARD] if said is None else [])],
             watermark=self._known_until(name),
+            pending=waits,
             queries=queries(matchers, known.histories, asked, self._meta),
             sure_from=SURE_FROM,
         )
@@ -117,7 +123,9 @@ class ExplainPages:
         metrics = self._jobs.metrics
         if metrics is None or metrics.last_error is None:
             return []
-        return [f"Metrics did not answer ({metrics.last_error.detail}): runs that only they saw are missing."]
+        return [
+            f"Metrics did not answer ({placeless(metrics.last_error.detail)}): runs that only they saw are missing."
+        ]
 
     def _known_until(self, name: TableName) -> int | None:
         watermark = self._store.known_until(name)
@@ -143,6 +151,7 @@ class ExplainPages:
             labels=labels,
             notes=[],
             watermark=self._known_until(name),
+            pending=None,
             queries=LaneQuery(),
             sure_from=SURE_FROM,
         )
@@ -155,7 +164,7 @@ def _chosen(linked: Sequence[LinkedJob], job: str | None) -> LinkedJob | None:
     return next((each for each in (*readers, *linked) if each.name == job), None)
 
 
-def _worked_out(known: Question, asked: Windows) -> tuple[Explanation, list[Around], list[Difference]]:
+def _worked_out(known: ExplainQuestion, asked: Windows) -> tuple[Explanation, list[ChangeBounds], list[Difference]]:
     case = known.case
     answer = weighed(explain(case), known.words)
     beside = around(answer.changes, case.job, case.controls or (), case.load, known.used)
@@ -163,7 +172,7 @@ def _worked_out(known: Question, asked: Windows) -> tuple[Explanation, list[Arou
     return told_against(answer, beside, committed), beside, differences(asked, known.histories)
 
 
-def _graded(answer: Explanation, asked: Question, linked: LinkedJob) -> Explanation:
+def _graded(answer: Explanation, asked: ExplainQuestion, linked: LinkedJob) -> Explanation:
     """Each suspect with what links it to the job."""
     declared: Grade = "temporal" if linked.role != "reads" else "declared"
     found = []

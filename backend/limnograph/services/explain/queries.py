@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 
-from limnograph.domain.timeline import LaneQuery
-from limnograph.services import page_metrics, templates
-from limnograph.services.explain_baseline import Windows
-from limnograph.services.history import History
+from limnograph.domain.answers.timeline import LaneQuery
+from limnograph.services.explain.baseline import Windows
+from limnograph.services.lake.history import History
+from limnograph.services.sources import page_metrics, templates
 
 COLUMNS = (
     "committed_at, table_uuid, snapshot_id, operation, app_name, added_data_files, added_bytes, removed_data_files, "

@@ -6,24 +6,24 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from limnograph.domain.answers import LinkedJob
-from limnograph.domain.events import LabelFact
-from limnograph.domain.explanations import Case, CaseCommit, Label, Selection
+from limnograph.domain.answers.explanations import Case, CaseCommit, Label, Selection
+from limnograph.domain.answers.tables import LinkedJob
+from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services import explain_series
-from limnograph.services.explain_baseline import DAY_MS, Windows
-from limnograph.services.explain_case import commits_of, first_reads, series_of, writer_of
-from limnograph.services.explain_controls import Controls, controls, told_of
-from limnograph.services.explain_labels import Kind, Words, newest
-from limnograph.services.explain_series import Told as ToldSeries
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.job_runs import JobRun
-from limnograph.services.job_signals import Signal
-from limnograph.services.jobs import Jobs
-from limnograph.services.labels import Labels, counting
-from limnograph.services.table_histories import TableHistories
+from limnograph.services.explain import series as explain_series
+from limnograph.services.explain.baseline import DAY_MS, Windows
+from limnograph.services.explain.case import commits_of, first_reads, series_of, writer_of
+from limnograph.services.explain.controls import Controls, controls, told_of
+from limnograph.services.explain.label_weights import Kind, Words, newest
+from limnograph.services.explain.labels import Labels, counting
+from limnograph.services.explain.series import QueryResult as ToldSeries
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.run_log import RunRecord
+from limnograph.services.jobs.signals import Signal
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore
+from limnograph.services.table.histories import TableHistories
 
 HISTORY_MS = 7 * DAY_MS
 """Commits from so long before the range tell what is usual for a table."""
@@ -35,13 +35,13 @@ NO_ANSWER = "Metrics did not answer ({}): what other jobs felt is not known."
 NO_LOAD = "Metrics did not answer ({}): how much the job had to do is not known."
 
 
-class Question(NamedTuple):
+class ExplainQuestion(NamedTuple):
     """`reads_known`: tables of which it is known which run read what. `used`: what the job used, beside the case: it is
     told, and weighs nothing. `notes`: what is missing.
     """
 
     case: Case
-    runs: list[JobRun]
+    runs: list[RunRecord]
     histories: list[History]
     reads_known: frozenset[str]
     words: Words
@@ -49,7 +49,7 @@ class Question(NamedTuple):
     notes: list[str]
 
 
-class Asked(NamedTuple):
+class QuestionScope(NamedTuple):
     """Whose change, of which table, when, and all that people said of the table."""
 
     name: TableName
@@ -68,12 +68,12 @@ class _Beside(NamedTuple):
 
 
 class Questions:
-    """Asks the job's runs, other jobs and commits, each where it lies."""
+    """Asks the job's runs, other jobs and commits, each where it lies. Immutable after construction."""
 
     def __init__(self, store: HotStore, jobs: Jobs, tables: TableHistories, labels: Labels) -> None:
         self._store, self._jobs, self._tables, self._labels = store, jobs, tables, labels
 
-    async def question(self, asked: Asked) -> Question:
+    async def question(self, asked: QuestionScope) -> ExplainQuestion:
         """Raises NotFound, SourceError."""
         job, since, end = asked.job.name, asked.windows.since, asked.windows.end
         names = self._read_by(asked.name, job, since, end)
@@ -89,17 +89,17 @@ class Questions:
         read = [_of_job(found, job) for found in (runs, *elsewhere)]
         return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked, used))
 
-    async def _own_runs(self, asked: Asked) -> list[JobRun]:
+    async def _own_runs(self, asked: QuestionScope) -> list[RunRecord]:
         """Runs that were told or seen, else those that the settings' own query shows. Raises SourceError."""
         job, since, end = asked.job.name, asked.windows.since, asked.windows.end
         found = await self._jobs.runs_between(asked.name, job, since, end)
         return found or await explain_series.runs(self._jobs, job, since, end)
 
-    async def _runs_of(self, names: Sequence[TableName], start: int, end: int) -> list[list[JobRun]]:
+    async def _runs_of(self, names: Sequence[TableName], start: int, end: int) -> list[list[RunRecord]]:
         """Runs on each of some tables, a few tables at a time. Instants epoch microseconds."""
         free = asyncio.Semaphore(AT_ONCE)
 
-        async def asked(name: TableName) -> list[JobRun]:
+        async def asked(name: TableName) -> list[RunRecord]:
             async with free:
                 return await self._jobs.runs.of_table(name, start, end)
 
@@ -118,7 +118,9 @@ class Questions:
                 )
         return [name, *sorted(each for each in read & listed if each != name)][:MOST_TABLES]
 
-    def _made(self, asked: Asked, names: list[TableName], read: list[list[JobRun]], beside: _Beside) -> Question:
+    def _made(
+        self, asked: QuestionScope, names: list[TableName], read: list[list[RunRecord]], beside: _Beside
+    ) -> ExplainQuestion:
         """Blocks. Raises SourceError."""
         start, end = asked.windows.start, asked.windows.end
         since = min(asked.windows.since, start - HISTORY_MS) * MICROS_PER_MS
@@ -140,9 +142,9 @@ class Questions:
             selection=Selection(float(start), float(end)),
         )
         words = self._words(asked, histories, commits)
-        return Question(case, read[0], histories, frozenset(known), words, beside.used, _notes(beside))
+        return ExplainQuestion(case, read[0], histories, frozenset(known), words, beside.used, _notes(beside))
 
-    def _words(self, asked: Asked, histories: Sequence[History], commits: Sequence[CaseCommit]) -> Words:
+    def _words(self, asked: QuestionScope, histories: Sequence[History], commits: Sequence[CaseCommit]) -> Words:
         """What people said of the suspects of this range, and ever of commits whose kind is known. Blocks."""
         past = counting(asked.said, 0, asked.windows.end)
         if not past:
@@ -154,12 +156,12 @@ class Questions:
         return Words(newest(_of_this_job(asked)), past, kinds)
 
 
-def _of_this_job(asked: Asked) -> list[Label]:
+def _of_this_job(asked: QuestionScope) -> list[Label]:
     said = counting(asked.said, asked.windows.start, asked.windows.end)
     return [each for each in said if each.job_name in {None, asked.job.name}]
 
 
-def _of_job(runs: Sequence[JobRun], job: str) -> list[JobRun]:
+def _of_job(runs: Sequence[RunRecord], job: str) -> list[RunRecord]:
     """The job's runs as a reader; all of its runs where none says that it reads."""
     mine = [run for run in runs if run.job == job]
     return [run for run in mine if run.role == "reads"] or mine

@@ -7,29 +7,31 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from limnograph.analysis.alignment import finite
+from limnograph.domain.answers.explanations import LoadSeries
 from limnograph.domain.errors import SourceError
-from limnograph.domain.explanations import LoadSeries
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.metrics.series import Matrix, RangeQuery
+from limnograph.domain.secrecy import placeless
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
-from limnograph.services import job_signals, page_metrics
-from limnograph.services.job_runs import JobRun
-from limnograph.services.job_signals import Signal
-from limnograph.services.jobs import Jobs
+from limnograph.services.jobs import signals as job_signals
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.run_log import RunRecord
+from limnograph.services.jobs.signals import Signal
+from limnograph.services.sources import page_metrics
 
 
-class Told(NamedTuple):
+class QueryResult(NamedTuple):
     """None: no query tells it, or it has no values. `problem`: why it was not told."""
 
     series: LoadSeries | None
     problem: str | None = None
 
 
-async def load(jobs: Jobs, job: str, start: int, end: int) -> Told:
+async def load(jobs: Jobs, job: str, start: int, end: int) -> QueryResult:
     """How much a job had to do between two instants (epoch ms)."""
     return await _told(jobs, job, jobs.own(job, "load"), start, end)
 
 
-async def signals(jobs: Jobs, job: str, start: int, end: int) -> Mapping[Signal, Told]:
+async def signals(jobs: Jobs, job: str, start: int, end: int) -> Mapping[Signal, QueryResult]:
     """What a job used between two instants (epoch ms), each asked for itself."""
     step = page_metrics.runs_step(start, end)
     kinds = list(job_signals.UNITS)
@@ -38,15 +40,15 @@ async def signals(jobs: Jobs, job: str, start: int, end: int) -> Mapping[Signal,
     return dict(zip(kinds, found, strict=True))
 
 
-async def _told(jobs: Jobs, job: str, promql: str, start: int, end: int) -> Told:
+async def _told(jobs: Jobs, job: str, promql: str, start: int, end: int) -> QueryResult:
     try:
         values = job_signals.total(await _asked(jobs, job, promql, start, end))
     except SourceError as error:
-        return Told(None, error.detail)
-    return Told(LoadSeries(list(map(float, values)), list(values.values())) if values else None)
+        return QueryResult(None, placeless(error.detail))
+    return QueryResult(LoadSeries(list(map(float, values)), list(values.values())) if values else None)
 
 
-async def runs(jobs: Jobs, job: str, start: int, end: int) -> list[JobRun]:
+async def runs(jobs: Jobs, job: str, start: int, end: int) -> list[RunRecord]:
     """Runs that the settings' own query for the duration shows: each new value is one. Raises SourceError."""
     matrix = await _asked(jobs, job, jobs.own(job, "promql"), start, end)
     found = []
@@ -56,9 +58,11 @@ async def runs(jobs: Jobs, job: str, start: int, end: int) -> list[JobRun]:
             took = finite(sample)
             if took is not None and took > 0 and took != before:
                 ended = at * MICROS_PER_MS
-                found.append(JobRun(job, "reads", ended - round(took * MICROS_PER_SECOND), ended, "ok", measured=True))
+                found.append(
+                    RunRecord(job, "reads", ended - round(took * MICROS_PER_SECOND), ended, "ok", measured=True)
+                )
             before = took
-    return sorted(found, key=lambda run: run.started_at)
+    return sorted(found, key=lambda run: run.began)
 
 
 async def _asked(jobs: Jobs, job: str, promql: str, start: int, end: int) -> Matrix:

@@ -12,10 +12,17 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.domain.explanations import Around, Competing, Evidence, Explanation, Hypothesis, LevelChange
-from limnograph.services import words
-from limnograph.services.explain_series import Told
-from limnograph.services.job_signals import UNITS, Signal
+from limnograph.domain import wording as words
+from limnograph.domain.answers.explanations import (
+    ChangeBounds,
+    CompetingChange,
+    Evidence,
+    Explanation,
+    Hypothesis,
+    LevelChange,
+)
+from limnograph.services.explain.series import QueryResult
+from limnograph.services.jobs.signals import UNITS, Signal
 
 Floats = npt.NDArray[np.float64]
 LEAST_VALUES = 3
@@ -27,18 +34,18 @@ _SLOWS: Mapping[str, int] = {"cpu": 0, "spill": 1, "executors": -1}
 """Which way it moves when it makes a job slower; 0: either way."""
 
 
-def around(kind: Signal, told: Told, onset: int, near: tuple[float, float]) -> Competing:
+def around(kind: Signal, told: QueryResult, onset: int, near: tuple[float, float]) -> CompetingChange:
     """One signal between the bounds of `near`; with 0 series where too little is known of it there."""
     at, values = _within(told, near)
     place = int(np.searchsorted(at, onset))
     before, after = values[:place], values[place:]
     if min(before.size, after.size) < LEAST_VALUES:
-        return Competing(kind=kind, series=0, moved=0, ratio=None, unit=UNITS[kind], problem=told.problem)
+        return CompetingChange(kind=kind, series=0, moved=0, ratio=None, unit=UNITS[kind], problem=told.problem)
     place = _split(values)
     moved = _differ(values[:place], values[place:]) and _differ(before, after)
     levels = (values[:place], values[place:]) if moved else (before, after)
     low, high = (float(np.median(side)) for side in levels)
-    return Competing(
+    return CompetingChange(
         kind=kind,
         series=1,
         moved=int(moved),
@@ -50,7 +57,7 @@ def around(kind: Signal, told: Told, onset: int, near: tuple[float, float]) -> C
     )
 
 
-def _within(told: Told, near: tuple[float, float]) -> tuple[Floats, Floats]:
+def _within(told: QueryResult, near: tuple[float, float]) -> tuple[Floats, Floats]:
     if told.series is None:
         return np.empty(0), np.empty(0)
     at, values = np.array(told.series.times, np.float64), np.array(told.series.values, np.float64)
@@ -74,14 +81,14 @@ def _differ(before: Floats, after: Floats) -> bool:
     return abs(high - low) > max(MOVED * max(abs(low), abs(high)), spread)
 
 
-def told_against(answer: Explanation, beside: Sequence[Around], committed: Mapping[str, int]) -> Explanation:
+def told_against(answer: Explanation, beside: Sequence[ChangeBounds], committed: Mapping[str, int]) -> Explanation:
     """The answer, with what moved before the job did as evidence against its commits. `committed`: instants by id."""
     found = [_with_signals(each, answer.changes, beside, committed) for each in answer.hypotheses]
     return msgspec.structs.replace(answer, hypotheses=found)
 
 
 def _with_signals(
-    told: Hypothesis, changes: Sequence[LevelChange], beside: Sequence[Around], committed: Mapping[str, int]
+    told: Hypothesis, changes: Sequence[LevelChange], beside: Sequence[ChangeBounds], committed: Mapping[str, int]
 ) -> Hypothesis:
     if told.kind != "commit" or told.change is None or told.commit_id is None:
         return told
@@ -91,7 +98,7 @@ def _with_signals(
     return msgspec.structs.replace(told, evidence=[*(told.evidence or []), *known]) if known else told
 
 
-def _evidence(signal: Competing, change: LevelChange, committed: int | None) -> Evidence | None:
+def _evidence(signal: CompetingChange, change: LevelChange, committed: int | None) -> Evidence | None:
     """None where it moved with the job or after it, or in a way that does not do that."""
     if signal.at is None or signal.before is None or signal.after is None or signal.at >= change.onset_from:
         return None
@@ -106,7 +113,7 @@ def _evidence(signal: Competing, change: LevelChange, committed: int | None) -> 
     return Evidence("signal", "against", text, signal.after, signal.before)
 
 
-def _level(signal: Competing, value: float) -> str:
+def _level(signal: CompetingChange, value: float) -> str:
     if signal.unit == "bytes":
         return words.size(value)
     return words.count(value) if signal.unit == "executors" else f"{value:.2f} {signal.unit}"

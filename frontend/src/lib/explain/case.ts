@@ -5,11 +5,11 @@ export type Page = Schemas['ExplainPage'];
 export type Change = Schemas['LevelChange'];
 export type Commit = Schemas['CommitRow'];
 export type Label = Schemas['Label'];
-export type Around = Schemas['Around'];
+export type ChangeBounds = Schemas['ChangeBounds'];
 type Told = Schemas['Hypothesis'];
 
 /** What became of the question. */
-export type Outcome = 'no-job' | 'too-little' | 'no-change' | 'told';
+export type Outcome = 'no-job' | 'pending' | 'too-little' | 'no-change' | 'told';
 export type Confidence = 'strong' | 'possible' | 'weak' | 'none';
 
 export interface Hypothesis {
@@ -24,7 +24,7 @@ export interface Hypothesis {
 
 export interface Case {
   readonly change: Change;
-  readonly around: Around;
+  readonly around: ChangeBounds;
   /** Best first; what was ruled out stands last. */
   readonly hypotheses: readonly Hypothesis[];
   readonly best: Hypothesis;
@@ -39,6 +39,8 @@ const LEAST_RUNS = 16;
 export function outcomeOf(page: Page): Outcome {
   if (page.tables.length === 0) return 'no-job';
   if (page.explanation.changes.length) return 'told';
+  // no run after the commit is no data, whatever the runs before it say
+  if (page.pending) return 'pending';
   return page.runs < LEAST_RUNS ? 'too-little' : 'no-change';
 }
 
@@ -53,7 +55,7 @@ export function casesOf(page: Page, labels: readonly Label[] = page.labels): Cas
   return found.filter((each) => each !== null).sort((a, b) => rank(a) - rank(b) || size(b) - size(a));
 }
 
-const NOTHING_AROUND: Around = {
+const NOTHING_AROUND: ChangeBounds = {
   runs_before: 0,
   runs_after: 0,
   low_seconds: null,
@@ -67,7 +69,7 @@ const size = ({ change }: Case) => Math.abs(Math.log(change.effect_ratio)) * cha
 
 interface Asked {
   readonly change: Change;
-  readonly around: Around;
+  readonly around: ChangeBounds;
   readonly own: readonly Told[];
 }
 

@@ -3,9 +3,9 @@ import type { Schemas } from '#lib/api/client.ts';
 import { bytes } from '#lib/format/bytes.ts';
 import { count, ratio } from '#lib/format/count.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
-import type { Around } from './case.ts';
+import type { ChangeBounds } from './case.ts';
 
-type Competing = Schemas['Competing'];
+type CompetingChange = Schemas['CompetingChange'];
 type Signal = 'cpu' | 'spill' | 'executors';
 
 export interface Line {
@@ -18,13 +18,13 @@ const NAMES: Record<Signal, string> = { cpu: 'CPU', spill: 'spill to disk', exec
 const SIGNALS = Object.keys(NAMES) as Signal[];
 export const laneName = (lane: Signal): string => NAMES[lane];
 
-const level = ({ kind, unit }: Competing, value: number) =>
+const level = ({ kind, unit }: CompetingChange, value: number) =>
   kind === 'spill' ? bytes(value) : kind === 'executors' ? count(value) : `${value.toFixed(2)} ${unit ?? ''}`;
-const isSignal = ({ kind }: Competing) => SIGNALS.includes(kind as Signal);
+const isSignal = ({ kind }: CompetingChange) => SIGNALS.includes(kind as Signal);
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `CPU went from 0.31 cores to 0.94 cores (3.0×) at 03:01:00` of those that moved. */
-export function signalsMoved({ competing }: Around): readonly Required<Line>[] {
+export function signalsMoved({ competing }: ChangeBounds): readonly Required<Line>[] {
   return competing.filter(isSignal).flatMap((each) => {
     const { before, after, at } = each;
     if (before === null || after === null || at === null) return [];
@@ -36,7 +36,7 @@ export function signalsMoved({ competing }: Around): readonly Required<Line>[] {
 }
 
 /** All that was asked: what moved, what did not, and what is not known, a sentence each. */
-export function competingLines(around: Around): readonly Line[] {
+export function competingLines(around: ChangeBounds): readonly Line[] {
   const { competing } = around;
   const moved = signalsMoved(around).map(({ words, lane }) => ({ words: `${capital(words)}.`, lane }));
   const flat = competing.flatMap((each) =>
@@ -48,7 +48,7 @@ export function competingLines(around: Around): readonly Line[] {
 }
 
 /** Of the job's load, and of other jobs. */
-function beside({ kind, series, moved, ratio: by }: Competing): Line[] {
+function beside({ kind, series, moved, ratio: by }: CompetingChange): Line[] {
   if (by === null) return [];
   const times = `${by.toFixed(2)}×`;
   if (kind === 'load') return [{ words: `Load, how much the job had to do: ${times}.` }];
@@ -58,8 +58,9 @@ function beside({ kind, series, moved, ratio: by }: Competing): Line[] {
   return [{ words: `${jobs}: ${how} the same way by a tenth or more, the median is ${times}.` }];
 }
 
-function unknown(competing: readonly Competing[]): Line[] {
-  const known = (kind: Competing['kind']) => competing.some((each) => each.kind === kind && each.series > 0);
+function unknown(competing: readonly CompetingChange[]): Line[] {
+  const known = (kind: CompetingChange['kind']) =>
+    competing.some((each) => each.kind === kind && each.series > 0);
   const failed = competing.filter(({ problem }) => problem);
   const lines = failed.map(({ kind, problem }) => ({
     words: `${capital(NAMES[kind as Signal])} not known: ${problem}.`,

@@ -4,6 +4,7 @@ import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings, doubleIds } from '../../test/axe.ts';
 import type { Label, Page } from './case.ts';
+import { statusFeed } from '#lib/live/StatusFeed.svelte.ts';
 import ExplainPanel from './ExplainPanel.svelte';
 import { ExplainView } from './ExplainView.svelte.ts';
 import { AT, BURST, competing, explainPage, label, quiet } from './fixtures.ts';
@@ -131,6 +132,27 @@ test('confirm by keyboard, then undo: what was said before counts again', async 
   await screen.getByRole('button', { name: 'Not this' }).click();
   await said(/^No commit explains/);
   expect(words).toEqual(['confirmed', 'withdrawn', 'rejected']);
+});
+
+test('without the scope annotate nothing can be said, and the reason stands there', async () => {
+  const status = {
+    version: '1',
+    now: AT,
+    watermark: AT,
+    lag_s: null,
+    run_id: null,
+    tables: 1,
+    unreadable: 0,
+    snapshots: 1,
+  };
+  const rest = { hourly_days: 400, hot: { bytes: 1, rows: 1, tables_shortened: 0 }, sources: [], hints: [] };
+  statusFeed.resource.take({ ...status, ...rest, scopes: ['read'] });
+  const { screen } = await shown(explainPage());
+  await expect.element(screen.getByText(/you need the scope annotate/).first()).toBeInTheDocument();
+  await expect.element(screen.getByRole('button', { name: 'Confirm' })).not.toBeInTheDocument();
+  statusFeed.resource.take({ ...status, ...rest, scopes: ['annotate', 'read'] });
+  await expect.element(screen.getByRole('button', { name: 'Confirm' }).first()).toBeInTheDocument();
+  statusFeed.resource.clear();
 });
 
 test('a word said earlier is shown when it is opened again', async () => {

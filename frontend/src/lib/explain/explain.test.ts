@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { casesOf, namedIn, outcomeOf, type Around, type Change, type Page } from './case.ts';
+import { casesOf, namedIn, outcomeOf, type ChangeBounds, type Change, type Page } from './case.ts';
 import { barsOf } from './differences.ts';
 import { BURST, competing, explainPage, label, quiet } from './fixtures.ts';
 import { isSame, questionOf } from './question.ts';
 import { explanationSummary } from './summary.ts';
 import { competingLines, signalsMoved } from './competing.ts';
-import { boundsWords, effectWords, linkWords, pastWords, verdict } from './words.ts';
+import { boundsWords, effectWords, lastRunWords, linkWords, pastWords, verdict } from './words.ts';
 
 const first = (page: Page, labels = page.labels) => casesOf(page, labels)[0]!;
 const sentence = (page: Page, labels = page.labels) => verdict(page, first(page, labels));
@@ -104,7 +104,7 @@ test('between which bounds a change lies, of few runs that they are few, and wha
 });
 
 const AT = Date.parse('2026-11-21T03:01:00Z');
-const AROUND: Around = {
+const AROUND: ChangeBounds = {
   ...{ runs_before: 9, runs_after: 9, low_seconds: null, high_seconds: null },
   competing: [
     competing('load', { ratio: 1.02 }),
@@ -208,5 +208,40 @@ test('a live range that moved on a little is still the same question', () => {
   expect(questionOf(asked, null, [5, 9])).toEqual({
     ...asked,
     ...{ baseline: 'custom', baseline_from: 5, baseline_to: 9 },
+  });
+});
+
+describe('no data yet is not no effect', () => {
+  const at = (clock: string) => Date.parse(`2026-11-21T${clock}Z`);
+  const waits = (more: Partial<NonNullable<Page['pending']>> = {}): Page =>
+    quiet("No change of this job's duration stands out.", {
+      runs: 256,
+      pending: {
+        ...{ last_run: at('14:47:00'), running_since: null, commits: 3 },
+        ...{ commit_id: '7', committed_at: at('15:01:02') },
+        ...more,
+      },
+    });
+
+  test('the verdict names the commit and the last run, in the panel and in the summary', () => {
+    const page = waits();
+    expect(outcomeOf(page)).toBe('pending');
+    expect(verdict(page, undefined)).toBe(
+      'Not known yet: no run of rollup_customer_events started after the commit at 15:01:02 and ended well.',
+    );
+    expect(lastRunWords(page)).toMatch(/started at 21 Nov.* 14:47:00, before 3 commits of this range\.$/);
+    const summary = explanationSummary(page, [], 'https://x');
+    expect(summary).toContain('Not known yet: no run of rollup');
+    expect(summary).toContain('14:47:00');
+    expect(summary).not.toContain('stands out');
+  });
+
+  test('a run that goes on is told, and a job without runs has no last one', () => {
+    expect(verdict(waits({ running_since: at('15:03:00') }), undefined)).toContain(
+      'one that started at 15:03:00 is still running',
+    );
+    const none = waits({ last_run: null, commit_id: null, committed_at: null, commits: 0 });
+    expect(verdict(none, undefined)).toContain('started in this range');
+    expect(lastRunWords(none)).toMatch(/^No run is known since/);
   });
 });

@@ -57,8 +57,11 @@ const hypothesis = (change: Partial<Page['explanation']['hypotheses'][number]>) 
   ...change,
 });
 
-type Competing = Page['around'][number]['competing'][number];
-export const competing = (kind: Competing['kind'], change: Partial<Competing> = {}): Competing => ({
+type CompetingChange = Page['around'][number]['competing'][number];
+export const competing = (
+  kind: CompetingChange['kind'],
+  change: Partial<CompetingChange> = {},
+): CompetingChange => ({
   ...{ kind, series: 1, moved: 0, ratio: 1, before: null, after: null, unit: null, at: null, problem: null },
   ...change,
 });
@@ -175,6 +178,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
   labels: [],
   notes: ["No other job's runs are known here: what other jobs felt too cannot be told apart from commits."],
   watermark: FROM + 6 * 60 * MINUTE,
+  pending: null,
   queries: {
     ...{ promql: 'spark_job_duration_seconds', sql: 'SELECT committed_at FROM limnograph.snapshots' },
     prometheus: null,

@@ -9,7 +9,9 @@ import {
   effectWords,
   gradeWords,
   labelWords,
+  lastRunWords,
   leadWords,
+  pendingWords,
   rivalWords,
   verdict,
 } from './words.ts';
@@ -22,6 +24,8 @@ export function explanationSummary(page: Page, labels: readonly Label[], link: s
   const [first] = cases;
   const named = first && namedIn(first);
   const lines = [`**${plain(verdict(page, first))}**`, ''];
+  const waits = [first ? pendingWords(page) : null, lastRunWords(page)].filter((words) => words !== null);
+  if (waits.length) lines.push(`- ${plain(waits.join(' '))}`);
   if (first)
     lines.push(`- ${plain(effectWords(page, first.change))} ${boundsWords(first.change, first.around)}`);
   if (named) lines.push(...suspectLines(named));

@@ -7,7 +7,7 @@ import { clockSeconds, dayMonth } from '#lib/format/instant.ts';
 import {
   isConfirmed,
   namedIn,
-  type Around,
+  type ChangeBounds,
   type Case,
   type Change,
   type Hypothesis,
@@ -17,12 +17,33 @@ import { signalsMoved } from './competing.ts';
 
 /** The sentence that stands first. */
 export function verdict(page: Page, first: Case | undefined): string {
-  if (!first) return page.explanation.verdict;
+  if (!first) return pendingWords(page) ?? page.explanation.verdict;
   const named = namedIn(first);
   if (!named) return nothingNamed(first);
   const what = `${commitWords(named)}${when(named)}`;
   if (isConfirmed(named.label)) return `Caused by ${what}.`;
   return `${first.confidence === 'strong' ? 'Most likely' : 'Possibly'}: ${what}.`;
+}
+
+/** `Not known yet: no run of churn started after the commit at 15:01:02 and ended well.`; null: runs tell. */
+export function pendingWords({ job, pending }: Page): string | null {
+  if (!pending) return null;
+  const { committed_at: at, running_since: running } = pending;
+  const after = at === null ? 'in this range' : `after the commit at ${clockSeconds(at)}`;
+  const goesOn = running === null ? '' : `; one that started at ${clockSeconds(running)} is still running`;
+  return `Not known yet: no run of ${job ?? 'the job'} started ${after} and ended well${goesOn}.`;
+}
+
+/** `The last run started at 14:47:00, before 3 commits of this range.` */
+export function lastRunWords({ pending, since }: Page): string | null {
+  if (!pending) return null;
+  const { last_run: last, commits } = pending;
+  if (last === null) return `No run is known since ${dayMonth(since)} ${clockSeconds(since)}.`;
+  const before =
+    commits === 0
+      ? ''
+      : `, before ${commits === 1 ? 'one commit' : `${count(commits)} commits`} of this range`;
+  return `The last run that ended well started at ${dayMonth(last)} ${clockSeconds(last)}${before}.`;
 }
 
 function nothingNamed({ change, best, around }: Case): string {
@@ -78,7 +99,7 @@ function runsOf({ kind, runs }: Change): string {
 /** `+107 s (95 %: +105 to +109 s)`; how little is known, where it is little. */
 export function boundsWords(
   change: Change,
-  { runs_before, runs_after, low_seconds, high_seconds }: Around,
+  { runs_before, runs_after, low_seconds, high_seconds }: ChangeBounds,
 ): string {
   const size = signed(change.effect_seconds, seconds);
   if (low_seconds !== null && high_seconds !== null)

@@ -1,0 +1,1 @@
+"""Explain: the case of a job, its answer, and labels."""
