@@ -1,8 +1,9 @@
 // Answers that fail, are late or hold nothing, on every page: a cause in words, the rest of the page stands, and another
 // try heals it.
-import type { Page, Route } from '@playwright/test';
+import type { Locator, Page, Route } from '@playwright/test';
 import { changed, expect, expectOnly, test } from './fixtures.ts';
 import { VIEWS, type View } from './pages.ts';
+import { TimelinePage } from '../timeline.ts';
 
 const PROBLEM = {
   type: 'source-timeout',
@@ -49,11 +50,90 @@ for (const view of ASKING)
     expectOnly(complaints, /Failed to load resource/);
   });
 
+const FAILED = {
+  status: 500,
+  contentType: 'application/problem+json',
+  json: { ...PROBLEM, type: 'internal', title: 'Something broke', status: 500, detail: 'Look into the log' },
+};
+const region = (page: Page, name: string) => page.getByRole('region', { name });
+const notice = (page: Page) =>
+  page
+    .getByRole('main')
+    .getByText(/Look into the log/)
+    .first();
+/** A question that fails, and what of the page stays. */
+const PARTS: readonly [on: View['name'], asked: RegExp, stays: (page: Page) => Locator[]][] = [
+  [
+    'fleet',
+    /\/tables\?/,
+    (page) => [notice(page), region(page, 'Fleet status').getByText('firing'), region(page, 'Fleet by time')],
+  ],
+  [
+    'fleet',
+    /\/tables\/heat/,
+    (page) => [notice(page), region(page, 'Fleet status'), page.getByRole('row').nth(3)],
+  ],
+  ['fleet', /\/alerts/, (page) => [page.getByText('alerts were not read'), page.getByRole('row').nth(3)]],
+  [
+    'table',
+    /\/timeline\?/,
+    (page) => [
+      region(page, 'Table state'),
+      region(page, 'Explain').getByText(/Most likely: 50,000 files of/),
+      notice(page),
+    ],
+  ],
+  ['table', /\/explain/, (page) => [notice(page), new TimelinePage(page).drawing('Data files')]],
+  ['commit', /\/timeline\?/, (page) => [notice(page), page.getByText('51,202').first()]],
+  [
+    'incident',
+    /\/commits\/|\/docs\/runbooks\//,
+    (page) => [
+      page.getByText(/append at 03:04:12 added/),
+      page.getByText('What it did to jobs could not be read'),
+      page.getByText('The runbook could not be read'),
+      new TimelinePage(page).drawing('Data files'),
+    ],
+  ],
+  [
+    'incident',
+    /\/timeline\?/,
+    (page) => [
+      page.getByText(/append at 03:04:12 added/),
+      region(page, 'Do next').getByRole('listitem').first(),
+      notice(page),
+    ],
+  ],
+];
+for (const [name, asked, stays] of PARTS)
+  test(`${name}: ${asked.source} that fails leaves the rest of the page`, async ({ page, complaints }) => {
+    await page.route(asked, (route) => route.fulfill(FAILED));
+    await page.goto(VIEWS.find((view) => view.name === name)!.path);
+    for (const part of stays(page)) await expect(part).toBeVisible();
+    expectOnly(complaints, /Failed to load resource/);
+  });
+
+test('a failure that is over at the second question is not shown', async ({ page, complaints }) => {
+  const failed = new Set<string>();
+  await page.route(DATA, (route) => {
+    const url = route.request().url();
+    if (failed.has(url)) return route.fallback();
+    failed.add(url);
+    return route.fulfill(FAILED);
+  });
+  const [fleet] = VIEWS;
+  await page.goto(fleet!.path);
+  await fleet!.drawn(page);
+  expect(failed.size).toBeGreaterThan(3);
+  await expect(page.getByRole('main')).not.toContainText(/Something broke|were not read/);
+  expectOnly(complaints, /Failed to load resource/);
+});
+
 /** What a page shows of a list without rows, a night without commits, a catalog without tables. */
 const EMPTY: Record<string, RegExp> = {
   fleet: /No table has been observed yet/,
   table: /No commits in this range/,
-  commit: /No partition was touched|No job is linked/,
+  commit: /No run of a linked job is known/,
   'commits of a table': /No commit in this range/,
   partitions: /Partitions were not read at this instant/,
   schema: /No version of the schema is known/,

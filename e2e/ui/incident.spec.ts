@@ -12,7 +12,7 @@ import {
   OLD_RESOLVED,
   SCRIPT,
 } from './told.ts';
-import type { Incident } from './wire.ts';
+import type { Explained, Incident } from './wire.ts';
 
 const HOUR = 3_600_000;
 const INCIDENT = /\/alerts\/[0-9a-f]{16}\?starts_at=\d{13}$/;
@@ -276,4 +276,49 @@ test('the alerts of a timeline are reached by keyboard, and read in its table', 
   const table = page.getByRole('region', { name: 'Timeline as table' });
   await expect(table.getByRole('columnheader', { name: 'Alerts' })).toBeVisible();
   await expect(table.getByRole('cell', { name: /SmallFileProliferation firing/ }).first()).toBeVisible();
+});
+
+test('the statement to copy has the condition of the rows that the commit wrote', async ({ page }) => {
+  await page.goto(linkOf(BURST_LABELS));
+  const next = page.getByRole('region', { name: 'Do next' });
+  const step = next.getByRole('listitem').filter({ hasText: 'Compact the partitions' });
+  await step.locator('summary').click();
+  await expect(step.locator('code')).toContainText(
+    /where => '`event_time` >= TIMESTAMP \\'2026-11-\d\d 00:00:00\+00:00\\'/,
+  );
+  await expect(next).not.toContainText('event_date');
+  await next.getByRole('button', { name: /more steps/ }).click();
+  await next.locator('summary').filter({ hasText: 'Trino' }).click();
+  await expect(next).toContainText('the statement is about the whole table');
+});
+
+test('no run after the commit: not known yet, in the story, the explanation and the report', async ({
+  page,
+}) => {
+  await changed<Explained>(page, /\/explain\?/, (body) => {
+    Object.assign(body.explanation, {
+      changes: [],
+      hypotheses: [],
+      blamed: [],
+      verdict: 'Not known yet: told',
+    });
+    Object.assign(body, {
+      pending: {
+        ...{ last_run: at('02:55'), running_since: null, commits: 2 },
+        ...{ commit_id: BURST_ID, committed_at: at('03:04:12') },
+      },
+    });
+  });
+  await changed<{ effects: object[] }>(page, /\/commits\//, (body) => {
+    for (const effect of body.effects)
+      Object.assign(effect, { runs_after: 0, median_after_s: null, last_run: at('02:55') });
+  });
+  await page.goto(linkOf(BURST_LABELS));
+  const explain = page.getByRole('region', { name: 'Explain' });
+  await expect(explain).toContainText(/Not known yet: no run of \w+ started after the commit at 03:04:12/);
+  await expect(explain).toContainText('02:55:00, before 2 commits of this range');
+  await expect(explain).not.toContainText('stands out');
+  await expect(page.getByRole('region', { name: 'What happened' })).toContainText(
+    'not known yet, no run started after the commit and ended; the last one before it started at 02:55:00',
+  );
 });

@@ -1,10 +1,11 @@
 // How little a page needs: one question when it is opened cold, and no jumps while it comes. What a hand waits for:
 // `hand.spec.ts`; bytes of the first load: `npm run budget`.
 import { TimelinePage } from '../timeline.ts';
-import { expect, test } from './fixtures.ts';
+import { changed, expect, test } from './fixtures.ts';
 import { NIGHT, TABLE } from './moment.ts';
 import { VIEWS } from './pages.ts';
-import { shiftOf, watch } from './vitals.ts';
+import { shiftOf, shiftsOf, watch } from './vitals.ts';
+import type { Detail, Timeline } from './wire.ts';
 
 test('a table page opens with one document, files of the build, and one question', async ({ page, stub }) => {
   await page.goto(`${TABLE}?${NIGHT}`);
@@ -27,14 +28,55 @@ test('a table page opens with one document, files of the build, and one question
   expect(stub.sent.slice(asked).filter((path) => files.has(path))).toEqual([]);
 });
 
-for (const view of VIEWS)
-  test(`${view.name}: the layout does not jump while the page comes`, async ({ page, stub }) => {
+/** The verdict and the overview come after the lanes, as they do from a real server. */
+const LATER = /\/explain\?|lanes=alerts(%2C|,)commits&|\/docs\/runbooks\/|\/status$/;
+
+for (const { width, height } of [
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+])
+  for (const view of VIEWS.filter(({ asks }) => asks || width > 390))
+    test(`${view.name}, ${width} px: the layout does not jump while the page comes`, async ({
+      page,
+      stub,
+    }) => {
+      await page.setViewportSize({ width, height });
+      await watch(page);
+      await page.route(LATER, async (route) => {
+        await new Promise((done) => setTimeout(done, 400));
+        await route.fallback();
+      });
+      const release = stub.hold();
+      await page.goto(view.path, { waitUntil: 'commit' });
+      if (view.asks) await expect(page.locator('[aria-busy=true]').first()).toBeVisible();
+      release();
+      await view.drawn(page);
+      await expect.poll(() => stub.streams).toBe(1);
+      await page.waitForLoadState('networkidle').catch(() => undefined);
+      expect(await shiftOf(page), JSON.stringify(await shiftsOf(page))).toBeLessThan(0.02);
+    });
+
+const PHONE = { width: 390, height: 844 };
+const JOBS = ['rollup_customer_events', 'daily_revenue'].map((name) => ({
+  name,
+  role: 'reads',
+  grade: 'declared',
+}));
+const KINDS: Record<string, Partial<Detail>> = {
+  'a job and a ref to choose': { jobs: JOBS, refs: ['main', 'audit'].map((name) => ({ name })) },
+  'no job': { jobs: [] },
+};
+for (const [kind, detail] of Object.entries(KINDS))
+  test(`a table with ${kind}, 390 px: nothing jumps either`, async ({ page, stub }) => {
+    await page.setViewportSize(PHONE);
     await watch(page);
+    await changed<Timeline>(page, /detail=true/, (body) => void Object.assign(body.detail!, detail));
     const release = stub.hold();
-    await page.goto(view.path, { waitUntil: 'commit' });
-    if (view.asks) await expect(page.locator('[aria-busy=true]').first()).toBeVisible();
+    await page.goto(`${TABLE}?${NIGHT}`, { waitUntil: 'commit' });
+    await expect(page.locator('[aria-busy=true]').first()).toBeVisible();
     release();
-    await view.drawn(page);
+    await new TimelinePage(page).drawn();
+    if (detail.refs) await expect(page.getByLabel('Ref: main', { exact: true })).toBeVisible();
     await expect.poll(() => stub.streams).toBe(1);
-    expect(await shiftOf(page)).toBeLessThan(0.02);
+    expect(await shiftOf(page), JSON.stringify(await shiftsOf(page))).toBeLessThan(0.02);
   });

@@ -3,7 +3,7 @@ import type { Schemas } from '#lib/api/client.ts';
 import { tableLabel, tablePath } from '#lib/api/names.ts';
 import { compact, count, NOT_READ, signed } from '#lib/format/count.ts';
 import { spanZoned } from '#lib/format/instant.ts';
-import { level, type HeatCell, type HeatRow, type Level } from '#lib/ui/heat.ts';
+import { level, type HeatCell, type HeatRow, type Level } from '#lib/ui/heat/heat.ts';
 import { SHORT } from './reason.ts';
 
 type Heat = Schemas['FleetHeat'];

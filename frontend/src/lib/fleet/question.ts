@@ -111,10 +111,11 @@ export function fleetHref(params: URLSearchParams, change: Partial<FleetView>): 
   return text ? `/?${text}` : '/';
 }
 
+/** A page further on is of the range that its first page had, which the cursor carries: "the last day" has moved on. */
 export function fleetQuestion(view: FleetView, span: { from: number; to: number }): FleetQuestion {
   const { q, ns, sort, dir, cursor, cmp } = view;
   const { from, to } = span;
-  return { q, ns, sort, dir, limit: PAGE_ROWS, from, to, ...(cursor && { cursor }), ...(cmp && { cmp }) };
+  return { q, ns, sort, dir, limit: PAGE_ROWS, ...(cursor ? { cursor } : { from, to }), ...(cmp && { cmp }) };
 }
 
 /** The question behind "Needs attention now": the worst tables of the whole fleet, whatever the list below shows. */

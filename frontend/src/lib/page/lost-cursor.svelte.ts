@@ -10,10 +10,11 @@ export class LostCursor {
   /** What the page tells of its address. */
   readonly unread = $derived(this.#lost ? ['cursor'] : []);
 
-  /** `first`: where the list begins. Made while its component is. */
-  constructor(list: Resource<unknown>, first: () => string) {
+  /** `cursor`: of the address; `first`: where the list begins. Made while its component is. A parameter that somebody
+   * changed beside the cursor is refused by its own name: that list has another beginning too. */
+  constructor(list: Resource<unknown>, cursor: () => string | null, first: () => string) {
     $effect(() => {
-      if (list.problem?.field !== 'cursor') return;
+      if (list.problem?.status !== 400 || !untrack(cursor)) return;
       this.#lost = true;
       void goto(untrack(first), { replace: true, reset: false });
     });

@@ -5,7 +5,7 @@ import type { Schemas } from '#lib/api/client.ts';
 import { axeFindings } from '../../test/axe.ts';
 import { silentAbout } from './stale.ts';
 import StaleNotice from './StaleNotice.svelte';
-import { statusFeed } from './StatusFeed.svelte.ts';
+import { statusFeed } from '#lib/live/StatusFeed.svelte.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6);
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ const source = (
 
 const told = (watermark: number | null, sources: Schemas['SourceStatus'][] = []): Schemas['Status'] => ({
   ...{ version: '1', now: NOW, watermark, lag_s: null, run_id: null, tables: 1, unreadable: 0, snapshots: 1 },
-  ...{ hourly_days: 400, hot: { bytes: 1, rows: 1, tables_shortened: 0 }, sources, hints: [] },
+  ...{ hourly_days: 400, hot: { bytes: 1, rows: 1, tables_shortened: 0 }, sources, hints: [], scopes: [] },
 });
 
 beforeEach(() => statusFeed.resource.clear());

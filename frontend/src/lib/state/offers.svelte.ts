@@ -1,4 +1,5 @@
 // What the open page lets keys and the palette do: move its time range, and commands of its own.
+import { Registry } from './Registry.svelte.ts';
 import type { Range, RangeText } from '#lib/time/range.ts';
 
 export interface OfferedRange {
@@ -15,35 +16,25 @@ export interface OfferedCommand {
   run(): void;
 }
 
-let range = $state.raw<(() => OfferedRange) | undefined>();
-let commands = $state.raw<(() => readonly OfferedCommand[]) | undefined>();
+const ranges = new Registry<() => OfferedRange>();
+const commands = new Registry<() => readonly OfferedCommand[]>();
 
 export const offers = {
   /** Undefined: the page has no time range. */
   get range(): OfferedRange | undefined {
-    return range?.();
+    return ranges.newest?.();
   },
   get commands(): readonly OfferedCommand[] {
-    return commands?.() ?? [];
+    return commands.newest?.() ?? [];
   },
 };
 
-/** Call while a component initialises; the offer leaves with it. */
+/** Call while a component initializes; the offer leaves with it. */
 export function offerRange(of: () => OfferedRange): void {
-  $effect.pre(() => {
-    range = of;
-    return () => {
-      if (range === of) range = undefined;
-    };
-  });
+  ranges.hold(() => of);
 }
 
 /** As `offerRange`. */
 export function offerCommands(of: () => readonly OfferedCommand[]): void {
-  $effect.pre(() => {
-    commands = of;
-    return () => {
-      if (commands === of) commands = undefined;
-    };
-  });
+  commands.hold(() => of);
 }
