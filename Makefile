@@ -49,12 +49,14 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	ruff check .
 	mypy
 	lint-imports
-	python -m limnograph.api.openapi | diff - frontend/src/lib/api/openapi.json
-	python -m limnograph.domain.reference | diff - docs/meta-tables.md
+	pytest -q tests/test_house.py
+	.ci/commits
+	python -m limnograph.api.docs.openapi | diff - frontend/src/lib/api/openapi.json
+	python -m limnograph.domain.facts.reference | diff - docs/meta-tables.md
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
-	python -m limnograph.domain.metrics_reference | diff - docs/metrics.md
+	python -m limnograph.domain.metrics.reference | diff - docs/metrics.md
 	python -m limnograph.settings.reference | diff - docs/settings.md
-	python -m limnograph.api.reference | diff - docs/api.md
+	python -m limnograph.api.docs.reference | diff - docs/api.md
 	PYTHONPATH=bench python -m blame.report | diff - docs/explain-benchmark.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
@@ -81,15 +83,15 @@ demo-check: setup ## Build the demo when needed and prove the whole chain, with 
 
 .PHONY: bench
 bench: setup ## Measure what we promise against peers at full size, into bench/results.json (an hour, 8 GB)
-	PYTHONPATH=bench:tests python bench/run.py
+	PYTHONPATH=bench:tests/support python bench/run.py
 
 .PHONY: bench-ci
 bench-ci: setup ## The same in minutes: slow peers at a tenth of the size; fails below half of a goal
-	PYTHONPATH=bench:tests python bench/run.py --ci
+	PYTHONPATH=bench:tests/support python bench/run.py --ci
 
 .PHONY: bench-blame
 bench-blame: setup ## Which commit was it: our answers, an oracle's and four plain methods' on made and executed cases (BLAME_ARGS)
-	PYTHONPATH=bench:tests python -W ignore -m blame.measure $(BLAME_ARGS)
+	PYTHONPATH=bench:tests/support python -W ignore -m blame.measure $(BLAME_ARGS)
 
 .PHONY: nightly
 nightly: setup ## 200 crashes, four pipelines at once, idle streams, and models at their larger sizes (LIMNOGRAPH_STEPS, default 20000)
@@ -132,12 +134,12 @@ audit: setup ## Known holes in what is installed; asks PyPI and npm, so CI does 
 
 .PHONY: types
 types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the pages of docs/ that come from code
-	python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json
+	python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json
 	cd frontend && npm run gen:api
-	python -m limnograph.domain.reference > docs/meta-tables.md
-	python -m limnograph.domain.metrics_reference > docs/metrics.md
+	python -m limnograph.domain.facts.reference > docs/meta-tables.md
+	python -m limnograph.domain.metrics.reference > docs/metrics.md
 	python -m limnograph.settings.reference > docs/settings.md
-	python -m limnograph.api.reference > docs/api.md
+	python -m limnograph.api.docs.reference > docs/api.md
 
 .PHONY: format
 format: setup e2e/node_modules/.stamp ## Format all code
@@ -150,7 +152,7 @@ format: setup e2e/node_modules/.stamp ## Format all code
 lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm: `npm install` in frontend and e2e)
 	uv pip compile --universal --generate-hashes --all-extras --group dev --group bench --no-annotate --no-header --no-emit-index-url \
 	  --upgrade pyproject.toml -o requirements.lock
-	python deploy/setup/jars.py --update
+	python deploy/setup/jars.py
 	python deploy/setup/stack.py --update
 
 .venv/.stamp: requirements.lock pyproject.toml
@@ -164,12 +166,12 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 	sh deploy/setup/node.sh
 	@touch $@
 
-.tools/jars/.stamp: deploy/setup/jars.lock .venv/.stamp
-	python deploy/setup/jars.py
+.tools/jars/.stamp: backend/limnograph/adapters/spark/jars.lock .venv/.stamp
+	limnograph setup --into .tools/jars
 	touch $@
 
-.tools/stack/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stack/*) deploy/setup/jars-s3.lock .tools/jars/.stamp
-	python deploy/setup/jars.py --s3
+.tools/stack/.stamp: deploy/setup/stack.py $(wildcard deploy/setup/stack/*) backend/limnograph/adapters/spark/jars-s3.lock .tools/jars/.stamp
+	limnograph setup --into .tools/jars --s3
 	python deploy/setup/stack.py
 	touch $@
 

@@ -1,4 +1,4 @@
-// Lint rules. The import rules are the layers of the dashboard: api, time, format < state < timeline, ui < routes.
+// Lint rules. FLOORS is the order of the dashboard's folders; routes and the shell may import all of them.
 import js from '@eslint/js';
 import prettier from 'eslint-config-prettier';
 import svelte from 'eslint-plugin-svelte';
@@ -9,8 +9,48 @@ const MELT = {
   group: ['melt', 'melt/*'],
   message: 'Melt has accessibility gaps that lib/ui closes: import the wrapper.',
 };
-const COMPONENTS = { group: ['*.svelte', '#lib/ui/*'], message: 'api, time and format know no component.' };
+const COMPONENTS = { group: ['*.svelte'], message: 'Floors below ui know no component.' };
+const RELATIVE = {
+  regex: String.raw`^\.\./(?!.*(test/axe\.ts|app\.css)$)`,
+  message: 'Another folder is imported by #lib/…, so that its floor can be checked.',
+};
 const restrict = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
+
+// Regular expressions, because a group's `#` begins a comment as in a .gitignore.
+/** Folders of lib/ from the ground up: each imports from those before it, and from none beside or after it. */
+const FLOORS = [
+  ['api', 'time'],
+  ['preferences'],
+  ['format'],
+  ['state'],
+  ['ui'],
+  ['live'],
+  ['page'],
+  ['timeline'],
+  ['alerts', 'commit', 'schema', 'refs', 'settings'],
+  ['explain', 'fleet', 'partitions', 'table-pages'],
+  ['incident', 'table'],
+  ['shell'],
+];
+const floors = FLOORS.flatMap((folders, floor) =>
+  folders.map((folder) => {
+    const above = FLOORS.slice(floor).flat();
+    const others = above.filter((name) => name !== folder);
+    const patterns = folder === 'ui' ? [RELATIVE] : [MELT, RELATIVE];
+    if (floor < FLOORS.findIndex((names) => names.includes('ui'))) patterns.push(COMPONENTS);
+    if (others.length)
+      patterns.push({
+        regex: `^#lib/(${others.join('|')})/`,
+        message: `lib/${folder} imports from lower floors only (FLOORS in eslint.config.js).`,
+      });
+    if (folder === 'ui')
+      patterns.push({
+        regex: '^#lib/api/',
+        message: 'lib/ui draws what it is given; it fetches nothing.',
+      });
+    return { files: [`src/lib/${folder}/**`], rules: restrict(...patterns) };
+  }),
+);
 
 export default ts.config(
   { ignores: ['.svelte-kit/', 'src/lib/api/schema.d.ts'] },
@@ -38,9 +78,5 @@ export default ts.config(
     },
   },
   { files: ['src/**'], rules: { ...restrict(MELT), 'svelte/no-at-html-tags': 'error' } },
-  { files: ['src/lib/{api,time,format}/**'], rules: restrict(MELT, COMPONENTS) },
-  {
-    files: ['src/lib/ui/**'],
-    rules: restrict({ group: ['#lib/api/*'], message: 'lib/ui draws what it is given; it fetches nothing.' }),
-  },
+  ...floors,
 );

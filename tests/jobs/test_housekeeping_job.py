@@ -10,7 +10,7 @@ import pytest
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.failpoints import FailpointReached
 from limnograph.jobs.housekeeping import keep_between, keep_house, keep_step
-from limnograph.services.housekeeping import StepReport
+from limnograph.services.housekeeping.runner import StepReport
 
 
 class Keeper:

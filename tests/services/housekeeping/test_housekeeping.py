@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from limnograph.domain.errors import Conflict, SourceUnavailable
-from limnograph.domain.facts import CHANGES, HOURLY, MAINTENANCE, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, HOURLY, MAINTENANCE, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached, around
 from limnograph.jobs.housekeeping import STEPS_AT_ONCE, keep_house
-from limnograph.ports.meta_upkeep import Part, Standing
-from limnograph.services import housekeeping_schedule as schedule
-from limnograph.services.repair import RepairReport
-from limnograph.services.rollups import DAY, HOUR
+from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles
+from limnograph.services.housekeeping import schedule
+from limnograph.services.pipeline.repair import RepairReport
+from limnograph.services.rollups.fold import DAY, HOUR
 from upkeep_world import NOW, World
 
 MINUTE = 60_000_000
@@ -198,13 +198,13 @@ def test_housekeeping_that_dies_anywhere_is_made_whole_by_the_next_process(name:
 
 def test_large_partitions_have_more_than_one_file_by_right_and_batches_are_bounded() -> None:
     gib = 1024**3
-    assert schedule.excess(Part(0, DAY, 1, 1)) == 0
-    assert schedule.excess(Part(0, DAY, 5, gib)) == 0
-    assert schedule.excess(Part(0, DAY, 9, gib)) == 4
-    parts = tuple(Part(n * DAY, (n + 1) * DAY, 9, gib // 5) for n in range(50))
-    standing = Standing(position=None, parts=parts, manifests=1, committed=(), properties={})
+    assert schedule.excess(PartitionFiles(0, DAY, 1, 1)) == 0
+    assert schedule.excess(PartitionFiles(0, DAY, 5, gib)) == 0
+    assert schedule.excess(PartitionFiles(0, DAY, 9, gib)) == 4
+    parts = tuple(PartitionFiles(n * DAY, (n + 1) * DAY, 9, gib // 5) for n in range(50))
+    standing = MetaTableState(position=None, parts=parts, manifests=1, committed=(), properties={})
     batch = schedule.closed_batch(standing, None, 50 * DAY)
-    assert batch == Part(45 * DAY, 50 * DAY, 45, 5 * (gib // 5))
+    assert batch == PartitionFiles(45 * DAY, 50 * DAY, 45, 5 * (gib // 5))
     assert schedule.closed_batch(standing, None, 0) is None
 
 

@@ -1,0 +1,107 @@
+"""The layout and the names of the house: folder sizes, class names, mirrored tests. Layers and floors:
+import-linter.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BACKEND = ROOT / "backend" / "limnograph"
+DASHBOARD = ROOT / "frontend" / "src"
+MOST_FILES = 25
+
+BARE_PARTICIPLES = frozenset(
+    (  # noqa: SIM905
+        "Accepted Arrived Asked Asking Attempted Beginning Carried Changed Chosen Compared Competing Counted Current "
+        "Damaged Draining Extracted Failed Fetched Fetching Found Frozen Given Grouped Grown Heard Incoming Inspected "
+        "Keeping Kept Known Labelled Left Listed Loaded Looked Lost Made Measured Moved Named Naming Normalised "
+        "Notified Observed Opened Parsing Placed Probed Ranked Read Reading Refused Retained Rolled Said Scanned Seen "
+        "Selected Settled Shared Slotted Standing Started Swept Taken Told Tried Unended "
+        "Unmetered Unread Verified Wanted Written"
+    ).split()
+)
+"""A class is a noun. A participle may qualify one (`ListedCommit`), but a bare one says what was done, not what it
+is.
+"""
+
+NOUNS = frozenset({"domain/metadata/content.Reading"})
+"""`Reading` of a table's metadata is a noun: what an instrument shows."""
+
+
+def _product_folders() -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for path in BACKEND.rglob("*.py"):
+        if path.name != "__init__.py" and "_dashboard" not in path.parts:
+            counts[str(path.parent.relative_to(ROOT))] += 1
+    for path in DASHBOARD.rglob("*"):
+        if path.is_file() and ".test." not in path.name:
+            counts[str(path.parent.relative_to(ROOT))] += 1
+    return dict(counts)
+
+
+def _classes() -> list[tuple[str, str]]:
+    found = []
+    for path in sorted(BACKEND.rglob("*.py")):
+        module = str(path.relative_to(BACKEND).with_suffix(""))
+        found += [
+            (module, node.name) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)
+        ]
+    return found
+
+
+def test_no_folder_of_product_code_holds_more_than_25_files() -> None:
+    assert {folder: count for folder, count in _product_folders().items() if count > MOST_FILES} == {}
+
+
+def test_a_class_of_services_has_its_name_for_itself() -> None:
+    """In the whole backend a public name means one thing; within services a private one does, too."""
+    places = defaultdict(set)
+    for module, name in _classes():
+        if not name.startswith("_") or module.startswith("services/"):
+            places[name].add(module)
+    twice = {name: sorted(modules) for name, modules in places.items() if len(modules) > 1}
+    assert {name: modules for name, modules in twice.items() if name not in SHARED} == {}
+
+
+SHARED = frozenset({"Job"})
+"""`JobRun` of `limnograph.spark_metrics` and names of specifications that two wire formats share."""
+
+
+def test_a_class_is_named_by_a_noun() -> None:
+    bare = [f"{module}.{name}" for module, name in _classes() if name.lstrip("_") in BARE_PARTICIPLES]
+    assert sorted(set(bare) - NOUNS) == []
+
+
+def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
+    modules = BACKEND.rglob("*.py")
+    silent = [str(path.relative_to(BACKEND)) for path in modules if not ast.get_docstring(ast.parse(path.read_text()))]
+    assert silent == []
+
+
+@pytest.mark.parametrize("layer", ["services", "domain", "api", "adapters", "demo"])
+def test_tests_lie_in_the_room_that_they_test(layer: str) -> None:
+    rooms = {
+        str(path.parent.relative_to(ROOT / "tests" / layer)) for path in (ROOT / "tests" / layer).rglob("test_*.py")
+    }
+    missing = {room for room in rooms if not (BACKEND / layer / room).is_dir()}
+    assert missing == set()
+
+
+def test_every_path_that_a_document_names_exists() -> None:
+    """Paths of modules in backticks, as `services/fleet/page.py`; a star stands for any name."""
+    layers = "services|domain|api|adapters|analysis|ports|demo|jobs|cli|wiring|settings"
+    named = re.compile(rf"`((?:{layers})/[\w/*.,-]+\.py)`")
+    texts = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *BACKEND.rglob("*.py")]
+    lost = [
+        f"{text.relative_to(ROOT)}: {path}"
+        for text in texts
+        for path in named.findall(text.read_text())
+        if not any(BACKEND.glob(path)) and not any((ROOT / "tests").glob(path))
+    ]
+    assert lost == []
