@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakes import Lake
-    from limnograph.domain.facts import MetaTable
+    from limnograph.domain.facts.meta_tables import MetaTable
 
 MINUTE = 60_000_000
 LOG_LENGTH = 20
@@ -61,7 +61,7 @@ class Aged:
     """One table of a lake whose catalog is SQLite. `keep`: so many snapshots stay in its metadata; 0: all."""
 
     def __init__(self, lake: Lake, identifier: str, shape: MetaTable | None = None, keep: int = 0) -> None:
-        from limnograph.domain.facts import SNAPSHOTS
+        from limnograph.domain.facts.meta_tables import SNAPSHOTS
 
         self._shape, self._keep = shape or SNAPSHOTS, keep
         self._where = identifier.split(".")

@@ -22,22 +22,22 @@ from rows import Bench, Measure, Row
 import postgres
 import trino_server
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.iceberg.schema import iceberg_schema, table_properties
+from limnograph.adapters.meta.schema import iceberg_schema, table_properties
 from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.adapters.trino.asking import Coordinator
 from limnograph.adapters.trino.engine import TrinoEngine
-from limnograph.domain.facts import DAILY, HOURLY, MetaTable
+from limnograph.domain.answers.timeline import DEFAULT_LANES
+from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MetaTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import RangeQuery
+from limnograph.domain.metrics.series import RangeQuery
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import DEFAULT_LANES
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services import templates
-from limnograph.services.cold_tiers import TierReader
-from limnograph.services.loading import load
-from limnograph.services.rollup_marks import ROLLED_AT
-from limnograph.services.rollups import ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import moves_of
+from limnograph.services.lake.loading import load
+from limnograph.services.rollups.fold import ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.marks import ROLLED_AT
+from limnograph.services.rollups.step import moves_of
+from limnograph.services.sources import templates
+from limnograph.services.timeline.tier_reader import TierReader
 from serving_kit import HOUR, NOW, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

@@ -47,7 +47,7 @@ class Load(NamedTuple):
 
 @contextmanager
 def _server(kind: str, folder: Path) -> Iterator[tuple[str, psutil.Process]]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent / "tests")))}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent / "tests" / "support")))}
     if given := os.environ.get("PYTHONPATH"):
         environment["PYTHONPATH"] += os.pathsep + given
     command = [sys.executable, str(HERE / "front_server.py"), kind, str(folder)]

@@ -21,7 +21,7 @@ def ours(folder: Path) -> Any:
     """
     from access_kit import guarded
     from limnograph.api import spa
-    from limnograph.api.traffic import Traffic
+    from limnograph.api.front.traffic import Traffic
     from serving_kit import MINUTE, NOW, application, lake, moved, parts, row
 
     numbers = random.Random(6)  # noqa: S311

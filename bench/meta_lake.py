@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 
-from limnograph.adapters.iceberg.schema import arrow_schema, iceberg_schema, table_properties
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, MetaTable
+from limnograph.adapters.meta.schema import arrow_schema, iceberg_schema, table_properties
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, MetaTable
 
 STEP = 300 * 1_000_000
 DAY = 86_400 * 1_000_000

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 TASK_SECONDS = 3_600
-_NEAR = (HERE.parent / "tests", HERE.parent / "backend")
+_NEAR = (HERE.parent / "tests" / "support", HERE.parent / "backend")
 
 
 class Row(NamedTuple):

@@ -16,6 +16,7 @@ import backfill
 import cold
 import dashboard
 import extraction
+import first_start
 import front
 import housekeeping
 import serving
@@ -31,6 +32,7 @@ MEASURES: dict[str, Measure] = {
     **front.MEASURES,
     **cold.MEASURES,
     **dashboard.MEASURES,
+    **first_start.MEASURES,
 }
 APART = {
     "append_age",

@@ -35,7 +35,7 @@ def _engine(folder: str) -> Any:
 
 
 def _store(folder: str) -> Any:
-    from limnograph.services.hot import HotStore
+    from limnograph.services.lake.store import HotStore
 
     engine = _engine(folder)
     return HotStore(engine, _At(), fresh=engine)
@@ -66,8 +66,8 @@ def hot_rebuild(clock: Clock, folder: str, small: str) -> list[float]:
 
 
 def hot_q1_ours(clock: Clock, folder: str, table: str) -> list[int]:
-    from limnograph.services.history import History
-    from limnograph.services.hot_columns import NULL
+    from limnograph.services.lake.columns import NULL
+    from limnograph.services.lake.history import History
 
     store, uuid, found = _loaded(folder), meta_lake.uuid_of(int(table)), []
     for _ in range(200):
@@ -98,7 +98,7 @@ def hot_q1_pyiceberg(clock: Clock, folder: str, table: str) -> list[int]:
 
 
 def growth_ours(clock: Clock, folder: str) -> int:
-    from limnograph.services.growth_index import GrowthIndex
+    from limnograph.services.fleet.growth_index import GrowthIndex
 
     store, index, found = _loaded(folder), GrowthIndex(), 0
     tables, span = store.reading.lake.listed, (meta_lake.END - SIX_HOURS, meta_lake.END)
@@ -112,11 +112,11 @@ def growth_ours(clock: Clock, folder: str) -> int:
 def growth_new_range(clock: Clock, folder: str) -> int:
     """The page of 50 tables that grew in six hours that nobody asked for before: a minute earlier each time."""
     from limnograph.adapters.memory.inbox import MemoryInbox
-    from limnograph.domain.asked import FleetQuery
-    from limnograph.wiring.server import Parts
+    from limnograph.domain.queries import FleetQuery
+    from limnograph.wiring.server import ServerServices
 
     engine = _engine(folder)
-    parts = Parts(engine, MemoryInbox(), None, _At(), fresh=engine)
+    parts = ServerServices(engine, MemoryInbox(), None, _At(), fresh=engine)
     parts.store.refresh()
 
     async def asked() -> int:
@@ -134,8 +134,8 @@ def growth_new_range(clock: Clock, folder: str) -> int:
 
 def bursts_ours(clock: Clock, folder: str) -> int:
     """A page of 50 of the commits of two days that added more than 10,000 files, newest first."""
-    from limnograph.domain.asked import CommitsQuery
-    from limnograph.services.commits import CommitLists
+    from limnograph.domain.queries import CommitsQuery
+    from limnograph.services.table.commit_list import CommitLists
 
     store = _store(folder)
     lists = CommitLists(store)
@@ -185,20 +185,20 @@ where micros >= ? and files - least_of(before, least) > ? * least_of(before, lea
 
 
 def exposition_ours(clock: Clock, tables: str) -> int:
-    from limnograph.api.exposition import TablePage
+    from limnograph.api.metrics.exposition import TableExposition
 
     numbers, found = _numbers(int(tables)), b""
     for _ in range(40):  # for as long as the peer runs
         with clock():
-            found = TablePage().render(numbers)
+            found = TableExposition().render(numbers)
     return found.count(b"\nlakehouse_table_") + found.startswith(b"lakehouse_table_")
 
 
 def exposition_changed(clock: Clock, tables: str) -> int:
     """One table changed: what a commit costs the next scrape."""
-    from limnograph.api.exposition import TablePage
+    from limnograph.api.metrics.exposition import TableExposition
 
-    numbers, page, found = _numbers(int(tables)), TablePage(), b""
+    numbers, page, found = _numbers(int(tables)), TableExposition(), b""
     page.render(numbers)
     for value in range(5):
         numbers[7] = numbers[7]._replace(gauges={**numbers[7].gauges, "lakehouse_table_data_files": float(value)})
@@ -208,9 +208,9 @@ def exposition_changed(clock: Clock, tables: str) -> int:
 
 
 def _numbers(tables: int) -> list[Any]:
-    from limnograph.domain.gauges import TABLE_COUNTERS, TABLE_GAUGES
     from limnograph.domain.ids import TableName
-    from limnograph.services.gauges import TableNumbers
+    from limnograph.domain.metrics.gauges import TABLE_COUNTERS, TABLE_GAUGES
+    from limnograph.services.fleet.gauges import TableNumbers
 
     gauges, counters = TABLE_GAUGES[:7], TABLE_COUNTERS[: SERIES_A_TABLE - 7]
     return [
@@ -226,7 +226,7 @@ def _numbers(tables: int) -> list[Any]:
 def exposition_client(clock: Clock, tables: str) -> int:
     from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
-    from limnograph.domain.gauges import LABELS
+    from limnograph.domain.metrics.gauges import LABELS
 
     registry, made = CollectorRegistry(), {}
     for number in _numbers(int(tables)):
@@ -285,10 +285,10 @@ def _watching(config: str) -> Any:
     from limnograph.adapters.memory.query_engine import MemoryEngine
     from limnograph.adapters.system_clock import SystemClock
     from limnograph.settings import load
-    from limnograph.wiring.server import Parts
+    from limnograph.wiring.server import ServerServices
 
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", config)
-    return Parts(MemoryEngine(), SqlInbox(load(config).inbox_url), None, SystemClock(), watch_command=command)
+    return ServerServices(MemoryEngine(), SqlInbox(load(config).inbox_url), None, SystemClock(), watch_command=command)
 
 
 TASKS: dict[str, Callable[..., Any]] = {

@@ -41,8 +41,8 @@ class Store:
         import pyarrow as pa
 
         from lakes import Lake
-        from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
-        from limnograph.domain.facts import MetaTable
+        from limnograph.adapters.meta.tables import ensure_meta_tables
+        from limnograph.domain.facts.meta_tables import MetaTable
 
         folder.mkdir(parents=True, exist_ok=True)
         self.lake, self.warp = Lake(folder), Warp(START)
@@ -99,8 +99,8 @@ class Store:
         return found.with_columns(pl.col("committed_at").dt.epoch("us")) if name == "facts" else found
 
     def _facts_of_a_batch(self) -> pa.Table:
-        from limnograph.adapters.iceberg.schema import arrow_table
-        from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
+        from limnograph.adapters.meta.schema import arrow_table
+        from limnograph.domain.facts.meta_tables import SNAPSHOTS, SnapshotFact
 
         rows = [
             SnapshotFact(

@@ -40,8 +40,8 @@ class Clock:
 
 
 def decode_ours(clock: Clock, path: str) -> int:
-    from limnograph.adapters.iceberg.manifests import decode_manifest
-    from limnograph.domain.manifests import ManifestFile
+    from limnograph.adapters.iceberg.manifests.manifest import decode_manifest
+    from limnograph.domain.metadata.manifests import ManifestFile
 
     content, found = Path(path).read_bytes(), None
     # For as long as the peer runs: a neighbour's burst of work shall not cover all of our runs and few of theirs.
@@ -62,7 +62,7 @@ def decode_fastavro(clock: Clock, path: str) -> int:
 
 
 def metadata_ours(clock: Clock, path: str, repeats: str) -> int:
-    from limnograph.adapters.iceberg.metadata import parse_metadata
+    from limnograph.adapters.iceberg.metadata.metadata import parse_metadata
 
     content, found = Path(path).read_bytes(), None
     for _ in range(int(repeats)):
@@ -83,7 +83,7 @@ def metadata_pyiceberg(clock: Clock, path: str) -> int:
 
 
 def gzip_bomb(clock: Clock, path: str) -> str:
-    from limnograph.adapters.iceberg.metadata import parse_metadata
+    from limnograph.adapters.iceberg.metadata.metadata import parse_metadata
     from limnograph.domain.errors import MetadataError
 
     content = Path(path).read_bytes()
@@ -98,7 +98,7 @@ def gzip_bomb(clock: Clock, path: str) -> str:
 def full_ours(clock: Clock, location: str) -> int:
     from limnograph.adapters.iceberg.reader import IcebergReader
     from limnograph.adapters.storage.files import FileStorage
-    from limnograph.domain.content import Want
+    from limnograph.domain.metadata.content import Want
 
     reader = IcebergReader(FileStorage())
     with clock():
@@ -117,10 +117,10 @@ def full_pyiceberg(clock: Clock, location: str) -> int:
 
 def one_new_ours(clock: Clock, cache: str, before: str, *after: str) -> int:
     """The state of all snapshots before is cached; then one commit after the other arrives."""
-    from limnograph.adapters.iceberg.cache import shared_cache
     from limnograph.adapters.iceberg.reader import IcebergReader
+    from limnograph.adapters.iceberg.sums.cache import shared_cache
     from limnograph.adapters.storage.files import FileStorage
-    from limnograph.domain.content import Want
+    from limnograph.domain.metadata.content import Want
 
     reader = IcebergReader(FileStorage(), shared_cache(cache))
     metadata = reader.metadata(before)

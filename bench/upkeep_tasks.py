@@ -53,8 +53,8 @@ class Aging:
 
     def facts(self, count: int) -> pa.Table:
         """Rows of one minute."""
-        from limnograph.adapters.iceberg.schema import arrow_table
-        from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
+        from limnograph.adapters.meta.schema import arrow_table
+        from limnograph.domain.facts.meta_tables import SNAPSHOTS, SnapshotFact
 
         self.commits += 1
         rows = [
@@ -89,8 +89,8 @@ class Aging:
         """Housekeeping as the pipeline has it, by the clock that runs ahead. Without roll-ups: they write other tables,
         so no append to `snapshots` is dearer or cheaper for them.
         """
-        from limnograph.domain.facts import HOURLY
-        from limnograph.services.rollup_marks import ROLLED_CHANGES, ROLLED_SNAPSHOTS
+        from limnograph.domain.facts.meta_tables import HOURLY
+        from limnograph.services.rollups.marks import ROLLED_CHANGES, ROLLED_SNAPSHOTS
         from limnograph.wiring.housekeeping import housekeeping
 
         upkeep = warped_upkeep(self.session, self.lake, namespace, self.warp)
@@ -99,7 +99,7 @@ class Aging:
 
     def append(self, namespace: str) -> float:
         """Seconds of one append, as a pass does it."""
-        from limnograph.domain.facts import SNAPSHOTS
+        from limnograph.domain.facts.meta_tables import SNAPSHOTS
 
         store, rows = self.stores[namespace], self.facts(FACTS)
         head = store.head(SNAPSHOTS)
@@ -115,11 +115,11 @@ def warped_upkeep(session: Any, lake: Any, namespace: str, warp: Warp) -> Any:
     import msgspec
 
     from limnograph.adapters.spark.housekeeping import SparkUpkeep
-    from limnograph.domain.facts import MetaTable
-    from limnograph.ports.meta_upkeep import Standing
+    from limnograph.domain.facts.meta_tables import MetaTable
+    from limnograph.ports.meta_upkeep import MetaTableState
 
     class Warped(SparkUpkeep):
-        def standing(self, table: MetaTable) -> Standing:
+        def standing(self, table: MetaTable) -> MetaTableState:
             found = super().standing(table)
             return msgspec.structs.replace(found, committed=tuple(map(warp.shown, found.committed)))
 
@@ -166,7 +166,7 @@ def _stands(aging: Aging, namespace: str) -> str:
 
 def make_day(clock: Clock, folder: str, commits: str, compacted: str) -> int:
     """A day of the meta table, compacted or as it came."""
-    from limnograph.domain.facts import SNAPSHOTS
+    from limnograph.domain.facts.meta_tables import SNAPSHOTS
 
     aging = Aging(Path(folder), "meta")
     upkeep = warped_upkeep(aging.session, aging.lake, "meta", aging.warp)
@@ -190,7 +190,7 @@ def scan_day(clock: Clock, folder: str) -> int:
     from lakes import Lake
     from limnograph.adapters.embedded.engine import EmbeddedEngine
     from limnograph.ports.query_engine import MetaQuery
-    from limnograph.services.loading import HOT_COLUMNS
+    from limnograph.services.lake.loading import HOT_COLUMNS
 
     engine, found = EmbeddedEngine(lambda: Lake(Path(folder)).catalog, ("meta",)), 0
     for _ in range(3):

@@ -69,6 +69,15 @@ class JobRun:
     tables: tuple[TableUse, ...]
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     started_at: float = field(default_factory=time.time)
+    written: dict[str, int] = field(default_factory=dict)
+
+    def wrote(self, table: str, snapshot_id: int) -> None:
+        """Say which commit of a table of `writes` this run made, so that the commit's page names the run. Raises
+        ValueError for another table.
+        """
+        if not any(use.role == "writes" and use.name == table for use in self.tables):
+            raise ValueError(f"wrote: {table!r} is not one of the tables in `writes`")
+        self.written[table] = snapshot_id
 
 
 @contextmanager
@@ -153,10 +162,17 @@ def _body(run: JobRun, status: str, ended_at: float | None) -> dict[str, Any]:
                 **use.labels,
                 "role": use.role,
                 "read_snapshot_id": None if use.read_snapshot_id is None else str(use.read_snapshot_id),
+                **_written(run, use, status),
             }
             for use in run.tables
         ],
     }
+
+
+def _written(run: JobRun, use: TableUse, status: str) -> dict[str, str]:
+    """Only when it is known: a server of an older version knows no such field."""
+    found = run.written.get(use.name) if use.role == "writes" and status != "running" else None
+    return {} if found is None else {"written_snapshot_id": str(found)}
 
 
 def _ignore(body: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ import msgspec
 
 from blame.cases import Answer, Labelled
 from blame.score import Judged, judge
-from limnograph.domain.explanations import Case
+from limnograph.domain.answers.explanations import Case
 
 Method = Callable[[Labelled], Answer]
 

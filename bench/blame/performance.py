@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from blame.cases import DAY, EPOCH, MINUTE, series
-from limnograph.domain.explanations import Case
+from limnograph.domain.answers.explanations import Case
 
 POINTS, TABLES, COMMITS, CONTROLS, CHANGES = 10_000, 50, 10_000, 3, 5
 

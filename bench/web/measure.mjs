@@ -30,7 +30,7 @@ const ofTheDashboard = {
   enforce: 'pre',
   resolveId(id, importer) {
     if (/^svelte(\/|$)/.test(id) && !importer?.startsWith(frontend))
-      return this.resolve(id, join(frontend, 'src/lib/timeline/lane.ts'), {
+      return this.resolve(id, join(frontend, 'src/lib/api/lanes.ts'), {
         skipSelf: true,
       });
   },

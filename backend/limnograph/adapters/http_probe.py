@@ -13,20 +13,20 @@ MAX_BYTES = 100_000
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-class Probed(NamedTuple):
+class HttpProbe(NamedTuple):
     """`at`: the server's clock, epoch seconds (whole ones); None where it does not say."""
 
     body: bytes
     at: float | None
 
 
-def get(source: str, url: str, timeout_s: float, headers: dict[str, str] | None = None) -> Probed:
+def get(source: str, url: str, timeout_s: float, headers: dict[str, str] | None = None) -> HttpProbe:
     """Raises SourceUnavailable, SourceRejected."""
     request = urllib.request.Request(url, headers=headers or {})  # noqa: S310  # settings allow http and https alone
     try:
         with _direct.open(request, timeout=timeout_s) as answer:
             date = answer.headers.get("date")
-            return Probed(answer.read(MAX_BYTES), parsedate_to_datetime(date).timestamp() if date else None)
+            return HttpProbe(answer.read(MAX_BYTES), parsedate_to_datetime(date).timestamp() if date else None)
     except urllib.error.HTTPError as error:
         kind = SourceUnavailable if error.code >= 500 else SourceRejected
         raise kind(source, f"answered {error.code}") from error

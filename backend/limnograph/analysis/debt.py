@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.domain.targets import Targets
+from limnograph.domain.metadata.targets import Targets
 
 Longs = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -68,13 +68,13 @@ def _shares(partition: Longs, rows: npt.NDArray[np.intp]) -> Iterator[npt.NDArra
         start = end
 
 
-class _Swept(NamedTuple):
+class _SweepState(NamedTuple):
     deepest: int
     depths: int
     points: int
 
 
-def _swept(partition: Longs, lower: Values, upper: Values) -> _Swept:
+def _swept(partition: Longs, lower: Values, upper: Values) -> _SweepState:
     """Depths at the distinct bounds of each partition. `partition` ascends."""
     if partition[0] != partition[-1]:
         _, values = np.unique(np.concatenate([lower, upper]), return_inverse=True)
@@ -85,4 +85,4 @@ def _swept(partition: Longs, lower: Values, upper: Values) -> _Swept:
     points = np.sort(np.concatenate([begins, ends]))
     points = points[np.append(True, points[1:] != points[:-1])]
     depth = np.searchsorted(begins, points, side="right") - np.searchsorted(ends, points, side="left")
-    return _Swept(int(depth.max()), int(depth.sum()), points.size)
+    return _SweepState(int(depth.max()), int(depth.sum()), points.size)

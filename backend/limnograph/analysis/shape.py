@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from limnograph.analysis.debt import Debt, debt
 from limnograph.analysis.skew import Skew, skew
-from limnograph.domain.content import Shape
-from limnograph.domain.targets import Targets
+from limnograph.domain.metadata.content import Shape
+from limnograph.domain.metadata.targets import Targets
 
 Longs = npt.NDArray[np.int64]
 SHAPE_SHARE = 10

@@ -11,14 +11,18 @@ from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.types import ASGIApp
 
-from limnograph.api import access, docs, openapi, problems, sessions, spa
-from limnograph.api.exchange import SecurityHeaders
-from limnograph.api.front import Front
-from limnograph.api.gate import Gate
-from limnograph.api.page_counts import PageCounts
-from limnograph.api.page_keys import PageKeys
-from limnograph.api.pages import Pages
-from limnograph.services.backend import Backend
+from limnograph.api import spa
+from limnograph.api.docs import openapi
+from limnograph.api.docs import page as docs
+from limnograph.api.front.exchange import SecurityHeaders
+from limnograph.api.front.gate import Authenticator
+from limnograph.api.front.layer import EdgeApp
+from limnograph.api.front.page_counts import PageCounts
+from limnograph.api.front.page_keys import PageKeys
+from limnograph.api.front.pages import Pages
+from limnograph.api.routes import sessions
+from limnograph.api.wire import access, problems
+from limnograph.services.server.backend import Backend
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 MB = 1024 * 1024
@@ -37,7 +41,7 @@ def create_app(
     exposition: Callable[[], bytes],
     lifespan: Lifespan | None = None,
     *,
-    gate: Gate | None = None,
+    gate: Authenticator | None = None,
     limits: Limits = Limits(),  # noqa: B008
     counts: PageCounts | None = None,
 ) -> ASGIApp:
@@ -54,7 +58,7 @@ def create_app(
         async with lifespan():
             yield
 
-    gate = gate or Gate()
+    gate = gate or Authenticator()
     state = {
         "site": site,
         "exposition": exposition,
@@ -66,7 +70,7 @@ def create_app(
         route_handlers=[*openapi.routes(), *sessions.ROOT_HANDLERS, *docs.HANDLERS, *spa.HANDLERS],
         dependencies={"backend": Provide(lambda: backend, sync_to_thread=False)},
         exception_handlers=problems.HANDLERS,
-        guards=[access.authorised],
+        guards=[access.authorised, access.one_spelling],
         openapi_config=None,
         state=State(state),
         lifespan=[around],
@@ -76,4 +80,4 @@ def create_app(
     headers = SecurityHeaders(site.headers)
     keys, kept = PageKeys(app), limits.page_cache
     pages = Pages(app, keys, backend.versions, kept, complete=headers.complete, counts=counts)
-    return Front(app, headers, gate, pages)
+    return EdgeApp(app, headers, gate, pages)

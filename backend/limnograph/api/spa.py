@@ -18,8 +18,8 @@ from litestar.datastructures import State
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
-from limnograph.api.access import OPEN, READ
-from limnograph.api.sessions import to_login
+from limnograph.api.routes.sessions import to_login
+from limnograph.api.wire.access import OPEN, READ
 
 BUILD = Path(__file__).parents[1] / "_dashboard"
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
@@ -136,7 +136,7 @@ def front_page(request: Request[Any, Any, Any], state: State) -> Response[bytes]
     return _shell(request, state["site"])
 
 
-@get("/{path:path}", include_in_schema=False, sync_to_thread=False, opt=OPEN)
+@get("/{path:path}", include_in_schema=False, sync_to_thread=False, opt={**OPEN, "any_slash": True})
 def page(request: Request[Any, Any, Any], state: State, path: FromPath[str]) -> Response[bytes]:
     """A file of the build, else the shell."""
     site: Site = state["site"]

@@ -24,6 +24,7 @@ VERBS = {
     "inspect": "Read one table from storage, no catalog needed.",
     "pipeline": "Extract the history of every table into the meta tables.",
     "serve": "Serve the dashboard and its API.",
+    "setup": "Fetch the jars that the pipeline's Spark needs.",
     "token": "Make, list and revoke API tokens.",
 }
 

@@ -43,7 +43,7 @@ def command(context: click.Context, port: int | None, *, check: bool, fresh: boo
     except ImportError as error:
         raise EnvironmentFault("the demo needs PySpark: pip install 'limnograph[spark]'") from error
     if check:
-        from limnograph.demo.check import check as prove
+        from limnograph.demo.check.check import check as prove
 
         sys.exit(prove(root, port=port, fresh=fresh))
     from limnograph.demo.run import run

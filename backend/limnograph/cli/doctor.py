@@ -19,7 +19,7 @@ _EPILOG = "Example:  limnograph doctor --config limnograph.toml"
 @click.option("--within", type=click.FloatRange(0.1, 600), default=10.0, show_default=True, help="Seconds in all.")
 def command(config: str | None, *, as_json: bool, within: float) -> None:
     """Load settings, ask all at once, print."""
-    from limnograph.services import doctor
+    from limnograph.services.server import doctor
     from limnograph.wiring.doctor import checks
 
     found = doctor.run(checks(load(config)), within)

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 import click
 import msgspec
 
+from limnograph.domain.answers.explanations import Case, Explanation
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.explanations import Case, Explanation
 
 FAILED = 1
 _EXAMPLES = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from limnograph.cli.words import UNKNOWN, counted, number, sized
-from limnograph.domain.content import Shape
-from limnograph.domain.facts import HISTOGRAM_EDGES
-from limnograph.domain.inspection import Structure
-from limnograph.domain.manifests import percentile_bin, size_bin
-from limnograph.services.inspect_sentences import sentence
+from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
+from limnograph.domain.metadata.content import Shape
+from limnograph.domain.metadata.inspection import Structure
+from limnograph.domain.metadata.manifests import percentile_bin, size_bin
+from limnograph.services.extraction.inspect_sentences import sentence
 
 Lines = Iterator[tuple[str, str]]
 _BAR = 40

@@ -14,7 +14,14 @@ from rich.text import Text
 
 from limnograph.cli.inspect_structure import debt, layout, sizes, sizes_title
 from limnograph.cli.words import UNKNOWN, counted, instant, number, plain, sized
-from limnograph.domain.inspection import Inspected, InspectedProblem, InspectedSnapshot, Inspection, Structure, Totals
+from limnograph.domain.metadata.inspection import (
+    DocumentTotals,
+    InspectedProblem,
+    InspectedSnapshot,
+    Inspection,
+    InspectionReport,
+    Structure,
+)
 
 LAST_SNAPSHOTS = 10
 PROBLEMS = 12
@@ -23,13 +30,13 @@ _LABEL = 17
 _STATUS = {"ok": "green", "partial": "yellow", "unreadable": "red"}
 
 
-def draw(found: Inspected, console: Console) -> None:
+def draw(found: InspectionReport, console: Console) -> None:
     """Everything about the table."""
     document, structure = found.document, found.structure
     console.print(_title(document))
     _problems(console, document.problems)
     _section(console, "Table", _identity(document))
-    if document.snapshots:
+    if document.snapshots or document.current is not None:
         _section(console, "Now", _totals(document))
     if structure is not None:
         _section(console, sizes_title(structure), sizes(structure))
@@ -88,7 +95,7 @@ def _problems(console: Console, problems: Sequence[InspectedProblem]) -> None:
 def _identity(document: Inspection) -> Iterator[tuple[str, str]]:
     table = document.table
     version = "" if table.format_version is None else f" v{table.format_version}"
-    yield "format", f"{table.format}{version}"
+    yield "format", f"{table.format or UNKNOWN}{version}"
     yield "uuid", table.table_uuid or UNKNOWN
     yield "metadata", table.metadata_location
     refs = [f"{name} ({ref['type']}) {ref['snapshot_id']}" for name, ref in table.refs.items()]
@@ -100,6 +107,10 @@ def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
     current = document.current
     if current is None:
         yield "snapshot", "main points at no snapshot that the metadata holds"
+        return
+    if current.snapshot_id is None:
+        yield "snapshot", "none: nothing was committed yet"
+        yield "data files", number(current.data_files)
         return
     head = next(snapshot for snapshot in document.snapshots if snapshot.snapshot_id == current.snapshot_id)
     totals = head.totals
@@ -114,7 +125,7 @@ def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
         yield "summary", f"its writer counted otherwise: {', '.join(head.summary_mismatch)}"
 
 
-def _deletes(totals: Totals) -> str:
+def _deletes(totals: DocumentTotals) -> str:
     if totals.delete_files == 0:
         return "none"
     parts = [counted(totals.delete_files, "file")]

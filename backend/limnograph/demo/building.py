@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from limnograph.demo import backfill, lake, signals, story
-from limnograph.demo.calendar import HOUR, STALE_AFTER, Calendar
-from limnograph.demo.configuration import limnograph_toml
 from limnograph.demo.folder import Folder
-from limnograph.demo.plan import READER, tables, writer_of
+from limnograph.demo.lake import build as lake
+from limnograph.demo.lake.replay import EVERY, replay
+from limnograph.demo.lake.session import start, stop
+from limnograph.demo.lake.timeshift import CatalogFile, local, shift
+from limnograph.demo.metrics import backfill
+from limnograph.demo.processes.configuration import limnograph_toml
+from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
-from limnograph.demo.replay import EVERY, replay
-from limnograph.demo.session import start, stop
-from limnograph.demo.steps import TablePlan
-from limnograph.demo.timeshift import Catalog, local, shift
-from limnograph.demo.tools import free_port, tool
+from limnograph.demo.story import signals, story
+from limnograph.demo.story.calendar import HOUR, STALE_AFTER, Calendar
+from limnograph.demo.story.plan import READER, tables, writer_of
+from limnograph.demo.story.steps import TablePlan
 from limnograph.settings import load
 
 VERSION = 1
@@ -53,7 +55,7 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
         marks = lake.build(spark, folder.database, folder.place, plans, calendar=calendar, progress=progress)
     finally:
         stop(spark)
-    catalog = Catalog(folder.database)
+    catalog = CatalogFile(folder.database)
     stages = {name: shift(catalog, name, made, EVERY) for name, made in marks.items()}
     progress.say("times moved to the demo day")
     told = story.tell(calendar, plans, marks)

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from limnograph.demo.alerting import BURST_ALERT, link
-from limnograph.demo.commits import open_table
-from limnograph.demo.evidence import CatalogLake, get_json
+from limnograph.demo.check.evidence import CatalogLake, get_json
 from limnograph.demo.folder import Folder
+from limnograph.demo.lake.commits import open_table
+from limnograph.demo.lake.timeshift import local
+from limnograph.demo.processes.alerting import BURST_ALERT, link
 from limnograph.demo.progress import Progress
 from limnograph.demo.run import USUAL_DIR
-from limnograph.demo.timeshift import local
 from limnograph.domain.errors import EnvironmentFault, InvalidInput, LimnographError, SourceUnavailable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ROWS = 8
 LOOK_EVERY_S = 1.0
 
 
-class Burst(NamedTuple):
+class BurstCommit(NamedTuple):
     """One commit: `table` as `namespace.table`, when it was made (epoch ms), bytes of each file."""
 
     table: str
@@ -74,7 +74,7 @@ def running(folder: Folder) -> dict[str, Any]:
     return addresses
 
 
-def commit(folder: Folder, name: str, files: int) -> Burst:
+def commit(folder: Folder, name: str, files: int) -> BurstCommit:
     """So many files of a few rows in one append to `namespace.table`. Raises InvalidInput (no such table)."""
     known = _tables(folder)
     if name not in known:
@@ -82,7 +82,7 @@ def commit(folder: Folder, name: str, files: int) -> Burst:
     return append(open_table(folder.place, name), files)
 
 
-def append(table: Table, files: int) -> Burst:
+def append(table: Table, files: int) -> BurstCommit:
     """One commit with so many files, written beside the table's own."""
     at = int(time.time() * 1000)
     body = _parquet(table, at)
@@ -97,10 +97,10 @@ def append(table: Table, files: int) -> Burst:
     made = next(
         one for one in table.metadata.snapshots if one.summary and one.summary.get("app-id") == summary["app-id"]
     )
-    return Burst(".".join(table.name()[-2:]), made.snapshot_id, made.timestamp_ms, files, len(body))
+    return BurstCommit(".".join(table.name()[-2:]), made.snapshot_id, made.timestamp_ms, files, len(body))
 
 
-def arrived(addresses: dict[str, Any], made: Burst, seconds: float) -> str:
+def arrived(addresses: dict[str, Any], made: BurstCommit, seconds: float) -> str:
     """A sentence once the alert fires and the server knows it; in Prometheus, where no Alertmanager runs. Raises
     LimnographError when it does not within so many seconds.
     """
@@ -110,7 +110,7 @@ def arrived(addresses: dict[str, Any], made: Burst, seconds: float) -> str:
     deadline = time.monotonic() + seconds
     while (where := known(addresses, made.table, earlier or made.at)) is None:
         if time.monotonic() > deadline:
-            raise _Silent(
+            raise _AlertMissing(
                 f"{BURST_ALERT} did not arrive within {seconds:.0f} s; it fires where a table gets more files within"
                 " five minutes than limnograph:added_data_files_5m:threshold (1,000 unless a rule says otherwise);"
                 f" {addresses['prometheus']}/alerts shows what Prometheus thinks"
@@ -155,7 +155,7 @@ def _clock(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%H:%M:%S")
 
 
-class _Silent(LimnographError):
+class _AlertMissing(LimnographError):
     """The burst is made, its alert did not come."""
 
 

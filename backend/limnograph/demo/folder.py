@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from limnograph.demo.commits import Place
+from limnograph.adapters import private_files
+from limnograph.demo.lake.commits import LakeLocation
 from limnograph.domain.errors import Conflict, EnvironmentFault
 
 OWN = (
@@ -54,9 +55,9 @@ class Folder:
         self._running = self.root / "running.json"
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LakeLocation:
         """Catalog `lake` as PyIceberg opens it."""
-        return Place(f"sqlite:///{self.database}", f"file://{self.warehouse}")
+        return LakeLocation(f"sqlite:///{self.database}", f"file://{self.warehouse}")
 
     @property
     def built(self) -> dict[str, Any] | None:
@@ -83,7 +84,8 @@ class Folder:
 
     def make(self) -> None:
         """The folders that children write into."""
-        for path in (self.root, self.logs, self.scratch, self.warehouse, self.tsdb):
+        private_files.make_folder(self.root)
+        for path in (self.logs, self.scratch, self.warehouse, self.tsdb):
             path.mkdir(parents=True, exist_ok=True)
 
     def clear(self) -> None:
@@ -99,7 +101,7 @@ class Folder:
     def held(self) -> Iterator[None]:
         """Two demos do not share a folder. The lock goes with the process. Raises Conflict."""
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            private_files.make_folder(self.root)
             lock = (self.root / "lock").open("w")
         except OSError as error:
             raise EnvironmentFault(f"--dir {self.root} cannot be written: {error.strerror}") from error

@@ -6,11 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from limnograph.demo import building, supervisor
+from limnograph.demo import building
 from limnograph.demo.folder import Folder
+from limnograph.demo.processes import supervisor
+from limnograph.demo.processes.tools import server_port
 from limnograph.demo.progress import Progress
-from limnograph.demo.story import Story
-from limnograph.demo.tools import server_port
+from limnograph.demo.story.story import Story
 
 USUAL_PORT = 8787
 USUAL_DIR = Path(".demo")

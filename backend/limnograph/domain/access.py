@@ -8,8 +8,10 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
-AccessScope = Literal["read", "webhook", "maintain"]
-"""`read`: pages, the API and the stream. `webhook`: what other programs push. `maintain`: what changes something."""
+AccessScope = Literal["read", "webhook", "annotate", "maintain"]
+"""`read`: pages, the API and the stream. `webhook`: what other programs push. `annotate`: what people say to everyone.
+`maintain`: what changes the lake.
+"""
 
 SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)
 Method = Literal["none", "token", "session", "jwt", "proxy"]
@@ -24,7 +26,7 @@ class Identity(NamedTuple):
     token_id: str | None = None
 
 
-NOBODY_ELSE = Identity("local", frozenset(("read", "webhook")), "none")
+NOBODY_ELSE = Identity("local", frozenset(("read", "webhook", "annotate")), "none")
 """Everybody, where nothing authenticates: on loopback, or because somebody said so."""
 
 

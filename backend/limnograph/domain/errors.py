@@ -15,7 +15,7 @@ LimnographError
 │   └── SourceRejected             will fail again as asked               source-rejected
 └── MetadataError(code)            an observed table is damaged: a fact   metadata-damaged
 
-`problem_type` is the closed set of RFC 9457 types on the wire; `api/problems.py` alone maps it to HTTP.
+`problem_type` is the closed set of RFC 9457 types on the wire; `api/wire/problems.py` alone maps it to HTTP.
 Messages say what went wrong and what to do; they never carry credentials: what they quote of others is cleaned of them.
 """
 
@@ -46,6 +46,12 @@ class InvalidInput(LimnographError):
 
 class SettingsError(InvalidInput):
     """A key of the settings file is unknown, missing or malformed; `field` is its dotted path."""
+
+    def at(self, place: str) -> SettingsError:
+        """The same, with the file and line that it is about in front."""
+        found = SettingsError(self.field, self.detail)
+        found.args = (f"{clean(place)}: {self.args[0]}",)
+        return found
 
 
 class NotFound(LimnographError):

@@ -50,7 +50,7 @@ WHEN = {
     "delete_hours": "a month of hours is older than `[retention] hourly_days`",
     "append_maintenance": "a step of housekeeping did something",
 }
-"""When `pipeline --once` passes a step; `tests/crash_lake.py` makes each of them due."""
+"""When `pipeline --once` passes a step; `tests/support/crash_lake.py` makes each of them due."""
 STEPS = (*PASS_STEPS, *INBOX_STEPS, *REPAIR_STEPS, *UPKEEP_STEPS)
 
 

@@ -1,7 +1,11 @@
-"""Names and ids of tables: parse and print. Knows the text forms, not what they point to.
+r"""Names and ids of tables: parse and print. Knows the text forms, not what they point to.
 
 Namespace levels join with `.`; inside a level or a table name `~` is written `~~` and `.` is `~d`, so the text
-is reversible and ordinary names look as they are. A URL path segment also writes `/` as `~s` (proxies rewrite %2F).
+is reversible and ordinary names look as they are. A URL path segment also writes `/` as `~s` and a backslash as `~b`
+(proxies rewrite both).
+A character that would break a line of a log or a label is `~u` and four hexadecimal digits, an empty level `~e`.
+
+Facts and paths carry these escapes. Fields of answers, labels and events carry plain names (`TableName.plain`).
 """
 
 from __future__ import annotations
@@ -14,23 +18,66 @@ from typing import NamedTuple
 
 from limnograph.domain.errors import InvalidInput
 
+_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters, line separators and half surrogates (Unicode categories Cc, Zl, Zp, Cs)."""
+_ESCAPE = re.compile(r"~(u[0-9a-f]{4}|.)", re.DOTALL)
+_PLAIN = {"~": "~", "d": ".", "s": "/", "b": "\\", "e": ""}
+
 
 def escape_level(level: str) -> str:
     """One namespace level as text: `a.b` -> `a~db`."""
-    return level.replace("~", "~~").replace(".", "~d")
+    if not level:
+        return "~e"
+    return _BREAKING.sub(lambda m: f"~u{ord(m[0]):04x}", level.replace("~", "~~").replace(".", "~d"))
 
 
 def unescape_level(text: str) -> str:
     """Inverse of `escape_level`."""
-    return re.sub(r"~(.)", lambda m: {"~": "~", "d": ".", "s": "/"}.get(m[1], m[0]), text)
+    return _ESCAPE.sub(lambda m: chr(int(m[1][1:], 16)) if len(m[1]) == 5 else _PLAIN.get(m[1], m[0]), text)
 
 
-class TableName(NamedTuple):
-    """`catalog`, `namespace` (levels joined with `.`, escaped) and `table`: the name a person uses."""
+def plain_level(text: str) -> str:
+    """What a person reads: unescaped, but a character that would break a line is its code in Python's spelling."""
+    return _BREAKING.sub(lambda m: f"\\u{ord(m[0]):04x}", unescape_level(text)) if "~" in text else text
+
+
+class PlainName(NamedTuple):
+    """A name as answers, labels and events carry it. Levels join with `.`, so that two names may have one plain form:
+    a path (`page_paths`, the routes) tells them apart.
+    """
 
     catalog: str
     namespace: str
     table: str
+
+    def __str__(self) -> str:
+        return ".".join(part for part in self if part)
+
+
+class TableName(NamedTuple):
+    """`catalog`, `namespace` (levels joined with `.`) and `table`, all escaped."""
+
+    catalog: str
+    namespace: str
+    table: str
+
+    @classmethod
+    def from_plain(cls, catalog: str, namespace: str, table: str) -> TableName:
+        """From a plain name; each dot of the namespace is taken for the end of a level."""
+        levels = namespace.split(".") if namespace else []
+        return cls.of(catalog, levels, escape_level(table))
+
+    @property
+    def plain(self) -> PlainName:
+        """Without escapes."""
+        if "~" not in self.namespace and "~" not in self.table:
+            return PlainName(*self)
+        return PlainName(self.catalog, ".".join(map(plain_level, self.namespace.split("."))), plain_level(self.table))
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether it is empty somewhere, or has a character that breaks lines: such a table is not read."""
+        return any(m[1] == "e" or len(m[1]) == 5 for part in self[1:] for m in _ESCAPE.finditer(part))
 
     @classmethod
     def of(cls, catalog: str, levels: Sequence[str], table: str) -> TableName:
@@ -56,7 +103,12 @@ class TableName(NamedTuple):
 
 def path_segment(text: str) -> str:
     """A namespace (already escaped) or an escaped table name as one URL path segment."""
-    return text.replace("/", "~s")
+    return text.replace("/", "~s").replace("\\", "~b")
+
+
+def from_path_segment(text: str) -> str:
+    """Inverse of `path_segment`."""
+    return _ESCAPE.sub(lambda found: {"s": "/", "b": "\\"}.get(found[1], found[0]), text)
 
 
 def normalise_location(location: str) -> str:
@@ -79,22 +131,46 @@ def location_uuid(location: str) -> str:
     return LOCATION_UUID + hashlib.sha256(normalise_location(location).encode()).hexdigest()[:32]
 
 
+NO_CATALOG = "files"
+"""Stands for the catalog in names of tables that have none."""
+
+
 class Patterns:
-    """Patterns over dotted names: `*` is one level (or a part of one), `**` any number of levels."""
+    """Patterns over dotted names: `*` is one level (or a part of one), `**` any number of levels, also none between two
+    dots.
+    """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        parts = (re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", r"[^.]*") for pattern in patterns)
-        # Without any pattern nothing matches, the empty name neither.
-        self._any = re.compile("|".join(parts) or r"(?!)")
+        # Without any pattern nothing matches, the empty name neither. A level may hold a line break.
+        self._any = re.compile("|".join(map(_expression, patterns)) or r"(?!)", re.DOTALL)
 
     def match(self, name: str) -> bool:
         """Whether any of them matches the whole name."""
         return self._any.fullmatch(name) is not None
 
+    def match_table(self, name: str) -> bool:
+        """The same of `catalog.namespace.table`; a table without a catalog is also found by its name without `files.`,
+        as the settings call it.
+        """
+        return self.match(name) or (name.startswith(f"{NO_CATALOG}.") and self.match(name[len(NO_CATALOG) + 1 :]))
+
+
+def _expression(pattern: str) -> str:
+    """A pattern as a regular expression."""
+    parts = []
+    for part in re.split(r"((?:(?<=[.])|^)[*]{2}[.]|[*]+)", pattern):
+        if part == "**.":
+            parts.append(r"(?:.*\.)?")
+        elif part.startswith("*"):
+            parts.append(r"[^.]*" if part == "*" else ".*")
+        else:
+            parts.append(re.escape(part))
+    return "".join(parts)
+
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a dotted name matches one pattern."""
-    return _one(pattern).match(name)
+    """Whether the name of a table, `catalog.namespace.table`, matches one pattern."""
+    return _one(pattern).match_table(name)
 
 
 @lru_cache(maxsize=1024)

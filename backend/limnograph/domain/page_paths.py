@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from limnograph.domain.ids import TableName
+from limnograph.domain.ids import TableName, escape_level, path_segment
 
 
 def table_path(name: TableName) -> str:
-    """Page of a table. Names carry the escapes of `domain/ids.py` already; only a slash has to be written otherwise."""
-    return "/t/" + "/".join(quote(level.replace("/", "~s"), safe="") for level in name)
+    """Page of a table. Namespace and table carry the escapes of `domain/ids.py` already, but for slashes."""
+    segments = (escape_level(name.catalog), name.namespace, name.table)
+    return "/t/" + "/".join(quote(path_segment(segment), safe="") for segment in segments)
 
 
 def commit_path(name: TableName, snapshot_id: str) -> str:

@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from limnograph.domain.answers.partitions import PartitionSort
 from limnograph.domain.ids import TableName
-from limnograph.domain.partitions import PartitionSort
 
 FleetSort = Literal[
     "attention",

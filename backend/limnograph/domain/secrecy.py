@@ -69,6 +69,21 @@ def clean(text: str) -> str:
     return text
 
 
+_PLACE = re.compile(
+    r"(?i)\b(?!(?:s3|s3a|s3n|gs|abfss?|wasbs?|hdfs|oss)://)[a-z][a-z0-9+.-]*:/+[^\s'\")\],;]*"
+    r"|(?<![\w~./:>-])(?:~|\.{1,2})?/(?!api/v1|login|docs)[^\s'\")\],:;]+"
+    r"|\b[A-Za-z]:\\\\?[^\s'\")\],;]+"
+)
+"""Addresses with a scheme other than those of object stores, and paths of a machine."""
+
+
+def placeless(text: str) -> str:
+    """The text without paths and addresses of this installation: for callers, who must not learn where it keeps what.
+    Locations on object stores stay: they are facts of the lake, which who may read sees anyway.
+    """
+    return _PLACE.sub("…", clean(text))
+
+
 def _of_url(url: str) -> set[str]:
     try:
         parts = urlsplit(url)

@@ -22,6 +22,7 @@ class Thresholds(NamedTuple):
     skew_ratio: float = 10.0
     stale_intervals: float = 3.0
     stale_least_s: float = 3_600.0
+    pass_age_s: float = 1_800.0  # since the last good pass of the pipeline
 
 
 def stale_after_s(limits: Thresholds, usual_s: float) -> float:

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from limnograph.domain.errors import SourceError
 from limnograph.domain.failpoints import FailpointReached
-from limnograph.services.housekeeping import StepReport
+from limnograph.jobs.logs import cause
+from limnograph.services.housekeeping.runner import StepReport
 
 STEPS_AT_ONCE = 60
 """Steps after which `--once` leaves the rest to the next run."""
@@ -20,15 +21,17 @@ SHARE = 0.25
 _log = logging.getLogger("limnograph.housekeeping")
 
 
-class Keeping(Protocol):
-    """What keeps house: `services.housekeeping.Housekeeping`."""
+class HousekeepingRunner(Protocol):
+    """What keeps house: `services.housekeeping.runner.Housekeeping`."""
 
     def run_due(self) -> StepReport | None:
         """One step; None when none is due."""
         ...
 
 
-def keep_house(made: Keeping, progress: Callable[[str], None], most: int = STEPS_AT_ONCE) -> list[StepReport]:
+def keep_house(
+    made: HousekeepingRunner, progress: Callable[[str], None], most: int = STEPS_AT_ONCE
+) -> list[StepReport]:
     """Steps until none is due; their reports."""
     found: list[StepReport] = []
     while len(found) < most and (report := keep_step(made, progress)) is not None:
@@ -37,7 +40,7 @@ def keep_house(made: Keeping, progress: Callable[[str], None], most: int = STEPS
 
 
 def keep_between(
-    made: Keeping,
+    made: HousekeepingRunner,
     progress: Callable[[str], None],
     trigger: float,
     *,
@@ -55,7 +58,7 @@ def keep_between(
     return done
 
 
-def keep_step(made: Keeping, progress: Callable[[str], None]) -> StepReport | None:
+def keep_step(made: HousekeepingRunner, progress: Callable[[str], None]) -> StepReport | None:
     """One step, when one is due."""
     try:
         report = made.run_due()
@@ -66,7 +69,7 @@ def keep_step(made: Keeping, progress: Callable[[str], None]) -> StepReport | No
         return None
     except Exception as error:  # noqa: BLE001 - the pipeline outlives its housekeeping's surprise
         _log.exception("housekeeping failed")
-        progress(f"housekeeping failed, tries again later: unexpected {type(error).__name__}: {error}")
+        progress(f"housekeeping failed, tries again later: unexpected {cause(error)}")
         return None
     if report is not None and (report.did or report.problem):
         what = " ".join(filter(None, (report.kind, report.table, report.subject)))

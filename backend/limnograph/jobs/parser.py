@@ -5,13 +5,13 @@ from __future__ import annotations
 from limnograph.adapters.sandbox.serving import serve
 from limnograph.jobs.logs import configure
 from limnograph.wiring.formats import iceberg
-from limnograph.wiring.parsing import Parsing
+from limnograph.wiring.parsing import TableParser
 
 
 def main() -> None:
     """Answer questions until standard input ends."""
     configure("plain")
-    serve(Parsing, iceberg)
+    serve(TableParser, iceberg)
 
 
 if __name__ == "__main__":

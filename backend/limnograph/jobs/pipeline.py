@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 
 from limnograph.domain.errors import SourceError
-from limnograph.domain.facts import MetaTable
+from limnograph.domain.facts.meta_tables import MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.housekeeping import keep_between, keep_house
+from limnograph.jobs.logs import cause
 from limnograph.jobs.supervising import Query, supervise
 from limnograph.ports.meter import Meter
-from limnograph.services.backoff import BackOff
-from limnograph.services.inbox import DrainReport
-from limnograph.services.pass_report import PassReport
-from limnograph.services.rebuild import Rebuilt
-from limnograph.services.repair import RepairReport, Repairs
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.drain import DrainReport
+from limnograph.services.pipeline.rebuild import Rebuilt
+from limnograph.services.pipeline.repair import RepairReport, Repairs
+from limnograph.services.pipeline.report import PassReport
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline as wiring
 from limnograph.wiring.housekeeping import housekeeping
@@ -39,8 +40,8 @@ _log = logging.getLogger("limnograph.pipeline")
 _T = TypeVar("_T")
 
 
-class Runs(Protocol):
-    """What makes a pass: `services.passes.Passes`."""
+class PassRunner(Protocol):
+    """What makes a pass: `services.pipeline.passes.Passes`."""
 
     def run(self) -> PassReport:
         """One pass."""
@@ -64,10 +65,10 @@ class Total(msgspec.Struct, frozen=True):
         return {name: getattr(self, name) for name in self.__struct_fields__ if name != "failed"}
 
 
-def run_once(settings: Settings, progress: Progress) -> Total:
+def run_once(settings: Settings, progress: Progress, *, verbose: bool = False) -> Total:
     """Passes until nothing is due, or RETRIES of them left only the same sources failing."""
     started = time.monotonic()
-    session = wiring.spark_session(settings)
+    session = wiring.spark_session(settings, verbose=verbose)
     try:
         total = passes_and_house(settings, session, progress)
     finally:
@@ -81,21 +82,21 @@ def passes_and_house(
     """All that `--once` does, in a session that stands: the inbox, passes, housekeeping."""
     undrained = drain_inbox(wiring.drain(settings, session, failpoints=failpoints, progress=progress), progress)
     made = wiring.passes(settings, session, failpoints=failpoints, progress=progress)
-    reports = until_settled(made, progress)
+    reports = until_settled(wiring.marked(settings, made, progress), progress)
     keep_house(housekeeping(settings, session, failpoints=failpoints), progress)
     total = total_of(reports, 0.0)
     return msgspec.structs.replace(total, failed=(*undrained, *total.failed))
 
 
-class Draining(Protocol):
-    """What drains the inbox: `services.inbox.Drain`."""
+class InboxDrainer(Protocol):
+    """What drains the inbox: `services.pipeline.drain.Drain`."""
 
     def run(self) -> DrainReport:
         """One drain."""
         ...
 
 
-def drain_inbox(drain: Draining, progress: Progress, rounds: int = 1_000) -> tuple[str, ...]:
+def drain_inbox(drain: InboxDrainer, progress: Progress, rounds: int = 1_000) -> tuple[str, ...]:
     """Drain until the inbox is empty; a sentence when it could not be: what waits in it is not lost."""
     try:
         for _ in range(rounds):
@@ -118,11 +119,11 @@ def outlived(failed: str, act: Callable[[], _T], progress: Progress) -> _T | Non
         progress(f"{failed}: {error}")
     except Exception as error:  # noqa: BLE001 - a stream outlives one step's surprise
         _log.exception("%s", failed)
-        progress(f"{failed}: unexpected {type(error).__name__}: {error}")
+        progress(f"{failed}: unexpected {cause(error)}")
     return None
 
 
-def stream_drain(drain: Draining, progress: Progress) -> None:
+def stream_drain(drain: InboxDrainer, progress: Progress) -> None:
     """One drain of the stream: a flood does not keep the pass waiting. Like a pass of the stream it never raises."""
     outlived("inbox not drained, the next time tries again", lambda: drain_inbox(drain, progress, rounds=1), progress)
 
@@ -142,7 +143,9 @@ def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
     )
 
 
-def until_settled(made: Runs, progress: Progress, pause: Callable[[float], None] = time.sleep) -> list[PassReport]:
+def until_settled(
+    made: PassRunner, progress: Progress, pause: Callable[[float], None] = time.sleep
+) -> list[PassReport]:
     """Reports of all passes. Commits that arrive meanwhile do not prolong the wait for a source that fails."""
     reports: list[PassReport] = []
     barren: Counter[frozenset[str]] = Counter()
@@ -162,7 +165,7 @@ def until_settled(made: Runs, progress: Progress, pause: Callable[[float], None]
         pause(0.5 * 2 ** barren[failing])
 
 
-def stream_pass(made: Runs, progress: Progress) -> None:
+def stream_pass(made: PassRunner, progress: Progress) -> None:
     """One pass of the stream. It never raises: the next trigger tries again."""
     report = outlived("pass failed, the next one tries again", made.run, progress)
     if report is not None and (report.tables_changed or report.failed):
@@ -182,10 +185,12 @@ class RebuildTotal(msgspec.Struct, frozen=True):
         return self.total.document() | told | {"gaps": self.total.gaps + self.rebuilt.gaps}
 
 
-def rebuild_once(settings: Settings, named: Sequence[MetaTable], progress: Progress) -> RebuildTotal:
+def rebuild_once(
+    settings: Settings, named: Sequence[MetaTable], progress: Progress, *, verbose: bool = False
+) -> RebuildTotal:
     """Make lost meta tables again, and those `named`; then all that `--once` does."""
     started = time.monotonic()
-    session = wiring.spark_session(settings)
+    session = wiring.spark_session(settings, verbose=verbose)
     try:
         rebuilt = wiring.rebuild(settings, session, progress=progress).run(named)
         total = passes_and_house(settings, session, progress)
@@ -195,30 +200,33 @@ def rebuild_once(settings: Settings, named: Sequence[MetaTable], progress: Progr
     return RebuildTotal(rebuilt, msgspec.structs.replace(total, seconds=seconds))
 
 
-def repair_once(settings: Settings, act: Callable[[Repairs], RepairReport], progress: Progress) -> RepairReport:
+def repair_once(
+    settings: Settings, act: Callable[[Repairs], RepairReport], progress: Progress, *, verbose: bool = False
+) -> RepairReport:
     """One repair with a session of its own."""
-    session = wiring.spark_session(settings)
+    session = wiring.spark_session(settings, verbose=verbose)
     try:
         return act(wiring.repairs(settings, session, progress=progress))
     finally:
         session.stop()
 
 
-def run_stream(settings: Settings, seconds: int, progress: Progress) -> None:
+def run_stream(settings: Settings, seconds: int, progress: Progress, *, verbose: bool = False) -> None:
     """Stream until SIGTERM or SIGINT; a portion that has begun is finished first. Raises EnvironmentFault."""
     with exported(settings, progress) as meter:
-        _stream(settings, seconds, progress, meter)
+        _stream(settings, seconds, progress, meter, verbose=verbose)
 
 
-def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) -> None:
+def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter, *, verbose: bool) -> None:
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
-    session = wiring.spark_session(settings)
+    session = wiring.spark_session(settings, verbose=verbose)
     busy = threading.Lock()
     drain = metered_drain(settings, session, meter, progress=progress)
     lake = wiring.standing_lake(settings, progress)
     made = metered_passes(settings, session, meter, progress=progress, backoff=BackOff(), stop=stop.is_set, lake=lake)
+    passes = wiring.marked(settings, made, progress)
     house = housekeeping(settings, session, meter=meter, lake=lake)
 
     def one_pass() -> None:
@@ -230,7 +238,7 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter) 
             if stop.is_set():
                 return
             stream_drain(drain, progress)
-            stream_pass(made, progress)
+            stream_pass(passes, progress)
             keep_between(house, progress, seconds, stop=stop.is_set)
         finally:
             busy.release()

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from limnograph.adapters.spark.failures import first_line
+
 RESTARTS = 20
 """Queries that may fail one after another, over 15 minutes (a starved machine): what lasts longer is no accident."""
 LONGEST_PAUSE_S = 60.0
@@ -51,7 +53,7 @@ def supervise(
         if falls > RESTARTS:
             raise failure
         _log.error("the streaming query ended", exc_info=failure)
-        reason = (str(failure).strip() or type(failure).__name__).splitlines()[0][:300]
+        reason = first_line(str(failure) or type(failure).__name__)
         progress(f"the streaming query ended, the next one begins with an empty checkpoint: {reason}")
         (pause or stop.wait)(min(2.0**falls, LONGEST_PAUSE_S))
 

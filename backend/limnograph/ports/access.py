@@ -44,7 +44,7 @@ class AuditLog(Protocol):
         ...
 
 
-class Started(NamedTuple):
+class LoginStart(NamedTuple):
     """A login that goes to the provider: where the browser is sent, and what must come back with it."""
 
     url: str
@@ -56,11 +56,11 @@ class Started(NamedTuple):
 class IdentityProvider(Protocol):
     """OpenID Connect, authorisation code with PKCE. Raises SourceError when the provider does not serve us."""
 
-    async def start(self) -> Started:
+    async def start(self) -> LoginStart:
         """A new login."""
         ...
 
-    async def finish(self, code: str, started: Started) -> Claims:
+    async def finish(self, code: str, started: LoginStart) -> Claims:
         """Who the code stands for. Raises Unauthenticated when it proves nobody."""
         ...
 

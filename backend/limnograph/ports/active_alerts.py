@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
-from limnograph.domain.alerts import Muted
+from limnograph.domain.answers.alerts import Muted
 
 
 class ActiveAlert(NamedTuple):

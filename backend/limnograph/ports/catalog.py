@@ -16,7 +16,7 @@ class TablePointer(NamedTuple):
     location: str
 
 
-class Names(NamedTuple):
+class CatalogNames(NamedTuple):
     """Tables of a catalog, views left out. The value is the pointer where the listing itself tells it, else None.
 
     `troubles`: a sentence per part of the catalog that could not be listed; what is not named may still be there.
@@ -26,7 +26,7 @@ class Names(NamedTuple):
     troubles: tuple[str, ...] = ()
 
 
-class Found(NamedTuple):
+class ProbeResult(NamedTuple):
     """Answer of a probe. `pointer` None: the catalog has no such table, or it is of another format or a view.
 
     `quiet_s`: seconds since its newest commit; `gap_s`: usual seconds between its newest ones. None: not told.
@@ -49,12 +49,12 @@ class Catalog(Protocol):
         """Whether `names` is one cheap query that tells all pointers, so that no table is probed by itself."""
         ...
 
-    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+    def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:
         """All tables; the same object again when nothing changed, where that is known. `alive` is called whenever a
         part of a long listing is there.
         """
         ...
 
-    def probe(self, name: TableName) -> Found:
+    def probe(self, name: TableName) -> ProbeResult:
         """One table. Cheap when it has not moved since the last probe."""
         ...

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 
-class Counted(msgspec.Struct, frozen=True):
+class CounterState(msgspec.Struct, frozen=True):
     """Of one table: `totals` by metric name; all moves of main until `until` (epoch microseconds) are in them."""
 
     until: int
@@ -18,10 +18,10 @@ class Counted(msgspec.Struct, frozen=True):
 class CounterStore(Protocol):
     """Never raises: what cannot be read or written is an ordinary reset of the counters."""
 
-    def load(self) -> dict[str, Counted]:
+    def load(self) -> dict[str, CounterState]:
         """By table uuid; empty when nothing is kept."""
         ...
 
-    def save(self, counted: Mapping[str, Counted]) -> None:
+    def save(self, counted: Mapping[str, CounterState]) -> None:
         """All tables, in the place of what was kept before, at once."""
         ...

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from limnograph.domain.due import DueTable
+from limnograph.domain.metadata.due import DueTable
 
 
-class Extracted(NamedTuple):
+class ExtractedRows(NamedTuple):
     """`rows` of `snapshots`. The others by their place among what was asked for: `missed`, why one could not be read
     now, where that is known; `unreached`: not tried, because the others took the time or the memory of this round.
     """
@@ -23,7 +23,7 @@ class Extracted(NamedTuple):
 class Extraction(Protocol):
     """Rows of `snapshots` for the tables that are due."""
 
-    def run(self, due: Sequence[DueTable]) -> Extracted:
+    def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         """One row per wanted snapshot. A table whose storage does not answer now gives no row and stays due. A table
         may be asked for several times, for other snapshots. At least one is tried, and of each that is tried all.
         """

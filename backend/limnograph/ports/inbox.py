@@ -13,7 +13,9 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
-Kind = Literal["run", "alert", "report", "label", "notification"]
+Kind = Literal["run", "alert", "report", "label", "notification", "pass"]
+PASS_MARK: Kind = "pass"  # noqa: S105  # a mark, no word to enter
+"""Marks of the pipeline's good passes. The newest stays for ever: it says how long a pipeline has been dead."""
 KEEP = 3_600_000_000
 """How long a committed item stays, microseconds (DESIGN §3)."""
 _LONGEST_KEY = 200
@@ -62,7 +64,7 @@ class Inbox(Protocol):
         ...
 
     def purge(self, before: int) -> int:
-        """Delete items that were committed before an instant; returns how many."""
+        """Delete items that were committed before an instant, but for the newest PASS_MARK; returns how many."""
         ...
 
     def newest(self, kind: str) -> int | None:

@@ -8,7 +8,7 @@ from limnograph.ports.catalog import TablePointer
 from limnograph.ports.tables import Tables
 
 
-class Listing(NamedTuple):
+class LakeListing(NamedTuple):
     """`pointers`: observed tables, as last probed. `listed`: names of all tables, observed or not, that are known;
     `complete`: catalogs all of whose tables were listed since this listing was asked for, so that what is not `listed`
     is gone. `failed`: one sentence for each catalog, part of one or table that did not answer; `answered`: catalogs
@@ -22,10 +22,10 @@ class Listing(NamedTuple):
     answered: frozenset[str] = frozenset()
 
 
-class Lake(Protocol):
+class ObservedLake(Protocol):
     """Never raises for one catalog: what failed is told in the listing."""
 
-    def listing(self) -> Listing:
+    def listing(self) -> LakeListing:
         """All catalogs and paths, probed now as far as their budget allows."""
         ...
 

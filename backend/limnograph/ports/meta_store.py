@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from limnograph.domain.facts import ChangeFact, MetaTable
+from limnograph.domain.facts.meta_tables import ChangeFact, MetaTable
 
 
 class Candidates(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from limnograph.domain.facts import MetaTable
+from limnograph.domain.facts.meta_tables import MetaTable
 
 
 class MetaTables(Protocol):

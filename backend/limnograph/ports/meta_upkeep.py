@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 import polars as pl
 
-from limnograph.domain.facts import MetaTable
+from limnograph.domain.facts.meta_tables import MetaTable
 
 
 class Position(NamedTuple):
@@ -22,7 +22,7 @@ class Position(NamedTuple):
     sequence: int
 
 
-class Part(NamedTuple):
+class PartitionFiles(NamedTuple):
     """Live data files of one partition: from `start` to `end` (microseconds, half-open); None: unpartitioned."""
 
     start: int | None
@@ -31,13 +31,13 @@ class Part(NamedTuple):
     bytes: int
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class MetaTableState(msgspec.Struct, frozen=True, kw_only=True):
     """A meta table now. `committed`: when each retained snapshot was made, oldest first (microseconds);
     `metadata_bytes`: size of its metadata file, None where that is not known.
     """
 
     position: Position | None
-    parts: tuple[Part, ...]
+    parts: tuple[PartitionFiles, ...]
     manifests: int
     committed: tuple[int, ...]
     properties: Mapping[str, str]
@@ -69,7 +69,7 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
 class MetaUpkeep(Protocol):
     """What housekeeping does to the meta tables of one namespace."""
 
-    def standing(self, table: MetaTable) -> Standing:
+    def standing(self, table: MetaTable) -> MetaTableState:
         """The table now; an empty one where it does not exist."""
         ...
 
@@ -99,7 +99,7 @@ class MetaUpkeep(Protocol):
         """Set table properties in one commit."""
         ...
 
-    def compact(self, table: MetaTable, part: Part, *, whole: bool) -> None:
+    def compact(self, table: MetaTable, part: PartitionFiles, *, whole: bool) -> None:
         """Rewrite files between the bounds of a part (several partitions, perhaps), sorted by the table's order:
         all of them, or only those too small. Appends go on meanwhile.
         """

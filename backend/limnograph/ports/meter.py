@@ -1,10 +1,10 @@
-"""Where a program puts the numbers about itself that `domain/pipeline_metrics.py` describes."""
+"""Where a program puts the numbers about itself that `domain/metrics/pipeline.py` describes."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from limnograph.domain.pipeline_metrics import Metric
+from limnograph.domain.metrics.pipeline import Metric
 
 
 class Meter(Protocol):
@@ -19,7 +19,7 @@ class Meter(Protocol):
         ...
 
 
-class Unmetered:
+class NullMeter:
     """Nobody wants to know."""
 
     def put(self, metric: Metric, value: float | None, *labels: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.metrics.series import Matrix, RangeQuery
 
 
 class MetricsSource(Protocol):

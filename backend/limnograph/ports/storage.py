@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 
-class Listed(NamedTuple):
+class ListedFile(NamedTuple):
     """A file of a listing. `name` is relative to the listed folder, with `/` between levels; `size` in bytes."""
 
     name: str
@@ -30,7 +30,7 @@ class Storage(Protocol):
         """Length in bytes. Raises as `read`."""
         ...
 
-    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+    def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
         """Files of a folder, by name; `deep`: of all folders below it too. Empty when there is no such folder.
 
         Raises MetadataError (`folder_too_large`) above a fixed number of files.

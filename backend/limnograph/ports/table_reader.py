@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 
 
 class TableReader(Protocol):

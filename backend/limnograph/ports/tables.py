@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.table import TableMetadata
 
 READER_ENDED = frozenset({"parser_crashed", "deadline_exceeded", "memory_exceeded"})
 """Codes of what a reader did not survive."""
@@ -30,7 +30,7 @@ class Tables(Protocol):
         ...
 
     def extract(self, due: DueTable) -> list[SnapshotFact]:
-        """Facts of the wanted snapshots (services/extract.py). When the child fails over them, the rows come from the
-        metadata alone with status `unreadable` and the code. Raises MetadataError, SourceError.
+        """Facts of the wanted snapshots (services/extraction/extract.py). When the child fails over them, the rows
+        come from the metadata alone with status `unreadable` and the code. Raises MetadataError, SourceError.
         """
         ...

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 import msgspec
 
 from limnograph.domain.access import AccessScope
-from limnograph.settings.base import Frozen, Secret
+from limnograph.settings.base import FrozenSettings, Secret
 
 MAX_SESSION_HOURS = 720
 
 
-class OidcSettings(Frozen, frozen=True, kw_only=True):
+class OidcSettings(FrozenSettings, frozen=True, kw_only=True):
     """An OpenID Connect provider. Its redirect URI is `server.public_url` + `/login/callback`."""
 
     issuer: str
@@ -35,7 +35,7 @@ class OidcSettings(Frozen, frozen=True, kw_only=True):
     """
 
 
-class ProxySettings(Frozen, frozen=True, kw_only=True):
+class ProxySettings(FrozenSettings, frozen=True, kw_only=True):
     """A proxy in front that says who asks."""
 
     addresses: tuple[str, ...]
@@ -52,7 +52,7 @@ class ProxySettings(Frozen, frozen=True, kw_only=True):
     """As in `[auth.oidc]`."""
 
 
-class AuthSettings(Frozen, frozen=True, kw_only=True):
+class AuthSettings(FrozenSettings, frozen=True, kw_only=True):
     """Who may ask. API tokens (`limnograph token`) work in every mode but `none`."""
 
     mode: Literal["none", "tokens", "oidc", "proxy"] = "none"

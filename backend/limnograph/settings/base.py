@@ -6,7 +6,9 @@ from typing import Annotated
 
 import msgspec
 
-FILES = "files"
+from limnograph.domain.ids import NO_CATALOG
+
+FILES = NO_CATALOG
 """Catalog name of tables that have none."""
 MAX_DEADLINE_SECONDS = 3600
 MAX_PORT = 65_535
@@ -20,5 +22,5 @@ Secret = Annotated[str, msgspec.Meta(extra={"secret": True})]
 """A credential: the page of settings says how it comes from a file."""
 
 
-class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class FrozenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Base of all settings structs. The text below each field is its row in docs/settings.md."""

@@ -33,6 +33,8 @@ def _check_catalogs(settings: Settings) -> None:
             raise SettingsError(f"catalogs.{name}", "is the name of tables without a catalog; choose another one")
         if not name or "." in name:
             raise SettingsError(f"catalogs.{name}", "is the first level of table names; write it without dots")
+        if not name.isprintable():
+            raise SettingsError(f"catalogs.{name!r}", "has characters that break lines; write it without them")
     if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
         raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
     if not settings.meta.catalog and len(settings.catalogs) > 1:

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from limnograph.settings.base import Deadline, Frozen
+from limnograph.settings.base import Deadline, FrozenSettings
 
 
-class MetaSettings(Frozen, frozen=True, kw_only=True):
+class MetaSettings(FrozenSettings, frozen=True, kw_only=True):
     """Where the meta tables live."""
 
     catalog: str = ""
@@ -18,7 +18,7 @@ class MetaSettings(Frozen, frozen=True, kw_only=True):
     """Its namespace. It is not observed unless `observe.include` names it."""
 
 
-class PathSettings(Frozen, frozen=True, kw_only=True):
+class PathSettings(FrozenSettings, frozen=True, kw_only=True):
     """A table without a catalog."""
 
     format: Literal["iceberg", "delta", "hudi"]
@@ -31,7 +31,7 @@ class PathSettings(Frozen, frozen=True, kw_only=True):
     """Of its store, by PyIceberg's names (`s3.endpoint`, …)."""
 
 
-class WarehouseSettings(Frozen, frozen=True, kw_only=True):
+class WarehouseSettings(FrozenSettings, frozen=True, kw_only=True):
     """A folder below which tables without a catalog are found. Patterns of `observe` apply to them."""
 
     name: str
@@ -49,9 +49,9 @@ class WarehouseSettings(Frozen, frozen=True, kw_only=True):
         return (self.format,) if self.format else ("delta", "hudi")
 
 
-class ObserveSettings(Frozen, frozen=True, kw_only=True):
+class ObserveSettings(FrozenSettings, frozen=True, kw_only=True):
     """Which tables are observed, and what looking at them may cost. In patterns over `catalog.namespace.table` a `*` is
-    one level and `**` any number.
+    one level and `**` any number. A table without a catalog is found by `files.landing.orders` and by `landing.orders`.
     """
 
     include: tuple[str, ...] = ("**",)
@@ -63,9 +63,13 @@ class ObserveSettings(Frozen, frozen=True, kw_only=True):
     warehouses: tuple[WarehouseSettings, ...] = ()
     """Folders below which tables without a catalog are found."""
     roots: tuple[str, ...] = ()
-    """Places, besides its own folder, that any table's metadata may name."""
+    """Places, besides its own folder, that any table's metadata may name. A catalog's pointer to a file lies below its
+    warehouse or one of these; one to an object store below these too, where they name places of that kind of store.
+    """
     table_deadline_seconds: Deadline = 60.0
-    """For reading one table, seconds. A table that takes longer is a problem of that table alone."""
+    """For reading one table, seconds that its reader computes or waits for storage; those that the machine keeps it
+    waiting for a processor do not count. A table that takes longer is a problem of that table alone.
+    """
     probes_per_second: Annotated[float, msgspec.Meta(gt=0, le=10_000)] = 20.0
     """Budget for each catalog that tells pointers table by table, under standing load."""
     probes_at_once: Annotated[int, msgspec.Meta(ge=1, le=64)] = 4
@@ -74,7 +78,7 @@ class ObserveSettings(Frozen, frozen=True, kw_only=True):
     """Without an answer for so many seconds a catalog is stale."""
 
 
-class ObjectiveSettings(Frozen, frozen=True, kw_only=True):
+class ObjectiveSettings(FrozenSettings, frozen=True, kw_only=True):
     """What is promised of tables. Of several whose pattern matches a table the first one counts."""
 
     tables: str
@@ -83,7 +87,7 @@ class ObjectiveSettings(Frozen, frozen=True, kw_only=True):
     """Age of the last commit that is not exceeded, seconds: a rule line in the freshness lane."""
 
 
-class RetentionSettings(Frozen, frozen=True, kw_only=True):
+class RetentionSettings(FrozenSettings, frozen=True, kw_only=True):
     """How long the meta tables keep facts. Roll-ups by day are kept for ever."""
 
     raw_days: Annotated[int, msgspec.Meta(ge=3)] = 30

@@ -13,6 +13,7 @@ import msgspec
 from limnograph.domain.errors import SettingsError
 from limnograph.settings.checks import checked
 from limnograph.settings.filled import filled
+from limnograph.settings.lines import line_of
 from limnograph.settings.located import UNKNOWN, locate
 from limnograph.settings.nearest import meant
 from limnograph.settings.whole import Settings
@@ -27,12 +28,17 @@ def load(path: str | Path | None, env: Mapping[str, str] = os.environ) -> Settin
         raise SettingsError("--config", f"no settings file; give --config FILE or set {CONFIG_ENV}")
     file = Path(given)
     try:
-        document = tomllib.loads(file.read_text())
+        text = file.read_text(encoding="utf-8")
+        document = tomllib.loads(text)
     except OSError as error:
         raise SettingsError("--config", f"cannot read {file}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError("--config", f"{file} is not valid TOML: {error}") from error
-    return parse(document, base=file.absolute().parent, env=env, file=file.absolute())
+    try:
+        return parse(document, base=file.absolute().parent, env=env, file=file.absolute())
+    except SettingsError as error:
+        line = line_of(text, error.field)
+        raise error.at(f"{file}:{line}" if line else str(file)) from error
 
 
 def parse(

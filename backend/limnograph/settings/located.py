@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from limnograph.settings.toml_words import in_toml
+
 UNKNOWN = "unknown key"
 
 _BOUND = re.compile(r"Expected `(?:int|float)` (<=|<|>=|>) (\S+)")
@@ -15,6 +17,15 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     ">=": ("at least", operator.ge),
     "<": ("below", operator.lt),
     "<=": ("at most", operator.le),
+}
+
+_PYTHONS: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "object": (dict,),
+    "array": (list,),
+    "int": (int,),
+    "bool": (bool,),
+    "float": (int, float),
 }
 
 
@@ -29,7 +40,7 @@ def locate(message: str, document: dict[str, Any]) -> tuple[str, str]:
         return ".".join(filter(None, (prefix, missing[1]))), "is required"
     if bound := _BOUND.match(detail):
         return prefix, f"must be {_BOUNDS[bound[1]][0]} {bound[2].removesuffix('.0')}"
-    return prefix or "settings", detail[0].lower() + detail[1:]
+    return prefix or "settings", in_toml(detail, prefix)
 
 
 def _named(path: str, detail: str, document: dict[str, Any]) -> str:
@@ -59,5 +70,7 @@ def _breaks(value: Any, detail: str) -> bool:
     if bound := _BOUND.match(detail):
         return isinstance(value, int | float) and not _BOUNDS[bound[1]][1](value, float(bound[2]))
     expected = re.match(r"Expected `(\w+)", detail)
-    kind = {"str": str, "object": dict, "array": list}.get(expected[1]) if expected else None
-    return kind is None or not isinstance(value, kind)
+    kind = _PYTHONS.get(expected[1]) if expected else None
+    if choice := re.match(r"Invalid enum value '(.*)'", detail):
+        return bool(value == choice[1])
+    return kind is None or not isinstance(value, kind) or (isinstance(value, bool) and bool not in kind)

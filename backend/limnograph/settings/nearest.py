@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from limnograph.settings.base import Frozen
+from limnograph.settings.base import FrozenSettings
 from limnograph.settings.whole import Settings
 
 
@@ -33,15 +33,15 @@ def _keys(section: str) -> frozenset[str]:
     )
 
 
-def _below(struct: type[Frozen]) -> Iterator[str]:
+def _below(struct: type[FrozenSettings]) -> Iterator[str]:
     for field in msgspec.structs.fields(struct):
         yield field.name
         for kind in _structs(field.type):
             yield from _below(kind)
 
 
-def _structs(kind: Any) -> Iterator[type[Frozen]]:
-    if isinstance(kind, type) and issubclass(kind, Frozen):
+def _structs(kind: Any) -> Iterator[type[FrozenSettings]]:
+    if isinstance(kind, type) and issubclass(kind, FrozenSettings):
         yield kind
     for one in get_args(kind):
         yield from _structs(one)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 import msgspec
 
-from limnograph.settings.base import Frozen
+from limnograph.settings.base import FrozenSettings
 from limnograph.settings.examples import EXAMPLES
 from limnograph.settings.whole import Settings
 
@@ -53,7 +53,7 @@ def document() -> str:
     return "\n".join((INTRODUCTION, *(_section(name, struct) for name, struct in sections())))
 
 
-def sections() -> Iterator[tuple[str, type[Frozen] | None]]:
+def sections() -> Iterator[tuple[str, type[FrozenSettings] | None]]:
     """Headings as TOML spells them, with the struct behind them; None where keys are free."""
     told = {field.name: field.type for field in msgspec.structs.fields(Settings)}
     yield "[catalogs.NAME]", None
@@ -67,14 +67,14 @@ def sections() -> Iterator[tuple[str, type[Frozen] | None]]:
     yield "[path_map]", None
 
 
-def _below(name: str, struct: type[Frozen]) -> Iterator[tuple[str, type[Frozen]]]:
+def _below(name: str, struct: type[FrozenSettings]) -> Iterator[tuple[str, type[FrozenSettings]]]:
     for field in msgspec.structs.fields(struct):
         if nested := _find_struct(field.type):
             place = f"{name}.{field.name}"
             yield (f"[[{place}]]" if get_origin(field.type) is tuple else f"[{place}]"), nested
 
 
-def settings_of(struct: type[Frozen]) -> Iterator[Setting]:
+def settings_of(struct: type[FrozenSettings]) -> Iterator[Setting]:
     """Keys that stand in the section itself."""
     meanings, hints = _meanings(struct), get_type_hints(struct, include_extras=True)
     for field in msgspec.structs.fields(struct):
@@ -87,7 +87,7 @@ def settings_of(struct: type[Frozen]) -> Iterator[Setting]:
         yield Setting(field.name, _spell(hint), _default(field), meanings[field.name] + secret)
 
 
-def _section(name: str, struct: type[Frozen] | None) -> str:
+def _section(name: str, struct: type[FrozenSettings] | None) -> str:
     told = [f"## `{name}`\n"]
     if struct is None:
         root = _meanings(Settings)
@@ -99,7 +99,7 @@ def _section(name: str, struct: type[Frozen] | None) -> str:
     return "\n".join((*told, f"```toml\n{EXAMPLES[name].strip()}\n```\n"))
 
 
-def _meanings(struct: type[Frozen]) -> dict[str, str]:
+def _meanings(struct: type[FrozenSettings]) -> dict[str, str]:
     """The sentence below each field, which Python drops, out of the source."""
     body = ast.parse(textwrap.dedent(inspect.getsource(struct))).body[0]
     assert isinstance(body, ast.ClassDef)  # noqa: S101  # the source of a class is a class
@@ -151,15 +151,15 @@ def _is_secret(kind: Any) -> bool:
     return get_origin(kind) is Annotated and bool((kind.__metadata__[0].extra or {}).get("secret"))
 
 
-def _find_struct(kind: Any) -> type[Frozen] | None:
+def _find_struct(kind: Any) -> type[FrozenSettings] | None:
     """The struct that a type is or holds."""
     for one in (kind, *get_args(kind)):
-        if isinstance(one, type) and issubclass(one, Frozen):
+        if isinstance(one, type) and issubclass(one, FrozenSettings):
             return one
     return None
 
 
-def _struct_of(kind: Any) -> type[Frozen]:
+def _struct_of(kind: Any) -> type[FrozenSettings]:
     found = _find_struct(kind)
     if found is None:
         raise LookupError(f"{kind} is no section")

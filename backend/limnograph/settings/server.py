@@ -6,12 +6,12 @@ from typing import Annotated
 
 import msgspec
 
-from limnograph.settings.base import AtLeastOne, Frozen, Port
+from limnograph.settings.base import AtLeastOne, FrozenSettings, Port
 
 DEFAULT_PORT = 8787
 
 
-class ServerSettings(Frozen, frozen=True, kw_only=True):
+class ServerSettings(FrozenSettings, frozen=True, kw_only=True):
     """Where the server listens, and how much it holds in memory."""
 
     host: str = "127.0.0.1"
@@ -34,14 +34,14 @@ class ServerSettings(Frozen, frozen=True, kw_only=True):
     """The same for one caller."""
 
 
-class InboxSettings(Frozen, frozen=True, kw_only=True):
+class InboxSettings(FrozenSettings, frozen=True, kw_only=True):
     """Where what other programs push lies until the pipeline has it."""
 
     url: str = ""
     """SQLAlchemy URL, SQLite or PostgreSQL; default `.limnograph/inbox.db` beside the settings file."""
 
 
-class PipelineSettings(Frozen, frozen=True, kw_only=True):
+class PipelineSettings(FrozenSettings, frozen=True, kw_only=True):
     """The pipeline as a long-running program."""
 
     metrics: str = ""
@@ -54,19 +54,21 @@ class PipelineSettings(Frozen, frozen=True, kw_only=True):
         return (host.strip("[]"), int(port)) if self.metrics else None
 
 
-class CacheSettings(Frozen, frozen=True, kw_only=True):
+class CacheSettings(FrozenSettings, frozen=True, kw_only=True):
     """Rebuildable caches: losing them costs time, never truth."""
 
     dir: str = ""
     """Their folder; default `.limnograph/cache` beside the settings file."""
 
 
-class SparkSettings(Frozen, frozen=True, kw_only=True):
+class SparkSettings(FrozenSettings, frozen=True, kw_only=True):
     """The session that the pipeline runs in."""
 
     master: str = "local[*]"
     """Spark's master."""
     jars: str = ""
-    """Folder of jars; default `.tools/jars`."""
+    """Folder of jars; default `.tools/jars` of a checkout, else `limnograph/jars` in the user's cache folder, which
+    `limnograph setup` or the first start of the pipeline fills.
+    """
     conf: dict[str, str] = msgspec.field(default_factory=dict)
     """Entries of Spark's configuration, as they are."""

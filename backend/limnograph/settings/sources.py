@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from limnograph.settings.base import AtLeastOne, Deadline, Frozen, Secret
+from limnograph.settings.base import AtLeastOne, Deadline, FrozenSettings, Secret
 
 
-class PrometheusSettings(Frozen, frozen=True, kw_only=True):
+class PrometheusSettings(FrozenSettings, frozen=True, kw_only=True):
     """A Prometheus server."""
 
     url: str
@@ -22,7 +22,7 @@ class PrometheusSettings(Frozen, frozen=True, kw_only=True):
     """Sent with each question; default none."""
 
 
-class AlertmanagerSettings(Frozen, frozen=True, kw_only=True):
+class AlertmanagerSettings(FrozenSettings, frozen=True, kw_only=True):
     """The Alertmanager that alerts link back to, and that is asked about those which were not told."""
 
     url: str
@@ -31,7 +31,7 @@ class AlertmanagerSettings(Frozen, frozen=True, kw_only=True):
     """Where browsers find it, for links to alerts and silences; default `url`."""
 
 
-class TrinoSettings(Frozen, frozen=True, kw_only=True):
+class TrinoSettings(FrozenSettings, frozen=True, kw_only=True):
     """The Trino coordinator for rows older than two days; polars reads them without it, and when it fails."""
 
     url: str
@@ -54,7 +54,7 @@ class TrinoSettings(Frozen, frozen=True, kw_only=True):
     """Queries at once."""
 
 
-class JobSettings(Frozen, frozen=True, kw_only=True):
+class JobSettings(FrozenSettings, frozen=True, kw_only=True):
     """A job that reads or writes tables. Jobs that tell their tables by labels or runs need none."""
 
     name: str

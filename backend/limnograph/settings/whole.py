@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 
 from limnograph.settings.auth import AuthSettings
-from limnograph.settings.base import Frozen
+from limnograph.settings.base import FrozenSettings
 from limnograph.settings.lake import MetaSettings, ObjectiveSettings, ObserveSettings, RetentionSettings
 from limnograph.settings.server import CacheSettings, InboxSettings, PipelineSettings, ServerSettings, SparkSettings
 from limnograph.settings.sources import AlertmanagerSettings, JobSettings, PrometheusSettings, TrinoSettings
 
 
-class Settings(Frozen, frozen=True, kw_only=True):
+class Settings(FrozenSettings, frozen=True, kw_only=True):
     """Everything one process needs to know. `base` is the folder of the settings file, `file` the file itself."""
 
     catalogs: dict[str, dict[str, str]]

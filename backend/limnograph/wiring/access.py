@@ -14,14 +14,14 @@ from limnograph.domain.access import Grants
 from limnograph.domain.errors import SettingsError
 from limnograph.ports.access import IdentityProvider
 from limnograph.ports.clock import Clock
-from limnograph.services.attempts import Attempts
-from limnograph.services.sessions import Sessions
-from limnograph.services.tokens import Tokens
+from limnograph.services.access.attempts import Attempts
+from limnograph.services.access.sessions import Sessions
+from limnograph.services.access.tokens import Tokens
 from limnograph.settings import Settings
 
 
-class Access(NamedTuple):
-    """What `api/gate.py` needs where somebody is asked."""
+class Authentication(NamedTuple):
+    """What `api/front/gate.py` needs where somebody is asked."""
 
     tokens: Tokens
     sessions: Sessions
@@ -43,7 +43,7 @@ def audit(settings: Settings) -> AuditFile:
     return AuditFile(settings.audit_file)
 
 
-def access(settings: Settings, clock: Clock | None = None) -> Access | None:
+def access(settings: Settings, clock: Clock | None = None) -> Authentication | None:
     """None where nobody is asked. Raises EnvironmentFault, SettingsError."""
     auth, clock = settings.auth, clock or SystemClock()
     if auth.mode == "none":
@@ -55,7 +55,7 @@ def access(settings: Settings, clock: Clock | None = None) -> Access | None:
     sessions = Sessions(key, ended, known, clock, auth.session_hours)
     provider = _provider(settings) if auth.mode == "oidc" else None
     grants = auth.oidc.grants if auth.mode == "oidc" and auth.oidc else {}
-    return Access(known, sessions, Attempts(clock), provider, grants)
+    return Authentication(known, sessions, Attempts(clock), provider, grants)
 
 
 def networks(settings: Settings) -> Networks:

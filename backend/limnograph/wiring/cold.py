@@ -8,7 +8,7 @@ from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.domain.errors import EnvironmentFault
 from limnograph.ports.clock import Clock
-from limnograph.services.cold import ColdEngine
+from limnograph.services.sources.cold_reads import ColdEngine
 from limnograph.settings import PrometheusSettings, Settings, TrinoSettings
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.storage.allowed import table_folder
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_reader import TableReader
@@ -17,17 +17,17 @@ _LOGS = (("delta", "_delta_log"), ("hudi", ".hoodie"), ("hudi", ".hoodie/timelin
 class Format(NamedTuple):
     """How tables of one format are read: a reader over a storage, and the newest pointer of a table's folder."""
 
-    reader: Callable[[Storage, Access], TableReader]
+    reader: Callable[[Storage, StorageAccess], TableReader]
     newest: Callable[[str, Storage], str]
 
 
 def iceberg() -> Format:
     """Iceberg, with numbers of manifests kept in the cache folder."""
-    from limnograph.adapters.iceberg.cache import shared_cache
-    from limnograph.adapters.iceberg.locate import newest_metadata
+    from limnograph.adapters.iceberg.metadata.locate import newest_metadata
     from limnograph.adapters.iceberg.reader import IcebergReader
+    from limnograph.adapters.iceberg.sums.cache import shared_cache
 
-    def reader(storage: Storage, access: Access) -> IcebergReader:
+    def reader(storage: Storage, access: StorageAccess) -> IcebergReader:
         return IcebergReader(storage, shared_cache(access.cache_dir), access.most_manifests)
 
     return Format(reader, newest_metadata)

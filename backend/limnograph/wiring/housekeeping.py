@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from limnograph.adapters.iceberg.catalog import open_catalog
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.facts import MAINTENANCE
+from limnograph.domain.facts.housekeeping import MaintenanceFact
+from limnograph.domain.facts.meta_tables import MAINTENANCE
 from limnograph.domain.failpoints import Failpoints
-from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep
 from limnograph.ports.meter import Meter
-from limnograph.services.housekeeping import Housekeeping
-from limnograph.services.housekeeping_journal import Journal
-from limnograph.services.housekeeping_steps import Steps
-from limnograph.services.retained_ids import lake_ids
-from limnograph.services.retention import Retention
-from limnograph.services.rollups_run import Rollups
+from limnograph.services.housekeeping.journal import Journal
+from limnograph.services.housekeeping.live_ids import lake_ids
+from limnograph.services.housekeeping.retention import RetentionStep
+from limnograph.services.housekeeping.runner import Housekeeping
+from limnograph.services.housekeeping.steps import Steps
+from limnograph.services.rollups.step import Rollups
 from limnograph.settings import Settings
 from limnograph.wiring.observe import SettingsLake
 from limnograph.wiring.pipeline import meta_store, process_failpoints, repairs
@@ -48,10 +48,10 @@ def housekeeping(
     name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
     failpoints = failpoints or process_failpoints()
     clock, store = clock or SystemClock(), meta_store(settings, session, meter)
-    upkeep = upkeep or SparkUpkeep(session, lambda: open_catalog(name, properties), settings.meta.namespace)
+    upkeep = upkeep or SparkUpkeep(session, lambda: open_catalog(name, properties, write=True), settings.meta.namespace)
     journal = Journal(store, upkeep, _runs, failpoints)
     rollups = Rollups(upkeep, clock, failpoints, settings.retention.hourly_days)
-    retention = Retention(
+    retention = RetentionStep(
         upkeep,
         rollups,
         lambda: lake_ids(lake or SettingsLake(settings), store),

@@ -8,27 +8,32 @@ from pathlib import Path
 
 import msgspec
 
-from limnograph.adapters.sandbox.messages import Access, Inspect
+from limnograph.adapters.sandbox.messages import Inspect, StorageAccess
 from limnograph.adapters.sandbox.pool import Pool
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.errors import MetadataError
-from limnograph.domain.inspection import Inspected
-from limnograph.domain.metadata import Snapshot, TableMetadata
-from limnograph.services.inspect import inspect
+from limnograph.domain.errors import MetadataError, SourceError
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.inspection import InspectionReport
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.services.extraction.inspect import inspect
+from limnograph.wiring.no_table import unavailable
 
 DEADLINE_SECONDS = 600.0
 """A person waits for this one table, and it is read from its first snapshot on."""
 
 
-def inspect_location(location: str, table_format: str | None, path_map: Mapping[str, str]) -> Inspected:
-    """Document of the table at a folder or metadata file. Raises InvalidInput, SourceError."""
+def inspect_location(location: str, table_format: str | None, path_map: Mapping[str, str]) -> InspectionReport:
+    """Document of the table at a folder or metadata file; `unreadable` where there is none, or where storage does not
+    serve it. Raises InvalidInput for a `--format` that is not the table's.
+    """
     pool = Pool()
     try:
-        access = Access({}, dict(path_map))
+        access = StorageAccess({}, dict(path_map))
         (body,) = pool.ask(access, Inspect(table_format, _spelled_out(location)), DEADLINE_SECONDS)
-        return msgspec.json.decode(bytes(body), type=Inspected)
+        return msgspec.json.decode(bytes(body), type=InspectionReport)
     except MetadataError as error:
-        return inspect(location, _Ended(error), table_format or "iceberg")
+        return inspect(location, _EndedReader(error), table_format)
+    except SourceError as error:
+        return inspect(location, _EndedReader(unavailable(location, error)), table_format)
     finally:
         pool.close()
 
@@ -39,7 +44,7 @@ def _spelled_out(location: str) -> str:
     return os.path.abspath(path) if not path.is_absolute() and os.path.lexists(path) else location  # noqa: PTH100 - `..`
 
 
-class _Ended:
+class _EndedReader:
     """Reader of a table that ended the parser, or that it could not find."""
 
     def __init__(self, error: MetadataError) -> None:

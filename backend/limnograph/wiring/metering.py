@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.prometheus.exporter import Exporter
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
-from limnograph.ports.meter import Meter, Unmetered
-from limnograph.services.backoff import BackOff
-from limnograph.services.metering import MeteredDrain, MeteredPasses, PassMeter
+from limnograph.domain.metrics.pipeline import PIPELINE_METRICS
+from limnograph.ports.meter import Meter, NullMeter
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.metering import MeteredDrain, MeteredPasses, PassMeter
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
 from limnograph.wiring.observe import SettingsLake
@@ -26,7 +26,7 @@ def exported(settings: Settings, progress: Callable[[str], None]) -> Iterator[Me
     """A meter, served where the settings say. Raises EnvironmentFault when that address cannot be had."""
     address = settings.pipeline.metrics_address
     if address is None:
-        yield Unmetered()
+        yield NullMeter()
         return
     exporter = Exporter(PIPELINE_METRICS)
     host, _ = address

@@ -8,13 +8,13 @@ import msgspec
 
 from limnograph.domain.errors import SettingsError, SourceError
 from limnograph.domain.ids import TableName
-from limnograph.domain.notices import Notice
+from limnograph.domain.inbound.notices import Notice
 from limnograph.ports.inbox import Inbox
 
 _log = logging.getLogger("limnograph.observe")
 
 
-class Notified:
+class NotifiedTables:
     """Called, it gives the tables that were told of since the last call; at first those that are there."""
 
     def __init__(self, inbox: Inbox) -> None:

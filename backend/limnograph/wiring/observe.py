@@ -8,15 +8,16 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
-from limnograph.adapters.iceberg.catalog import observed_catalog
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.iceberg.catalogs.catalog import observed_catalog
+from limnograph.adapters.sandbox.messages import StorageAccess
+from limnograph.adapters.sandbox.pool import shared_pool
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.domain.ids import Patterns, TableName
 from limnograph.ports.catalog import Catalog, TablePointer
-from limnograph.ports.lake import Listing
+from limnograph.ports.lake import LakeListing
 from limnograph.ports.tables import Tables
-from limnograph.services.catalog_state import Standing
-from limnograph.services.catalog_watch import CatalogWatch
+from limnograph.services.watcher.catalog_state import CatalogSnapshot
+from limnograph.services.watcher.catalog_watch import CatalogWatch
 from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings, reread_catalogs
 from limnograph.wiring.paths import PathCatalog
 
@@ -29,7 +30,7 @@ Mode = Literal["now", "once", "standing"]
 class _Part(NamedTuple):
     """What a listing holds of one catalog, kept until the catalog's version changes."""
 
-    standing: Standing
+    standing: CatalogSnapshot
     pointers: tuple[TablePointer, ...]
     listed: frozenset[str]
 
@@ -40,7 +41,8 @@ class SettingsLake:
     `mode`: `now` probes every table for each listing; `once` every table for the first one, then what is due;
     `standing` never more than the budget of the settings, with threads of its own until `close`. `first`: tables that
     somebody watches, or of which somebody told meanwhile that they moved. `renew_s`: see RENEW_S;
-    `patience`: with slow listings, see CatalogWatch.
+    `patience`: with slow listings, see CatalogWatch. `starting` is told what has to start and takes long; default
+    `progress`.
     """
 
     def __init__(
@@ -49,12 +51,14 @@ class SettingsLake:
         mode: Mode = "now",
         *,
         progress: Callable[[str], None] = lambda _line: None,
+        starting: Callable[[str], None] | None = None,
         first: Callable[[], Iterable[TableName]] = tuple,
         renew_s: float = RENEW_S,
         patience: float = 0.0,
     ) -> None:
         self._settings, self._patience = settings, patience
-        self._tables = SandboxTables(self.access)
+        self._starting = starting or progress
+        self._tables = self._sandbox()
         self._observes = Observes(settings)
         self._watches = {name: self._watch(name, mode, progress) for name in settings.catalogs}
         if settings.observe.paths or settings.observe.warehouses:
@@ -62,18 +66,18 @@ class SettingsLake:
         self._renewing, self._renewed_at, self._renew_s = threading.Lock(), time.monotonic(), renew_s
         self._first = first
         self._parts: dict[str, _Part] = {}
-        self._last = Listing((), frozenset(), frozenset())
+        self._last = LakeListing((), frozenset(), frozenset())
 
     @property
     def tables(self) -> Tables:
         return self._tables
 
     @property
-    def access(self) -> Access:
+    def access(self) -> StorageAccess:
         """How its tables are read now."""
         return access_of(self._settings)
 
-    def listing(self) -> Listing:
+    def listing(self) -> LakeListing:
         if time.monotonic() - self._renewed_at >= self._renew_s:
             self._renew()
         first = list(self._first())
@@ -87,7 +91,7 @@ class SettingsLake:
             pointers = tuple(pointer for part in self._parts.values() for pointer in part.pointers)
             listed = frozenset[str]().union(*(part.listed for part in self._parts.values()))
         empty = frozenset({FILES} - self._watches.keys())
-        self._last = Listing(
+        self._last = LakeListing(
             pointers,
             listed,
             empty | frozenset(name for name, found in standing.items() if found.fresh),
@@ -99,6 +103,15 @@ class SettingsLake:
     def newest(self, pointer: TablePointer) -> TablePointer | None:
         return self._watches[pointer.name.catalog].newest(pointer.name)
 
+    def _sandbox(self) -> SandboxTables:
+        return SandboxTables(self.access, starting=self._starts)
+
+    def _starts(self, what: str) -> None:
+        """A parser starts. Folders are read by one, so they are not late while it makes progress."""
+        self._starting(what)
+        if watch := self._watches.get(FILES):
+            watch.alive()
+
     def close(self) -> None:
         """End the threads of a standing lake."""
         for watch in self._watches.values():
@@ -108,7 +121,7 @@ class SettingsLake:
         part = self._parts.get(name)
         return part.standing.version if part else -1
 
-    def _part(self, standing: Standing) -> _Part:
+    def _part(self, standing: CatalogSnapshot) -> _Part:
         return _Part(standing, standing.pointers, frozenset(self._observes.about(name)[0] for name in standing.names))
 
     def _watch(self, name: str, mode: Mode, progress: Callable[[str], None]) -> CatalogWatch:
@@ -139,8 +152,13 @@ class SettingsLake:
             if fresh != self._settings.catalogs:
                 _log.info("credentials of catalogs changed: they are used from now on")
                 self._settings = self._settings.with_catalogs(fresh)
-                self._tables = SandboxTables(self.access)
+                self._tables = self._sandbox()
             return fresh
+
+
+def parsers_cpu_seconds() -> float:
+    """Processor time of this process' parsers so far."""
+    return shared_pool().cpu_seconds
 
 
 class Observes:
@@ -164,7 +182,8 @@ class Observes:
             text = str(name)
             include = self._named if (name.catalog, name.namespace) == self._meta else self._include
             path = name.catalog == FILES and text.removeprefix(f"{FILES}.") in self._paths
-            known = self._known[name] = (text, path or (include.match(text) and not self._exclude.match(text)))
+            matched = include.match_table(text) and not self._exclude.match_table(text)
+            known = self._known[name] = (text, path or matched)
         return known
 
 
@@ -173,15 +192,16 @@ def own_prefix(settings: Settings) -> str:
     return f"{settings.meta_catalog}.{settings.meta.namespace}."
 
 
-def access_of(settings: Settings) -> Access:
+def access_of(settings: Settings) -> StorageAccess:
     """How children and workers reach storage."""
     observe = settings.observe
     places: tuple[PathSettings | WarehouseSettings, ...] = (*observe.paths, *observe.warehouses)
-    return Access(
+    return StorageAccess(
         catalogs=dict(settings.catalogs),
         path_map=dict(settings.path_map),
         roots=(*observe.roots, *(place.location for place in places)),
         stores={place.location: place.properties for place in places if place.properties},
         cache_dir=str(settings.cache_dir.absolute()),
         deadline_seconds=observe.table_deadline_seconds,
+        confining=observe.roots,
     )

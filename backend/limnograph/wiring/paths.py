@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from limnograph.adapters.storage.scan import Scanned
+from limnograph.adapters.storage.scan import ScannedFolder
 from limnograph.domain.errors import LimnographError, SourceRejected
 from limnograph.domain.ids import TableName, escape_level
-from limnograph.ports.catalog import Found, Names, TablePointer
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 from limnograph.settings import FILES, ObserveSettings, PathSettings, WarehouseSettings
 
 SCAN_S = 300.0
@@ -23,7 +23,7 @@ class Finds(Protocol):
         """Newest metadata pointer of a table's folder."""
         ...
 
-    def scan(self, location: str, formats: tuple[str, ...], alive: Callable[[], None]) -> Scanned:
+    def scan(self, location: str, formats: tuple[str, ...], alive: Callable[[], None]) -> ScannedFolder:
         """Tables below a folder."""
         ...
 
@@ -39,7 +39,7 @@ class PathCatalog:
         self._places: dict[TableName, tuple[str, str]] = {}
         self._scans: dict[str, tuple[float, dict[TableName, tuple[str, str]]]] = {}
 
-    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+    def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:
         places = dict[TableName, tuple[str, str]]()
         troubles: list[str] = []
         for warehouse in self._observe.warehouses:
@@ -48,14 +48,14 @@ class PathCatalog:
             troubles += [trouble] if trouble else []
         # What settings name by itself keeps that name's meaning.
         self._places = places = places | {path_name(path): (path.format, path.location) for path in self._observe.paths}
-        return Names(dict.fromkeys(places), tuple(troubles))
+        return CatalogNames(dict.fromkeys(places), tuple(troubles))
 
-    def probe(self, name: TableName) -> Found:
+    def probe(self, name: TableName) -> ProbeResult:
         place = self._places.get(name)
         if place is None:
-            return Found(None)
+            return ProbeResult(None)
         try:
-            return Found(TablePointer(name, place[0], self._tables.newest(*place)))
+            return ProbeResult(TablePointer(name, place[0], self._tables.newest(*place)))
         except LimnographError as error:
             # Every path is a store of its own: none speaks for the others.
             raise SourceRejected(str(name), str(error)) from error

@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from limnograph.adapters.iceberg.catalog import open_catalog
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.facts import CHANGES, ChangeFact
+from limnograph.domain.facts.meta_tables import CHANGES, ChangeFact
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
-from limnograph.ports.meter import Meter, Unmetered
-from limnograph.services.appending import Appending
-from limnograph.services.backoff import BackOff
-from limnograph.services.inbox import Drain
-from limnograph.services.metering import MeteredExtraction, MeteredLake, PassMeter
-from limnograph.services.passes import Passes
-from limnograph.services.rebuild import Rebuild
-from limnograph.services.repair import Repairs
+from limnograph.ports.meter import Meter, NullMeter
+from limnograph.services.pipeline.appending import MetaAppender
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.drain import Drain
+from limnograph.services.pipeline.metering import MeteredExtraction, MeteredLake, MeteredPasses, PassMeter
+from limnograph.services.pipeline.pass_marks import MarkedPasses
+from limnograph.services.pipeline.passes import Passes
+from limnograph.services.pipeline.rebuild import Rebuild
+from limnograph.services.pipeline.repair import Repairs
 from limnograph.settings import Settings
-from limnograph.wiring.notified import Notified
+from limnograph.wiring.notified import NotifiedTables
 from limnograph.wiring.observe import SettingsLake
 
 if TYPE_CHECKING:
@@ -50,15 +51,33 @@ def _armed(setting: str) -> Failpoints:
     return Failpoints(setting)
 
 
-def spark_session(settings: Settings, app_name: str = "limnograph") -> SparkSession:
+def check(settings: Settings) -> None:
+    """Whether what only the pipeline needs of the settings can be used: before anything of the machine is. Raises
+    SettingsError.
+    """
+    from limnograph.adapters.spark.catalogs import spark_catalog
+
+    spark_catalog(settings.meta_catalog, settings.catalogs[settings.meta_catalog])
+    SqlInbox(settings.inbox_url).close()
+    process_failpoints()
+
+
+def spark_log(settings: Settings) -> Path:
+    """Where Spark's own log and full stack traces of the pipeline go."""
+    return settings.state_dir.absolute() / "pipeline.log"
+
+
+def spark_session(settings: Settings, app_name: str = "limnograph", *, verbose: bool = False) -> SparkSession:
     """Session with the catalog of the meta tables: the observed ones are read without Spark, so they may be of kinds
-    that it does not know. Raises EnvironmentFault, SettingsError.
+    that it does not know. `verbose`: Spark's errors on stderr, not in a file. Raises EnvironmentFault, SettingsError.
     """
     from limnograph.adapters.spark.session import start_session
 
+    check(settings)
     spark = settings.spark
     meta = {settings.meta_catalog: settings.catalogs[settings.meta_catalog]}
-    return start_session(meta, master=spark.master, jars=spark.jars, conf=spark.conf, app_name=app_name)
+    log = None if verbose else spark_log(settings)
+    return start_session(meta, master=spark.master, jars=spark.jars, conf=spark.conf, app_name=app_name, log=log)
 
 
 def passes(
@@ -93,9 +112,14 @@ def passes(
     )
 
 
+def marked(settings: Settings, made: Passes | MeteredPasses, progress: Callable[[str], None]) -> MarkedPasses:
+    """Passes whose good ends the server learns of by the inbox."""
+    return MarkedPasses(made, SqlInbox(settings.inbox_url), SystemClock(), progress)
+
+
 def standing_lake(settings: Settings, progress: Callable[[str], None] = lambda _line: None) -> SettingsLake:
     """The settings' lake for as long as a stream lives: probed within its budget, what notifications name first."""
-    first = Notified(SqlInbox(settings.inbox_url))
+    first = NotifiedTables(SqlInbox(settings.inbox_url))
     return SettingsLake(settings, "standing", progress=progress, first=first, patience=LISTING_S)
 
 
@@ -131,7 +155,7 @@ def repairs(
 
     store, lake = meta_store(settings, session), lake or SettingsLake(settings)
     extraction = SparkExtraction(session, lambda: lake.access)
-    appending = Appending(store, _changes, progress)
+    appending = MetaAppender(store, _changes, progress)
     failpoints = failpoints or process_failpoints()
     return Repairs(lake, store, extraction, appending, progress, failpoints=failpoints)
 
@@ -148,14 +172,14 @@ def rebuild(
     from limnograph.adapters.spark.rebuild import SparkMetaTables
 
     name, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
-    place = (session, lambda: open_catalog(name, properties), settings.meta.namespace)
+    place = (session, lambda: open_catalog(name, properties, write=True), settings.meta.namespace)
     store = meta_store(settings, session)
     return Rebuild(
         SparkMetaTables(*place),
         store,
         SparkUpkeep(*place),
         SettingsLake(settings),
-        Appending(store, _changes, progress),
+        MetaAppender(store, _changes, progress),
         clock=SystemClock(),
         failpoints=failpoints or process_failpoints(),
         progress=progress,
@@ -169,9 +193,9 @@ def meta_store(settings: Settings, session: SparkSession, meter: Meter | None = 
     catalog, properties = settings.meta_catalog, settings.catalogs[settings.meta_catalog]
     return MeteredStore(
         session,
-        lambda: open_catalog(catalog, properties),
+        lambda: open_catalog(catalog, properties, write=True),
         settings.meta.namespace,
-        meter or Unmetered(),
+        meter or NullMeter(),
         SystemClock(),
     )
 

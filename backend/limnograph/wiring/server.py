@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from types import MappingProxyType
 
 from limnograph.adapters.watch.process import WatchProcess
-from limnograph.domain.alerts import AlertSeen
-from limnograph.domain.answers import SourceStatus
-from limnograph.domain.asked import CommitsQuery
-from limnograph.domain.commits import CommitDetail, CommitsPage
+from limnograph.domain.answers.alerts import AlertStreamEvent
+from limnograph.domain.answers.commits import CommitDetail, CommitsPage
+from limnograph.domain.answers.tables import SourceStatus
 from limnograph.domain.ids import TableName
-from limnograph.domain.watch import Probed, WatchState
+from limnograph.domain.queries import CommitsQuery
+from limnograph.domain.watch import ProbeRound, Sighted, WatchState
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.ports.counters import CounterStore
@@ -22,45 +22,46 @@ from limnograph.ports.hot_source import Fresh
 from limnograph.ports.inbox import Inbox
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.services.alert_doubts import AlertDoubts
-from limnograph.services.alert_episode import Episode
-from limnograph.services.alert_pages import AlertPages
-from limnograph.services.alert_views import view
-from limnograph.services.alerts import Alerts
-from limnograph.services.backend import Backend
-from limnograph.services.cold import WITHIN_S, ColdEngine, ColdReads
-from limnograph.services.cold_tiers import TierReader
-from limnograph.services.commit import CommitDetails
-from limnograph.services.commits import CommitLists
-from limnograph.services.explain import ExplainPages
-from limnograph.services.fleet import FleetService
-from limnograph.services.gauges import TableGauges
-from limnograph.services.hot import HotStore
-from limnograph.services.inflow import Inflow
-from limnograph.services.jobs import ConfiguredJob, Jobs
-from limnograph.services.labels import Labels
-from limnograph.services.lake import Facts
-from limnograph.services.live import Caps, Live
-from limnograph.services.live_lake import LiveLake
-from limnograph.services.metrics import Metrics
-from limnograph.services.naming import Known, Naming
-from limnograph.services.objectives import FreshnessObjectives
-from limnograph.services.partitions import PartitionPages
-from limnograph.services.question_counts import AskedSource
-from limnograph.services.ref_history import RefPages
-from limnograph.services.reported_commits import ReportedCommits
-from limnograph.services.runs import Runs
-from limnograph.services.schema_history import SchemaPages
-from limnograph.services.status import StatusService
-from limnograph.services.tables import TableService
-from limnograph.services.timeline import TimelineService
-from limnograph.services.versions import LakeVersions
-from limnograph.services.viewed import ViewedTables
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.pages import AlertPages
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.alerts.staleness import AlertStaleness
+from limnograph.services.alerts.views import view
+from limnograph.services.events.intake import EventIntake
+from limnograph.services.events.naming import KnownTable, TableResolver
+from limnograph.services.events.reported_commits import ReportedCommits
+from limnograph.services.explain.labels import Labels
+from limnograph.services.explain.page import ExplainPages
+from limnograph.services.fleet.gauges import TableGauges
+from limnograph.services.fleet.page import FleetService
+from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
+from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.lake.lake import Facts
+from limnograph.services.lake.store import HotStore
+from limnograph.services.pipeline.pass_marks import InboxState
+from limnograph.services.server.backend import Backend
+from limnograph.services.server.live import Caps, Live
+from limnograph.services.server.live_lake import LiveLake
+from limnograph.services.server.status import StatusService
+from limnograph.services.server.versions import LakeVersions
+from limnograph.services.sources.cold_reads import WITHIN_S, ColdEngine, ColdReads
+from limnograph.services.sources.metrics import Metrics
+from limnograph.services.sources.query_counts import CountedSource
+from limnograph.services.table.commit import CommitDetails
+from limnograph.services.table.commit_list import CommitLists
+from limnograph.services.table.objectives import FreshnessObjectives
+from limnograph.services.table.overview import TableService
+from limnograph.services.table.partitions.page import PartitionPages
+from limnograph.services.table.refs.page import RefPages
+from limnograph.services.table.schema.page import SchemaPages
+from limnograph.services.timeline.tier_reader import TierReader
+from limnograph.services.timeline.timeline import TimelineService
+from limnograph.services.watcher.viewed import ViewedTables
 from limnograph.wiring import beside
 
 
 class Commits:
-    """CommitPages of `services/backend.py`: the lists and the page of one."""
+    """CommitPages of `services/server/backend.py`: the lists and the page of one. Immutable after construction."""
 
     def __init__(self, lists: CommitLists, details: CommitDetails) -> None:
         self._lists, self._details = lists, details
@@ -74,8 +75,10 @@ class Commits:
         return await self._details.detail(name, snapshot_id)
 
 
-class Parts:
-    """Services over given adapters; `build` gives the real ones, tests give those in memory."""
+class ServerServices:
+    """Services over given adapters; `build` gives the real ones, tests give those in memory. Changed on the event loop
+    only, while the server starts and stops.
+    """
 
     def __init__(
         self,
@@ -102,19 +105,22 @@ class Parts:
     ) -> None:
         reads = ColdReads(cold_within_s)
         self.store = HotStore(engine, clock, cold=cold, fresh=fresh, most_bytes=hot_bytes, reads=reads)
-        self._inbox, self._clock = inbox, clock
-        self.runs = Runs(inbox, engine, clock, reads=reads)
+        self._inbox, self._clock, self._catalogs = inbox, clock, tuple(catalogs)
+        self.inbox_state = InboxState(inbox)
+        self.runs = RunRegistry(inbox, engine, clock, reads=reads)
         given = [] if source is None else source if isinstance(source, Sequence) else [source]
         self._sources: Sequence[MetricsSource] = given
         self._metrics = Metrics(self._sources, clock) if self._sources else None
         self._cold, self._beginning = cold, False
         old = cold or engine
         self.watcher = WatchProcess(watch_command, self._probed) if watch_command else None
-        self.alerts = Alerts(inbox, engine, clock, reads=reads, tell=self._tell_alert)
-        self._doubts = AlertDoubts(self.alerts, clock, self._metrics, active)
+        self.alerts = AlertRegistry(inbox, engine, clock, reads=reads, tell=self._tell_alert)
+        self._doubts = AlertStaleness(self.alerts, clock, self._metrics, active)
         self.jobs = jobs = Jobs(configured, self.runs, self._metrics, graphs)
-        naming = Naming(catalogs, self._known, lambda: self.store.reading)
-        fleet = FleetService(self.store, jobs, clock, alerts=self.alerts)
+        naming = TableResolver(catalogs, self._known, lambda: self.store.reading)
+        fleet = FleetService(
+            self.store, jobs, clock, alerts=self.alerts, sighted=self._sighted, catalogs=tuple(catalogs)
+        )
         self.gauges = TableGauges(self.store, counters)
         self.reported = ReportedCommits()
         status = StatusService(
@@ -125,9 +131,10 @@ class Parts:
             watch=self._watch_state,
             inbox_error=lambda: self.runs.error,
             cold=cold,
-            also_ready=lambda: not self._beginning,
+            also_waiting=self._waiting_for,
             hourly_days=hourly_days,
             alertmanager=self._doubts,
+            last_pass=lambda: self.inbox_state.last_pass,
         )
         lists = CommitLists(self.store)
         self.backend = Backend(
@@ -161,17 +168,23 @@ class Parts:
                 active=active,
                 alertmanager=alertmanager,
             ),
-            events=Inflow(self.runs, naming, clock, self._wake, self.reported),
+            events=EventIntake(self.runs, naming, clock, self._wake, self.reported),
             status=status,
             live=Live(caps),
+            resolved=self.store.resolved,
         )
         self._live = LiveLake(self.store, self._source_states, self.backend.live)
+
+    def _waiting_for(self) -> str | None:
+        if self._beginning:
+            return "the first read of the alerts has not ended"
+        return self.watcher.first_look() if self.watcher else None
 
     def _begun(self) -> None:
         self._beginning = False
 
     def _tell_alert(self, episode: Episode) -> None:
-        self.backend.live.publish("alert", AlertSeen(alert=view(episode)))
+        self.backend.live.publish("alert", AlertStreamEvent(alert=view(episode)))
 
     def _count(self) -> None:
         """Count what is new also while nobody asks for `/metrics`, and keep it."""
@@ -191,23 +204,28 @@ class Parts:
             "limnograph_hot_tables": len(reading.lake.listed),
             "limnograph_hot_tables_shortened": len(reading.lake.edges),
             "limnograph_meta_up": float(reading.error is None),
+            **self.inbox_state.numbers(reading.lake.observed_at),
         }
 
-    def asked_sources(self) -> list[AskedSource]:
+    def catalogs(self) -> dict[str, tuple[int | None, bool]]:
+        """Of each catalog: when it last answered the watcher, and whether it did in the newest round."""
+        return self.store.catalogs(self._catalogs)
+
+    def asked_sources(self) -> list[CountedSource]:
         """Sources with the questions that they were asked so far."""
-        found = [AskedSource("meta", "meta", self.store.reads.counts)]
+        found = [CountedSource("meta", "meta", self.store.reads.counts)]
         if self._cold:
-            found.append(AskedSource("trino", self._cold.name, self._cold.counts, self._cold.breaker))
+            found.append(CountedSource("trino", self._cold.name, self._cold.counts, self._cold.breaker))
         measured = self._metrics.sources if self._metrics else []
-        return found + [AskedSource("prometheus", one.name, one.counts, one.breaker) for one in measured]
+        return found + [CountedSource("prometheus", one.name, one.counts, one.breaker) for one in measured]
 
     async def _source_states(self) -> Sequence[SourceStatus]:
         return (await self.backend.status.status()).sources
 
-    def _known(self) -> list[Known]:
+    def _known(self) -> list[KnownTable]:
         """Tables that are known now, for names that others give them."""
         tables = self.store.reading.lake.listed
-        return [Known(table.name, table.seen.location) for table in tables if table.name is not None]
+        return [KnownTable(table.name, table.seen.location) for table in tables if table.name is not None]
 
     def _wake(self, tables: Collection[TableName] = ()) -> None:
         if self.watcher:
@@ -216,7 +234,13 @@ class Parts:
     def _watch_state(self) -> WatchState:
         return self.watcher.state() if self.watcher else WatchState("absent", None, "switched off")
 
-    async def _probed(self, probed: Probed) -> None:
+    def _sighted(self) -> Sighted | None:
+        """What the watcher has seen; before its first message nothing of anything."""
+        if self.watcher is None:
+            return None
+        return self.watcher.sighted or Sighted(0, 0, (), whole=False, troubles=())
+
+    async def _probed(self, probed: ProbeRound) -> None:
         await asyncio.to_thread(self.store.apply, Facts(probed.snapshots, probed.changes))
         if probed.last:
             self.store.probed(probed.at, probed.read, probed.failed)
@@ -228,9 +252,14 @@ class Parts:
         tasks = [
             asyncio.create_task(beside.refresh(self.store, self.runs)),
             asyncio.create_task(beside.first_alerts(self.alerts, self._begun)),
-            asyncio.create_task(beside.keep_inbox(self._inbox, self.runs, self.alerts, self._clock, self._count)),
+            asyncio.create_task(
+                beside.keep_inbox(self._inbox, self.runs, self.alerts, self._clock, self._count, state=self.inbox_state)
+            ),
             asyncio.create_task(beside.keep_doubting(self._doubts)),
             asyncio.create_task(self._live.run()),
+            asyncio.create_task(
+                beside.tell_first_tables(self.store, lambda: self.watcher.cpu_s if self.watcher else 0.0)
+            ),
         ]
         if self._metrics:
             tasks.append(asyncio.create_task(beside.keep_asking(self._metrics, self._clock)))

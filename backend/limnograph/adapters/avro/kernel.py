@@ -19,6 +19,9 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.caching import FunctionCache
+from numba.core.event import Event, Listener, register
+
+from limnograph.adapters.avro.turns import COMPILING, enter, turn
 
 END, VARINTS, FIXED, BYTES, BRANCH, OPTIONAL, JUMP, ENTER, NEXT = range(9)
 PAIRS, NUMBERS, KEEP_VARINT, KEEP_BYTES, KEEP_TAG, MARK, GROUP, FIND, KEY, VALUE, MATCH = range(9, 20)
@@ -60,10 +63,32 @@ _longs = types.Array(types.int64, 1, "C")
 _plan = types.Array(types.int64, 2, "C")
 
 
+class _Compiles(Listener):
+    """Report that this process compiles: the cache has no code for this machine."""
+
+    def on_start(self, _event: Event) -> None:
+        enter(COMPILING)
+
+    def on_end(self, _event: Event) -> None:
+        """The next function follows."""
+
+
+register("numba:compile", _Compiles())
+
+
 def _compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`numba.njit`, kept on disk where that is possible. What is damaged there is forgotten and made anew."""
+    """`numba.njit`, cached on disk where possible. A damaged cache entry is deleted and compiled again. Of many
+    processes one compiles and the others load its result.
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        folder = ""
+        with suppress(Exception):
+            folder = FunctionCache(function).cache_path
+        with turn(folder):
+            return loaded(function)
+
+    def loaded(function: Callable[..., Any]) -> Callable[..., Any]:
         kept = numba.njit(signature, cache=True, nogil=True, **options)
         # numba raises RuntimeError, OSError or whatever unpickling a damaged file does.
         with suppress(Exception):

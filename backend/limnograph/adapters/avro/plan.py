@@ -44,13 +44,13 @@ _VARINTS = ("int", "long", "enum")
 _SIZES = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 
-class Wanted(NamedTuple):
+class WantedField(NamedTuple):
     """A field by its id, or by one of its names where the writer gave no ids; `inside`: what of a record is wanted."""
 
     field_id: int
     names: tuple[str, ...]
     keep: Keep = "number"
-    inside: tuple[Wanted, ...] = ()
+    inside: tuple[WantedField, ...] = ()
 
 
 class Plan(NamedTuple):
@@ -64,7 +64,7 @@ class Plan(NamedTuple):
     min_bytes: int
 
 
-def compile_plan(schema: dict[str, Any], wanted: tuple[Wanted, ...], key_ids: tuple[int, ...] = ()) -> Plan:
+def compile_plan(schema: dict[str, Any], wanted: tuple[WantedField, ...], key_ids: tuple[int, ...] = ()) -> Plan:
     """Program for one record. `key_ids`: field ids that name the key of a `bound`'s items (else by name `key`).
 
     Raises KeyError, TypeError, ValueError for what is no schema.
@@ -77,7 +77,7 @@ def compile_plan(schema: dict[str, Any], wanted: tuple[Wanted, ...], key_ids: tu
     return Plan(code, targets, compiler.slots, compiler.width, compiler.depth, min_bytes)
 
 
-def find_field(schema: Any, wanted: Wanted) -> dict[str, Any] | None:
+def find_field(schema: Any, wanted: WantedField) -> dict[str, Any] | None:
     """The field of a record that is wanted, None when the writer has none."""
     fields = schema["fields"]
     for field in fields:
@@ -125,7 +125,7 @@ class _Compiler:
         operation, old_a, old_b = self.code[at]
         self.code[at] = (operation, old_a if a is None else a, old_b if b is None else b)
 
-    def slot(self, wanted: Wanted) -> int:
+    def slot(self, wanted: WantedField) -> int:
         if wanted.field_id not in self.slots:
             self.slots[wanted.field_id] = self.width
             self.width += _WIDTH[wanted.keep]
@@ -133,7 +133,7 @@ class _Compiler:
                 raise ValueError("too many fields are wanted")
         return self.slots[wanted.field_id]
 
-    def record(self, schema: Any, wanted: tuple[Wanted, ...] = ()) -> int:
+    def record(self, schema: Any, wanted: tuple[WantedField, ...] = ()) -> int:
         """All fields of a record in the writer's order."""
         kept = {id(field): one for one in wanted if (field := find_field(schema, one)) is not None}
         total = 0
@@ -142,7 +142,7 @@ class _Compiler:
             total += self.skip(field["type"]) if one is None else self.keep(field["type"], one)
         return min(total, _MOST)
 
-    def keep(self, kind: Any, wanted: Wanted) -> int:  # noqa: PLR0911 - one return a kind of type
+    def keep(self, kind: Any, wanted: WantedField) -> int:  # noqa: PLR0911 - one return a kind of type
         """A wanted field; a type that cannot be what is wanted is passed over and then not present."""
         if wanted.keep == "group":
             slot = self.slot(wanted)
@@ -189,7 +189,7 @@ class _Compiler:
             self.emit(FIXED, size)
         return size
 
-    def _union(self, branches: list[Any], wanted: Wanted | None) -> int:
+    def _union(self, branches: list[Any], wanted: WantedField | None) -> int:
         step = self.skip if wanted is None else lambda branch: self.keep(branch, wanted)
         if len(branches) == 2 and "null" in branches:
             null = branches.index("null")
@@ -220,7 +220,7 @@ class _Compiler:
             return 1
         return self._loop(lambda: self.skip(items))
 
-    def _bounds(self, items: Any, wanted: Wanted) -> int:
+    def _bounds(self, items: Any, wanted: WantedField) -> int:
         """An array of key and value: the value of the wanted key."""
         fields = items["fields"] if _is_record(items) else []
         keys = [f for f in fields if f.get("field-id") in self._key_ids or f.get("name") == "key"]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from limnograph.ports.counters import Counted
+from limnograph.adapters import private_files
+from limnograph.ports.counters import CounterState
 
 _log = logging.getLogger("limnograph.counters")
 
@@ -20,22 +21,22 @@ class CounterFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def load(self) -> dict[str, Counted]:
+    def load(self) -> dict[str, CounterState]:
         """By table uuid."""
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, Counted])
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, CounterState])
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.MsgspecError) as error:
             _log.warning("counters begin at 0: %s: %s", self._path, error)
             return {}
 
-    def save(self, counted: Mapping[str, Counted]) -> None:
+    def save(self, counted: Mapping[str, CounterState]) -> None:
         """Written beside, then renamed: a crash leaves the old file or the new one."""
         beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(msgspec.json.encode(counted))
+            private_files.make_folder(self._path.parent)
+            private_files.write(beside, msgspec.json.encode(counted))
             beside.replace(self._path)
         except OSError as error:
             _log.warning("counters are not kept: %s", error)

@@ -25,7 +25,7 @@ Values = tuple[tuple[str, str | None], ...]
 """Partition values as written: `(physical column, text)`, sorted by column."""
 
 
-class File(NamedTuple):
+class DeltaFile(NamedTuple):
     """A logical file. `path`: key of its data file. `size` and `vector_bytes` in bytes; `records` None: not told.
 
     `vector_rows` None: no vector. Of a removed file also size and values may be unknown.
@@ -44,7 +44,7 @@ class FileAction(NamedTuple):
     """An `add` or a `remove`."""
 
     adds: bool
-    file: File
+    file: DeltaFile
 
 
 class Head(msgspec.Struct):
@@ -158,7 +158,7 @@ def lines(content: bytes, decoder: msgspec.json.Decoder[_T]) -> Iterator[_T]:
         yield decoder.decode(line)
 
 
-def file_of(action: Action, *, whole: bool) -> File:
+def file_of(action: Action, *, whole: bool) -> DeltaFile:
     """The logical file of an action; `whole`: an `add`, whose size must be there. Raises MetadataError."""
     values = action.partitionValues
     return logical_file(
@@ -173,16 +173,16 @@ def file_of(action: Action, *, whole: bool) -> File:
 
 def logical_file(
     path: str, size: int | None, values: Values | None, records: int | None, vector: Vector | None, *, whole: bool
-) -> File:
+) -> DeltaFile:
     """A logical file from checked parts. Raises MetadataError for numbers that no file can have."""
     if size is None or not 0 <= size <= MAX_NUMBER:
         size = _checked(size, "size", required=whole)
     key = path_key(path)
     if vector is None:
-        return File(key, key, size, records, values)
+        return DeltaFile(key, key, size, records, values)
     rows = _checked(vector.cardinality, "cardinality", required=True)
     vector_bytes = _checked(vector.sizeInBytes, "sizeInBytes", required=True) or 0
-    return File(file_key(key, vector_id(vector)), key, size, records, values, rows, vector_bytes)
+    return DeltaFile(file_key(key, vector_id(vector)), key, size, records, values, rows, vector_bytes)
 
 
 def vector_id(vector: Vector) -> str:

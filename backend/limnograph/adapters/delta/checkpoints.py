@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from limnograph.adapters.delta.actions import Action, File, file_of, lines
+from limnograph.adapters.delta.actions import Action, DeltaFile, file_of, lines
 from limnograph.adapters.delta.log import Checkpoint, Log
 from limnograph.adapters.delta.parquet import parquet_files, parquet_heads
 from limnograph.domain.errors import MetadataError
@@ -56,7 +56,7 @@ def checkpoint_head(log: Log, checkpoint: Checkpoint, storage: Storage) -> Check
     return head
 
 
-def checkpoint_files(log: Log, checkpoint: Checkpoint, storage: Storage) -> Iterator[File]:
+def checkpoint_files(log: Log, checkpoint: Checkpoint, storage: Storage) -> Iterator[DeltaFile]:
     """All live files. Raises MetadataError when the checkpoint or one of its sidecars is damaged, SourceError."""
     head = CheckpointHead()
     for content, is_json in _contents(log, checkpoint, storage):
@@ -85,7 +85,7 @@ def _json_heads(content: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, fields
 
 
-def _json_files(content: bytes) -> Iterator[File]:
+def _json_files(content: bytes) -> Iterator[DeltaFile]:
     for line in _json_lines(content):
         if line.add is not None:
             yield file_of(line.add, whole=True)

@@ -1,4 +1,6 @@
-"""What a version holds and changed, from its live files and its own moves, in the words of `domain/content.py`."""
+"""What a version holds and changed, from its live files and its own moves, in the words of
+`domain/metadata/content.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,23 @@ from collections.abc import Callable
 from heapq import nlargest
 
 from limnograph.adapters.delta.replay import Moves
-from limnograph.adapters.delta.schema import Naming, partition_key
-from limnograph.adapters.delta.state import LiveFiles, Sums
-from limnograph.domain.content import (
+from limnograph.adapters.delta.schema import ColumnNames, partition_key
+from limnograph.adapters.delta.state import DeltaLiveFiles, Sums
+from limnograph.domain.metadata.content import (
     PARTITIONS_KEPT,
     UNKNOWN_TOTALS,
-    Changed,
     Content,
     Partitions,
     PartitionState,
     Shape,
+    SnapshotChanges,
     Totals,
 )
-from limnograph.domain.manifests import PartitionKey
+from limnograph.domain.metadata.manifests import PartitionKey
 
 
 def content_of(
-    live: LiveFiles | None,
+    live: DeltaLiveFiles | None,
     moves: Moves | None,
     partitions: Partitions | None,
     shape: Shape | None,
@@ -54,10 +56,10 @@ def totals_of(sums: Sums, small_below: int | None) -> Totals:
     )
 
 
-def changed_of(moves: Moves | None) -> Changed:
+def changed_of(moves: Moves | None) -> SnapshotChanges:
     """The commit's own numbers."""
     added, removed = (moves.added, moves.removed) if moves else (None, None)
-    return Changed(
+    return SnapshotChanges(
         added_data_files=added.data_files if added else None,
         added_delete_files=added.delete_files if added else None,
         added_records=added.records if added else None,
@@ -71,9 +73,9 @@ def changed_of(moves: Moves | None) -> Changed:
 
 
 def partitions_of(
-    live: LiveFiles,
+    live: DeltaLiveFiles,
     moves: Moves,
-    naming: Naming,
+    naming: ColumnNames,
     small_below: int | None,
     *,
     changed_only: bool,
@@ -99,7 +101,7 @@ def partitions_of(
     return Partitions(scope="changed" if changed_only else "full", total=total, states=states)
 
 
-def _largest(live: LiveFiles, naming: Naming) -> list[tuple[PartitionKey, int]]:
+def _largest(live: DeltaLiveFiles, naming: ColumnNames) -> list[tuple[PartitionKey, int]]:
     """Key and number of the largest partitions, by bytes, then by key. Only those that may be among them get a key."""
     held = [(sums.bytes, number) for number, sums in enumerate(live.partitions) if sums.files]
     least = min(nlargest(PARTITIONS_KEPT, (size for size, _ in held)), default=0)

@@ -15,7 +15,7 @@ from limnograph.adapters.delta.checkpoints import CheckpointHead, checkpoint_hea
 from limnograph.adapters.delta.log import Checkpoint, Log
 from limnograph.adapters.delta.summary import settle
 from limnograph.domain.errors import MetadataError
-from limnograph.ports.storage import Listed, Storage
+from limnograph.ports.storage import ListedFile, Storage
 
 KEPT_BYTES = 16 * 2**20
 KEPT_HEADS = 10_000
@@ -108,7 +108,7 @@ class LogFiles:
             self._heads.popitem(last=False)
 
 
-def _batches(versions: list[int], commits: dict[int, Listed]) -> Iterable[list[int]]:
+def _batches(versions: list[int], commits: dict[int, ListedFile]) -> Iterable[list[int]]:
     """Parts whose contents fit in memory together."""
     part: list[int] = []
     size = 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.domain.ids import normalise_location
-from limnograph.ports.storage import Listed, Storage
+from limnograph.ports.storage import ListedFile, Storage
 
 FOLDER = "_delta_log"
 MAX_VERSION = 2**63 - 1
@@ -32,7 +32,7 @@ class Checkpoint(NamedTuple):
     """A complete checkpoint: one file, or all parts of a multi-part one in their order."""
 
     version: int
-    files: tuple[Listed, ...]
+    files: tuple[ListedFile, ...]
 
 
 class Log(NamedTuple):
@@ -42,9 +42,9 @@ class Log(NamedTuple):
 
     root: str
     version: int
-    commits: dict[int, Listed]
+    commits: dict[int, ListedFile]
     checkpoints: tuple[Checkpoint, ...]
-    checksums: dict[int, Listed]
+    checksums: dict[int, ListedFile]
     runs: dict[int, int]
 
     @property
@@ -113,11 +113,11 @@ def open_log(pointer: str, storage: Storage) -> Log:
     return log
 
 
-def _sorted(root: str, version: int, files: list[Listed]) -> Log:
-    commits: dict[int, Listed] = {}
-    checksums: dict[int, Listed] = {}
+def _sorted(root: str, version: int, files: list[ListedFile]) -> Log:
+    commits: dict[int, ListedFile] = {}
+    checksums: dict[int, ListedFile] = {}
     single: list[Checkpoint] = []
-    parts: dict[tuple[int, int], dict[int, Listed]] = defaultdict(dict)
+    parts: dict[tuple[int, int], dict[int, ListedFile]] = defaultdict(dict)
     for file in files:
         if match := _COMMIT.match(file.name):
             commits[int(match[1])] = file

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from limnograph.adapters.delta.actions import File, Values, Vector, count_of, logical_file, records_of, values_of
+from limnograph.adapters.delta.actions import DeltaFile, Values, Vector, count_of, logical_file, records_of, values_of
 from limnograph.domain.errors import MetadataError
 
 MAX_ROWS = 20_000_000
@@ -29,7 +29,7 @@ _HEADS = ("metaData", "protocol", "sidecar")
 _DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
-def parquet_files(content: bytes) -> Iterator[File]:
+def parquet_files(content: bytes) -> Iterator[DeltaFile]:
     """Files of all `add` actions. Raises MetadataError (`checkpoint_unreadable`)."""
     for batch in _batches(content, _FILES):
         yield from _guarded(_files_of, batch)
@@ -77,7 +77,7 @@ def _unreadable(error: BaseException) -> MetadataError:
     return MetadataError("checkpoint_unreadable", (str(error).strip() or type(error).__name__).splitlines()[0])
 
 
-def _files_of(batch: pa.RecordBatch) -> list[File]:
+def _files_of(batch: pa.RecordBatch) -> list[DeltaFile]:
     add = _children(_column(batch, "add"))
     if "path" not in add:
         return []
@@ -86,7 +86,7 @@ def _files_of(batch: pa.RecordBatch) -> list[File]:
     parsed = _list(_children(add.get("stats_parsed")), "numRecords", len(batch))
     vectors = _list(add, "deletionVector", len(batch))
     partitions: dict[tuple[Any, ...], Values] = {}
-    found: list[File] = []
+    found: list[DeltaFile] = []
     for path, size, pairs, text, number, vector in zip(paths, sizes, values, stats, parsed, vectors, strict=True):
         if path is None:
             continue

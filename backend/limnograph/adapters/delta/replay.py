@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from limnograph.adapters.delta.actions import File, FileAction, Values
-from limnograph.adapters.delta.state import LiveFiles
+from limnograph.adapters.delta.actions import DeltaFile, FileAction, Values
+from limnograph.adapters.delta.state import DeltaLiveFiles
 
 
-class Moved(msgspec.Struct):
+class CommitDelta(msgspec.Struct):
     """What a commit added or removed. A number that one of its files does not tell is None."""
 
     data_files: int = 0
@@ -23,7 +23,7 @@ class Moved(msgspec.Struct):
     records: int | None = 0
     bytes: int | None = 0
 
-    def count(self, file: File) -> None:
+    def count(self, file: DeltaFile) -> None:
         """A data file, with its vector when it has one."""
         self.data_files += 1
         self.delete_files += file.vector_rows is not None
@@ -36,8 +36,8 @@ class Moves(msgspec.Struct):
     `visited`: partitions that the commit itself names; a removed file need not say where it was.
     """
 
-    added: Moved = msgspec.field(default_factory=Moved)
-    removed: Moved = msgspec.field(default_factory=Moved)
+    added: CommitDelta = msgspec.field(default_factory=CommitDelta)
+    removed: CommitDelta = msgspec.field(default_factory=CommitDelta)
     touched: dict[Values, list[int]] = msgspec.field(default_factory=dict)
     visited: set[Values] = msgspec.field(default_factory=set)
     placed: bool = True
@@ -62,14 +62,14 @@ def visited(actions: Iterable[FileAction]) -> set[Values]:
     return {action.file.values for action in actions if action.file.values is not None}
 
 
-def replay(actions: list[FileAction], live: LiveFiles | None) -> Moves:
+def replay(actions: list[FileAction], live: DeltaLiveFiles | None) -> Moves:
     """Apply a commit to `live`, in place. `live` None: the state before is not known, the commit speaks for itself.
 
     Raises MetadataError; `live` is then half moved and of no use any more.
     """
     last = {action.file.key: action for action in actions}
-    olds: dict[bytes, list[File]] = defaultdict(list)
-    news: dict[bytes, list[File]] = defaultdict(list)
+    olds: dict[bytes, list[DeltaFile]] = defaultdict(list)
+    news: dict[bytes, list[DeltaFile]] = defaultdict(list)
     for key, (adds, file) in last.items():
         old = live.pop(key) if live is not None else (None if adds else file)
         if old is not None:
@@ -85,7 +85,7 @@ def replay(actions: list[FileAction], live: LiveFiles | None) -> Moves:
     return moves
 
 
-def _moves(olds: dict[bytes, list[File]], news: dict[bytes, list[File]]) -> Moves:
+def _moves(olds: dict[bytes, list[DeltaFile]], news: dict[bytes, list[DeltaFile]]) -> Moves:
     moves = Moves()
     for path in {**olds, **news}:
         before, after = olds.get(path, []), news.get(path, [])
@@ -100,7 +100,7 @@ def _moves(olds: dict[bytes, list[File]], news: dict[bytes, list[File]]) -> Move
     return moves
 
 
-def _exchange(moves: Moves, old: File, new: File) -> None:
+def _exchange(moves: Moves, old: DeltaFile, new: DeltaFile) -> None:
     """The same data file before and after: only its vector differs, unless a writer broke that rule."""
     if any(was is not None and now is not None and was != now for was, now in zip(old[2:5], new[2:5], strict=True)):
         moves.removed.count(old)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from limnograph.adapters.delta.actions import Values
-from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.partition_text import NULL, shortened, string_text
+from limnograph.domain.metadata.manifests import PartitionKey
+from limnograph.domain.metadata.partition_text import NULL, shortened, string_text
 
 _MAPPED_ID = "delta.columnMapping.id"
 _MAPPED_NAME = "delta.columnMapping.physicalName"
@@ -21,14 +21,14 @@ _INT31 = 2**31 - 1
 _DEPTH = 50
 
 
-class Naming(NamedTuple):
+class ColumnNames(NamedTuple):
     """Partition columns in order, as physical names, and logical names of all top-level columns by physical name."""
 
     partition_columns: tuple[str, ...] = ()
     logical: tuple[tuple[str, str], ...] = ()
 
 
-class Table(NamedTuple):
+class DeltaTable(NamedTuple):
     """What one `metaData` action says. `uuid` and `schema` None: it does not say it; `damaged`: its schema is none."""
 
     uuid: str | None
@@ -38,10 +38,10 @@ class Table(NamedTuple):
     spec_id: int
     spec: dict[str, Any]
     configuration: dict[str, str]
-    naming: Naming
+    naming: ColumnNames
 
 
-def table_of(action: dict[str, Any]) -> Table:
+def table_of(action: dict[str, Any]) -> DeltaTable:
     """Lenient: what is missing or of a wrong type is not known."""
     text = action.get("schemaString")
     schema = _schema(text) if isinstance(text, str) else None
@@ -55,7 +55,7 @@ def table_of(action: dict[str, Any]) -> Table:
         "spec-id": spec_id(columns),
         "fields": [{"name": name, "transform": "identity", "source-id": ids.get(name)} for name in columns],
     }
-    return Table(
+    return DeltaTable(
         uuid=uuid if isinstance(uuid, str) and uuid else None,
         schema_id=_hash(text) if schema and isinstance(text, str) else None,
         schema=schema,
@@ -63,14 +63,14 @@ def table_of(action: dict[str, Any]) -> Table:
         spec_id=spec_id(columns),
         spec=spec,
         configuration=_strings(action.get("configuration")),
-        naming=Naming(
+        naming=ColumnNames(
             tuple(physical.get(name, name) for name in columns),
             tuple(sorted((field["physical-name"], field["name"]) for field in fields)),
         ),
     )
 
 
-def partition_key(values: Values, naming: Naming) -> PartitionKey:
+def partition_key(values: Values, naming: ColumnNames) -> PartitionKey:
     """Spec and text of a partition, `day=2026-11-20/region=eu`: columns in the table's order, by logical names."""
     if not values:
         return 0, ""

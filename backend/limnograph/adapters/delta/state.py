@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.delta.actions import File, Values
+from limnograph.adapters.delta.actions import DeltaFile, Values
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import HISTOGRAM_EDGES
-from limnograph.domain.manifests import size_bin
+from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
+from limnograph.domain.metadata.manifests import size_bin
 
 MAX_LIVE_FILES = 1_000_000
 UNKNOWN = -1
@@ -40,7 +40,7 @@ class Sums(msgspec.Struct):
         return None if self.unknown else self.records
 
 
-class LiveFiles:
+class DeltaLiveFiles:
     """State by key. `touched`: newest version known to have touched a partition, by partition number; `seeded`: whether
     versions before the replay's start are in it.
     """
@@ -74,7 +74,7 @@ class LiveFiles:
             self.partitions.append(Sums())
         return found
 
-    def put(self, file: File) -> None:
+    def put(self, file: DeltaFile) -> None:
         """Add a file that is not live. Raises MetadataError (`too_many_files`) above MAX_LIVE_FILES."""
         if len(self._rows) >= MAX_LIVE_FILES:
             raise MetadataError("too_many_files", f"more than {MAX_LIVE_FILES} live files")
@@ -87,7 +87,7 @@ class LiveFiles:
         self._vector_bytes[row] = file.vector_bytes
         self._count(row, 1)
 
-    def pop(self, key: bytes) -> File | None:
+    def pop(self, key: bytes) -> DeltaFile | None:
         """Take a live file out and tell what is known of it (its path aside); None when it is not live."""
         row = self._rows.pop(key, None)
         if row is None:
@@ -95,7 +95,7 @@ class LiveFiles:
         self._count(row, -1)
         self._free.append(row)
         records, vector_rows = self._records[row], self._vector_rows[row]
-        return File(
+        return DeltaFile(
             key=key,
             path=b"",
             size=self._size[row],

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class EmbeddedEngine:
-    """Reads the meta tables of one namespace. `open_catalog` is called once, when the first read needs it."""
+    """Reads the meta tables of one namespace. `open_catalog` is called when the first read needs it.
+
+    Thread-safe: first reads that come together may each open the catalog; one stays. No lock is held over it.
+    """
 
     name = "embedded"
 
@@ -87,9 +90,10 @@ class EmbeddedEngine:
         from pyiceberg.exceptions import NoSuchTableError
 
         try:
-            if self._catalog is None:
-                self._catalog = self._open()
-            return self._catalog.load_table((*self._namespace, table))
+            catalog = self._catalog
+            if catalog is None:
+                catalog = self._catalog = self._open()
+            return catalog.load_table((*self._namespace, table))
         except NoSuchTableError:
             return None
         except FileNotFoundError as error:

@@ -7,8 +7,18 @@ from collections.abc import Sequence
 import msgspec
 import polars as pl
 
-from limnograph.domain.columns import Column, ListOf, MapOf, Primitive, Type
-from limnograph.domain.facts import ALERTS, CHANGES, DAILY, HOURLY, LABELS, REPORTS, RUNS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.columns import Column, ListOf, MapOf, Primitive, Type
+from limnograph.domain.facts.meta_tables import (
+    ALERTS,
+    CHANGES,
+    DAILY,
+    HOURLY,
+    LABELS,
+    REPORTS,
+    RUNS,
+    SNAPSHOTS,
+    MetaTable,
+)
 from limnograph.ports.query_engine import MetaQuery
 
 TABLES: dict[str, MetaTable] = {

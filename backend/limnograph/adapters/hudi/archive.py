@@ -13,18 +13,18 @@ import msgspec
 from limnograph.adapters.hudi.archived_log import parse_archived_log
 from limnograph.adapters.hudi.commits import Commit, LeftLogs
 from limnograph.adapters.hudi.history import live_files, parse_history
-from limnograph.adapters.hudi.kept import Kept
-from limnograph.adapters.hudi.locate import Layout
-from limnograph.adapters.hudi.timeline import Instant
+from limnograph.adapters.hudi.kept import WeightedCache
+from limnograph.adapters.hudi.locate import HudiLayout
+from limnograph.adapters.hudi.timeline import HudiInstant
 from limnograph.domain.errors import MetadataError
-from limnograph.ports.storage import Listed, Storage
+from limnograph.ports.storage import ListedFile, Storage
 
 MAX_ARCHIVE_BYTES = 16 * 2**20
 """Above this many bytes of archive the folder's listing is the shorter way to what lives now."""
 _HISTORY = re.compile(r"\d{14,17}_\d{14,17}_\d+\.parquet", re.ASCII)
 _LOG = re.compile(r"\.commits_\.archive\.\d+(?:_[^_.]+)?", re.ASCII)
 
-Archived = Sequence[tuple[Instant, Commit | LeftLogs]]
+Archived = Sequence[tuple[HudiInstant, Commit | LeftLogs]]
 
 
 class Archive(msgspec.Struct, frozen=True):
@@ -33,17 +33,17 @@ class Archive(msgspec.Struct, frozen=True):
     `readable` False: there is an archive, too large or too damaged to be read.
     """
 
-    commits: tuple[tuple[Instant, Commit], ...] = ()
+    commits: tuple[tuple[HudiInstant, Commit], ...] = ()
     rollbacks: dict[str, LeftLogs] = msgspec.field(default_factory=dict)
     readable: bool = True
 
     @property
-    def newest(self) -> Instant | None:
+    def newest(self) -> HudiInstant | None:
         """The newest archived snapshot."""
         return self.commits[-1][0] if self.commits else None
 
 
-def read_archive(storage: Storage, layout: Layout, kept: Kept) -> Archive | None:
+def read_archive(storage: Storage, layout: HudiLayout, kept: WeightedCache) -> Archive | None:
     """None where nothing was archived. Raises SourceError."""
     try:
         listed = storage.list(layout.archive)
@@ -65,8 +65,8 @@ def read_archive(storage: Storage, layout: Layout, kept: Kept) -> Archive | None
 
 
 def _all(
-    storage: Storage, folder: str, files: Iterable[Listed], parse: Callable[[bytes], Archived], kept: Kept
-) -> Iterable[tuple[Instant, Commit | LeftLogs]]:
+    storage: Storage, folder: str, files: Iterable[ListedFile], parse: Callable[[bytes], Archived], kept: WeightedCache
+) -> Iterable[tuple[HudiInstant, Commit | LeftLogs]]:
     for file in files:
         location = f"{folder}/{file.name}"
 

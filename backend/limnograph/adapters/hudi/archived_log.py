@@ -13,7 +13,7 @@ from typing import Any
 from limnograph.adapters.avro.container import MAGIC as AVRO
 from limnograph.adapters.avro.records import read_records
 from limnograph.adapters.hudi.commits import Commit, LeftLogs, commit_of, left_logs
-from limnograph.adapters.hudi.timeline import SNAPSHOT_ACTIONS, Instant
+from limnograph.adapters.hudi.timeline import SNAPSHOT_ACTIONS, HudiInstant
 from limnograph.domain.errors import MetadataError
 
 MAGIC = b"#HUDI#"
@@ -25,7 +25,7 @@ _INSTANT = re.compile(r"\d{17}|\d{14}", re.ASCII)
 _BODIES = ("hoodieReplaceCommitMetadata", "hoodieCommitMetadata")
 
 
-def parse_archived_log(content: bytes) -> list[tuple[Instant, Commit | LeftLogs]]:
+def parse_archived_log(content: bytes) -> list[tuple[HudiInstant, Commit | LeftLogs]]:
     """Completed commits and rollbacks of one archive file. Raises MetadataError."""
     try:
         records = [record for schema, block in _blocks(content) for record in read_records(_container(schema, block))]
@@ -96,17 +96,17 @@ def _varint(number: int) -> bytes:
     return bytes([*found, value])
 
 
-def _entry(record: dict[str, Any]) -> tuple[Instant, Commit | LeftLogs] | None:
+def _entry(record: dict[str, Any]) -> tuple[HudiInstant, Commit | LeftLogs] | None:
     """None for what is neither a completed commit nor a rollback."""
     requested, action = record.get("commitTime"), record.get("actionType")
     if not isinstance(requested, str) or not _INSTANT.fullmatch(requested):
         return None
     undone = record.get("hoodieRollbackMetadata")
     if action == "rollback" and isinstance(undone, dict):
-        return Instant(requested, None, "rollback", "", 0), left_logs(undone)
+        return HudiInstant(requested, None, "rollback", "", 0), left_logs(undone)
     if record.get("actionState") not in ("COMPLETED", None) or action not in SNAPSHOT_ACTIONS:
         return None
     body = next((found for key in _BODIES if isinstance(found := record.get(key), dict)), None)
     if body is None:
         raise MetadataError("archive_unreadable", f"archived instant {requested} has no body")
-    return Instant(requested, None, str(action), "", 0), commit_of(body)
+    return HudiInstant(requested, None, str(action), "", 0), commit_of(body)

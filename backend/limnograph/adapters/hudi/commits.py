@@ -23,7 +23,7 @@ LeftLogs = list[tuple[str, str, int | None]]
 """`(partition, log file, bytes)` of the log files that a rollback wrote or left behind."""
 
 
-class Written(NamedTuple):
+class WriteStat(NamedTuple):
     """A write stat. `instant`: the one in the file's name, None where the name is not Hudi's. `cdc`: a log that only
     tells changes. `prev`: instant of the base file that it continues, where there is one. Bytes and rows are None where
     the writer left them out. `updates`: it changed rows that had been there.
@@ -48,7 +48,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
     operation: str | None = None
     compacted: bool = False
-    written: tuple[Written, ...] = ()
+    written: tuple[WriteStat, ...] = ()
     replaced: tuple[tuple[str, str], ...] = ()
     extra: dict[str, str] = msgspec.field(default_factory=dict)
     schema: str | None = None
@@ -152,14 +152,14 @@ def _commit(body: _Body) -> Commit:
     )
 
 
-def _written(partition: str, stat: _Stat | None) -> Written | None:
+def _written(partition: str, stat: _Stat | None) -> WriteStat | None:
     """None for a stat without a file: a task that had nothing to write leaves one."""
     if stat is None or not stat.path:
         return None
     name = stat.path.rpartition("/")[2]
     parsed = parse_name(name)
     is_log = parsed.is_log if parsed else name.startswith(".")
-    return Written(
+    return WriteStat(
         partition=partition,
         file_id=stat.file_id or (parsed.file_id if parsed else name),
         name=name,

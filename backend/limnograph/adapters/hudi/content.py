@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from limnograph.adapters.hudi.partitions import PartitionText
-from limnograph.adapters.hudi.slices import Move, Slices
+from limnograph.adapters.hudi.slices import SliceDelta, Slices
 from limnograph.adapters.hudi.tally import Tally
 from limnograph.analysis.shape import packed_shape, wrote_much
-from limnograph.domain.content import (
+from limnograph.domain.metadata.content import (
     PARTITIONS_KEPT,
     UNKNOWN_TOTALS,
-    Changed,
     Content,
     Partitions,
     PartitionState,
+    SnapshotChanges,
     Totals,
     Want,
 )
-from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.targets import Targets
+from limnograph.domain.metadata.manifests import PartitionKey
+from limnograph.domain.metadata.targets import Targets
 
 
 def content_of(
-    slices: Slices, move: Move | None, *, counted: bool, want: Want, text: PartitionText, targets: Targets | None
+    slices: Slices, move: SliceDelta | None, *, counted: bool, want: Want, text: PartitionText, targets: Targets | None
 ) -> Content:
     """`counted` False: the state is not known, but what the instant itself wrote is."""
     sized = counted and not slices.total.unsized
@@ -31,7 +31,7 @@ def content_of(
         totals=_totals(slices.total, targets) if counted else UNKNOWN_TOTALS,
         changed=_changed(move, counted=counted),
         histogram=list(slices.histogram) if sized else None,
-        partitions=_partitions(slices, move or Move(), want, text, targets) if counted else None,
+        partitions=_partitions(slices, move or SliceDelta(), want, text, targets) if counted else None,
         shape=packed_shape(*slices.sizes(), _held(slices, text), targets) if sized and shaped else None,
     )
 
@@ -56,13 +56,13 @@ def _totals(total: Tally, targets: Targets | None) -> Totals:
     )
 
 
-def _changed(move: Move | None, *, counted: bool) -> Changed:
+def _changed(move: SliceDelta | None, *, counted: bool) -> SnapshotChanges:
     """Without a known state nothing tells what left."""
     added, removed = (_NOTHING, _NOTHING) if move is None else (_side(move.added), _side(move.removed))
     added_files, added_logs, added_records, added_bytes = added
     clear = counted and move is not None and not move.unclear
     removed_files, removed_logs, removed_records, removed_bytes = removed if clear else _NOTHING
-    return Changed(
+    return SnapshotChanges(
         added_data_files=added_files,
         added_delete_files=added_logs,
         added_records=added_records,
@@ -84,7 +84,9 @@ def _side(tally: Tally) -> _Side:
     return tally.files, tally.logs, tally.known_records, tally.known_bytes
 
 
-def _partitions(slices: Slices, move: Move, want: Want, text: PartitionText, targets: Targets | None) -> Partitions:
+def _partitions(
+    slices: Slices, move: SliceDelta, want: Want, text: PartitionText, targets: Targets | None
+) -> Partitions:
     changed = want.changed_only and len(move.touched) <= PARTITIONS_KEPT
     live = slices.partitions
     named = (

@@ -12,16 +12,16 @@ from typing import NamedTuple
 from limnograph.adapters.hudi.commits import Commit
 from limnograph.adapters.hudi.names import FileName, parse_name
 from limnograph.adapters.hudi.slices import GroupId, Slices
-from limnograph.adapters.hudi.tally import File
-from limnograph.adapters.hudi.timeline import Timeline
-from limnograph.ports.storage import Listed
+from limnograph.adapters.hudi.tally import HudiFile
+from limnograph.adapters.hudi.timeline import HudiTimeline
+from limnograph.ports.storage import ListedFile
 
 _JUNK = frozenset((".hoodie", "__MACOSX"))
 Placed = tuple[GroupId, str, FileName, int]
 """A data file of the listing: its group, name, what the name says, and its bytes."""
 
 
-def data_files(listing: Iterable[Listed]) -> list[Placed]:
+def data_files(listing: Iterable[ListedFile]) -> list[Placed]:
     """Base and log files of a deep listing of the table's folder."""
     found: list[Placed] = []
     for file in listing:
@@ -33,14 +33,14 @@ def data_files(listing: Iterable[Listed]) -> list[Placed]:
 
 
 def start_from_folder(
-    slices: Slices, timeline: Timeline, commits: Mapping[str, Commit], files: Iterable[Placed], *, only_bases: bool
+    slices: Slices, timeline: HudiTimeline, commits: Mapping[str, Commit], files: Iterable[Placed], *, only_bases: bool
 ) -> None:
     """Start `slices` from the files that are older than the timeline, and from what commits say about older ones.
 
     `only_bases`: the table is copy-on-write, so that a group of which nothing is left had one base file.
     """
-    bases: dict[GroupId, File] = {}
-    logs: dict[GroupId, list[tuple[str, File]]] = {}
+    bases: dict[GroupId, HudiFile] = {}
+    logs: dict[GroupId, list[tuple[str, HudiFile]]] = {}
     written = {(stat.partition, stat.name) for commit in commits.values() for stat in commit.written}
     for group, name, parsed, size in files:
         # A log of a pending compaction's slice carries that instant in its name and is complete all the same.
@@ -48,16 +48,16 @@ def start_from_folder(
         if (group[0], name) in written or parsed.instant >= timeline.starts or unfinished:
             continue
         if parsed.is_log:
-            logs.setdefault(group, []).append((name, File(parsed.instant, size)))
+            logs.setdefault(group, []).append((name, HudiFile(parsed.instant, size)))
         elif group not in bases or bases[group].order < parsed.instant:
-            bases[group] = File(parsed.instant, size)
+            bases[group] = HudiFile(parsed.instant, size)
     back = looks_back(timeline, commits)
     for group, order in back.bases.items():
         if group not in bases or bases[group].order < order:
-            bases[group] = File(order, None)
+            bases[group] = HudiFile(order, None)
     gone = back.replaced - bases.keys() - logs.keys()
     for group in gone if only_bases else ():
-        bases[group] = File("", None)
+        bases[group] = HudiFile("", None)
     for group in bases.keys() | logs.keys():
         slices.start(group, bases.get(group), logs.get(group, ()))
     slices.unknown.update(gone if not only_bases else ())
@@ -77,7 +77,7 @@ class LookBack(NamedTuple):
         return bool(self.bases or self.replaced or self.updated)
 
 
-def looks_back(timeline: Timeline, commits: Mapping[str, Commit]) -> LookBack:
+def looks_back(timeline: HudiTimeline, commits: Mapping[str, Commit]) -> LookBack:
     """True when the timeline does not reach back to the table's first commit."""
     found = LookBack({}, set(), set())
     seen: set[GroupId] = set()

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from limnograph.adapters.hudi.commits import Commit, parse_commit
-from limnograph.adapters.hudi.timeline import SNAPSHOT_ACTIONS, Instant
+from limnograph.adapters.hudi.timeline import SNAPSHOT_ACTIONS, HudiInstant
 from limnograph.domain.errors import MetadataError
-from limnograph.ports.storage import Listed, Storage
+from limnograph.ports.storage import ListedFile, Storage
 
 _MAX_DECODED_BYTES = 64 * 2**20
 _MAX_ROWS = 1_000_000
@@ -31,7 +31,7 @@ class _Manifest(msgspec.Struct):
     files: list[_Entry]
 
 
-def live_files(storage: Storage, folder: str, files: Iterable[Listed]) -> set[str] | None:
+def live_files(storage: Storage, folder: str, files: Iterable[ListedFile]) -> set[str] | None:
     """Files of the newest manifest: those that compaction of the archive merged may still lie there. None: unknown."""
     versions = [int(match[1]) for file in files if (match := _MANIFEST.fullmatch(file.name))]
     if not versions:
@@ -43,7 +43,7 @@ def live_files(storage: Storage, folder: str, files: Iterable[Listed]) -> set[st
         return None
 
 
-def parse_history(content: bytes) -> list[tuple[Instant, Commit]]:
+def parse_history(content: bytes) -> list[tuple[HudiInstant, Commit]]:
     """Commits of one file. Raises MetadataError."""
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
@@ -56,11 +56,11 @@ def parse_history(content: bytes) -> list[tuple[Instant, Commit]]:
     return [found for row in rows if (found := _row(row)) is not None]
 
 
-def _row(row: dict[str, Any]) -> tuple[Instant, Commit] | None:
+def _row(row: dict[str, Any]) -> tuple[HudiInstant, Commit] | None:
     """None for what is no snapshot."""
     requested, completed, action, body = (row.get(column) for column in _COLUMNS)
     if action not in SNAPSHOT_ACTIONS or not isinstance(requested, str) or not _TIME.fullmatch(requested):
         return None
     if not isinstance(completed, str) or not _TIME.fullmatch(completed) or not isinstance(body, bytes):
         raise MetadataError("archive_unreadable", f"archived instant {requested} has no body")
-    return Instant(requested, completed, str(action), "", 0), parse_commit(body)
+    return HudiInstant(requested, completed, str(action), "", 0), parse_commit(body)

@@ -11,7 +11,7 @@ STATS_KEPT = 300_000
 _V = TypeVar("_V")
 
 
-class Kept:
+class WeightedCache:
     """Least recently used values within a budget of weight, about one a write stat."""
 
     def __init__(self, budget: int = STATS_KEPT) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from limnograph.adapters.hudi.properties import MAX_PROPERTIES_BYTES, parse_properties
-from limnograph.adapters.hudi.timeline import Timeline, parse_timeline
+from limnograph.adapters.hudi.timeline import HudiTimeline, parse_timeline
 from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.ports.storage import Storage
 
@@ -19,7 +19,7 @@ _POINTER = re.compile(r"(?P<root>.*)/\.hoodie(?:/[A-Za-z0-9_-]+)?/(?:hoodie\.pro
 _LAYOUT_2_SINCE = 8
 
 
-class Layout(NamedTuple):
+class HudiLayout(NamedTuple):
     """`version` of the table, None where its properties do not say it; `layout` of its timeline; folders as locations.
 
     `archive`: where the instants lie that left the active timeline.
@@ -56,7 +56,7 @@ def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
     raise missing or MetadataError("metadata_unreadable", f"{root} has empty {PROPERTIES}")
 
 
-def layout_of(root: str, properties: Mapping[str, str], storage: Storage) -> Layout:
+def layout_of(root: str, properties: Mapping[str, str], storage: Storage) -> HudiLayout:
     """Raises MetadataError (`format_version_unsupported`), SourceError."""
     version = _number(properties.get("hoodie.table.version"))
     layout = _number(properties.get("hoodie.timeline.layout.version"))
@@ -69,12 +69,14 @@ def layout_of(root: str, properties: Mapping[str, str], storage: Storage) -> Lay
         raise MetadataError("format_version_unsupported", f"table version {version} with timeline layout {layout}")
     if layout < 2:
         archive = _folder(properties, "hoodie.archivelog.folder", "archived")
-        return Layout(version, 1, f"{root}/{META}", f"{root}/{META}/{archive}")
+        return HudiLayout(version, 1, f"{root}/{META}", f"{root}/{META}/{archive}")
     timeline = f"{root}/{META}/{_folder(properties, 'hoodie.timeline.path', 'timeline')}"
-    return Layout(version, 2, timeline, f"{timeline}/{_folder(properties, 'hoodie.timeline.history.path', 'history')}")
+    return HudiLayout(
+        version, 2, timeline, f"{timeline}/{_folder(properties, 'hoodie.timeline.history.path', 'history')}"
+    )
 
 
-def read_timeline(layout: Layout, storage: Storage) -> Timeline:
+def read_timeline(layout: HudiLayout, storage: Storage) -> HudiTimeline:
     """The active timeline as it is now. Raises MetadataError, SourceError."""
     return parse_timeline(storage.list(layout.timeline), layout.layout, layout.timeline)
 

@@ -6,9 +6,9 @@ from limnograph.adapters.hudi.operations import summary
 from limnograph.adapters.hudi.partitions import partition_spec
 from limnograph.adapters.hudi.schema import iceberg_schema, schema_id
 from limnograph.adapters.hudi.table import HudiTable
-from limnograph.adapters.hudi.timeline import Instant
+from limnograph.adapters.hudi.timeline import HudiInstant
 from limnograph.domain.ids import normalise_location
-from limnograph.domain.metadata import MAIN, LogEntry, Problem, Ref, Snapshot, TableMetadata
+from limnograph.domain.metadata.table import MAIN, LogEntry, Snapshot, SnapshotRef, TableMetadata, TableProblem
 
 _UNTOLD = frozenset(("hoodie.table.checksum", "hoodie.table.create.schema"))
 """Properties that say nothing of their own: a checksum of the others, and a schema that every commit has too."""
@@ -45,7 +45,17 @@ def table_metadata(table: HudiTable) -> TableMetadata:
         snapshot_log=_log(table),
         metadata_log=(),
         problems=_problems(table),
+        empty=_empty(table),
     )
+
+
+def _empty(table: HudiTable) -> bool:
+    """Whether no write of the table ever completed: there is no commit and no archive of commits, and what was rolled
+    back left no logs behind.
+    """
+    timeline = table.timeline
+    undone = all(instant.action == "rollback" for instant in timeline.others) and not any(table.rollbacks.values())
+    return not timeline.snapshots and undone and table.archive is None
 
 
 def _snapshots(table: HudiTable, schemas: dict[str, str]) -> dict[int, Snapshot]:
@@ -84,21 +94,21 @@ def _is_instant(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) in {14, 17}
 
 
-def _refs(table: HudiTable) -> dict[str, Ref]:
+def _refs(table: HudiTable) -> dict[str, SnapshotRef]:
     snapshots = table.timeline.snapshots
     if not snapshots:
         return {}
     known = {instant.requested for instant in snapshots}
     tags = (i.requested for i in table.timeline.others if i.action == "savepoint" and i.requested in known)
-    return {MAIN: Ref(int(snapshots[-1].requested), "branch")} | {
-        f"savepoint-{instant}": Ref(int(instant), "tag") for instant in tags
+    return {MAIN: SnapshotRef(int(snapshots[-1].requested), "branch")} | {
+        f"savepoint-{instant}": SnapshotRef(int(instant), "tag") for instant in tags
     }
 
 
 def _log(table: HudiTable) -> tuple[LogEntry, ...]:
     """Every snapshot, and after a rollback or a restore the one that main went back to: what was undone is gone."""
     found: list[LogEntry] = []
-    head: Instant | None = None
+    head: HudiInstant | None = None
     movers = (i for i in table.timeline.others if i.action in _MAIN_MOVERS)
     for instant in sorted((*table.timeline.snapshots, *movers), key=lambda i: i.order):
         head = head if instant.action in _MAIN_MOVERS else instant
@@ -107,7 +117,7 @@ def _log(table: HudiTable) -> tuple[LogEntry, ...]:
     return tuple(found)
 
 
-def _problems(table: HudiTable) -> tuple[Problem, ...]:
+def _problems(table: HudiTable) -> tuple[TableProblem, ...]:
     if table.layout.version is None:
-        return (Problem("metadata_incomplete", "hoodie.properties does not name the table's version"),)
+        return (TableProblem("metadata_incomplete", "hoodie.properties does not name the table's version"),)
     return ()

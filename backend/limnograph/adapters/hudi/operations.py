@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limnograph.adapters.hudi.commits import Commit
-from limnograph.adapters.hudi.timeline import Instant
+from limnograph.adapters.hudi.timeline import HudiInstant
 
 EXTRA_KEPT = 50
 """Entries of extraMetadata that a summary keeps; keys above 200 and values above 4,096 characters are left out."""
@@ -12,7 +12,7 @@ _KEEPS_CONTENT = frozenset(("CLUSTER", "COMPACT", "LOG_COMPACT", "INDEX", "ALTER
 _DELETES = frozenset(("DELETE", "DELETE_PREPPED", "DELETE_PARTITION"))
 
 
-def operation(instant: Instant, commit: Commit) -> str:
+def operation(instant: HudiInstant, commit: Commit) -> str:
     """`replace` keeps the rows as they are, `delete` takes rows away, `append` adds base files and nothing else,
     `overwrite` is the rest: upserts, logs, insert-overwrites.
     """
@@ -26,7 +26,7 @@ def operation(instant: Instant, commit: Commit) -> str:
     return "append" if all(stat.prev is None and not stat.is_log for stat in commit.written) else "overwrite"
 
 
-def summary(instant: Instant, commit: Commit, timezone: str) -> dict[str, str]:
+def summary(instant: HudiInstant, commit: Commit, timezone: str) -> dict[str, str]:
     """The summary map of a snapshot."""
     found = {"operation": operation(instant, commit), "hudi.action": instant.action, "hudi.instant": instant.requested}
     if commit.operation is not None:

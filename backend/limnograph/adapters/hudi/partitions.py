@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from limnograph.domain.partition_text import NULL, shortened, string_text
+from limnograph.domain.metadata.partition_text import NULL, shortened, string_text
 
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from limnograph.adapters.hudi.content import content_of
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.metadata import table_metadata
 from limnograph.adapters.hudi.partitions import PartitionText
-from limnograph.adapters.hudi.replay import Carried, Replay
+from limnograph.adapters.hudi.replay import CarriedStates, Replay
 from limnograph.adapters.hudi.table import HudiTable, load_table
-from limnograph.adapters.hudi.timeline import Instant
-from limnograph.domain.content import Content, Reading, Want
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.adapters.hudi.timeline import HudiInstant
+from limnograph.domain.metadata.content import Content, Reading, Want
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
 FILE_GROUPS = "hudi.file-groups"
 """Summary key: file groups with a live file. Delta bytes per file group = total_delete_bytes / this."""
-COMMITS_KEPT, STATES_CARRIED = Kept(), Carried()
+COMMITS_KEPT, STATES_CARRIED = WeightedCache(), CarriedStates()
 """Of all tables of the process."""
 
 
 class HudiReader:
     """Reads one storage. Keeps the table that was read last and its state, because callers ask in commit order."""
 
-    def __init__(self, storage: Storage, kept: Kept = COMMITS_KEPT, carried: Carried = STATES_CARRIED) -> None:
+    def __init__(
+        self, storage: Storage, kept: WeightedCache = COMMITS_KEPT, carried: CarriedStates = STATES_CARRIED
+    ) -> None:
         self._storage, self._kept, self._carried = storage, kept, carried
         self._replay: Replay | None = None
         self._table: HudiTable | None = None
-        self._instants: dict[int, Instant] = {}
+        self._instants: dict[int, HudiInstant] = {}
 
     def metadata(self, location: str) -> TableMetadata:
         return table_metadata(self._load(location))

@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 from limnograph.adapters.hudi.commits import Commit, LeftLogs
 from limnograph.adapters.hudi.folder import data_files, looks_back, start_from_folder
-from limnograph.adapters.hudi.slices import Move, Slices
+from limnograph.adapters.hudi.slices import SliceDelta, Slices
 from limnograph.adapters.hudi.table import HudiTable
-from limnograph.adapters.hudi.timeline import Instant, Timeline
+from limnograph.adapters.hudi.timeline import HudiInstant, HudiTimeline
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.metadata import Snapshot
+from limnograph.domain.metadata.table import Snapshot
 from limnograph.ports.storage import Storage
 
 GROUPS_CARRIED = 300_000
 
 
-class Beginning(NamedTuple):
+class ReplayStart(NamedTuple):
     """Timeline and commits that a replay runs over: the archived ones too where they can be read."""
 
-    timeline: Timeline
+    timeline: HudiTimeline
     commits: dict[str, Commit]
     complete: bool
 
@@ -73,15 +73,15 @@ class Replay:
             self.table, self._beginning, self._rollbacks = table, beginning, rollbacks
         return same
 
-    def passed(self, instant: Instant) -> bool:
+    def passed(self, instant: HudiInstant) -> bool:
         """Whether the state already includes the instant."""
         done = self._beginning.timeline.snapshots[: self._next]
         return bool(done) and instant.order <= done[-1].order
 
-    def forward_to(self, snapshot: Snapshot) -> Move | None:
+    def forward_to(self, snapshot: Snapshot) -> SliceDelta | None:
         """Apply everything up to the snapshot. None: its own body is damaged, or it is not of this timeline."""
         wanted = str(snapshot.snapshot_id)
-        move: Move | None = None
+        move: SliceDelta | None = None
         snapshots = self._beginning.timeline.snapshots
         while self._next < len(snapshots):
             instant = snapshots[self._next]
@@ -91,7 +91,7 @@ class Replay:
                 return move
         return None
 
-    def _apply(self, instant: Instant) -> Move | None:
+    def _apply(self, instant: HudiInstant) -> SliceDelta | None:
         while self._applied < len(self._rollbacks) and self._rollbacks[self._applied][0] < instant.requested:
             for partition, name, size in self._rollbacks[self._applied][1]:
                 self.slices.leave_log(partition, name, size)
@@ -116,7 +116,7 @@ class Replay:
         start_from_folder(self.slices, timeline, commits, files, only_bases=copy_on_write)
 
 
-class Carried:
+class CarriedStates:
     """States of tables that were read before, so that a new commit costs its own body. At most `budget` file groups.
 
     A state goes on only where the timeline before it is what it was: rows never depend on it.
@@ -126,7 +126,7 @@ class Carried:
         self._budget = budget
         self._replays: OrderedDict[str, Replay] = OrderedDict()
 
-    def replay(self, table: HudiTable, storage: Storage, small_below: int | None, instant: Instant) -> Replay:
+    def replay(self, table: HudiTable, storage: Storage, small_below: int | None, instant: HudiInstant) -> Replay:
         """A state from before the instant. Raises SourceError."""
         found = self._replays.pop(table.root, None)
         if found is not None and (found.passed(instant) or not found.goes_on_with(table, small_below)):
@@ -142,21 +142,21 @@ def _left_logs(table: HudiTable) -> list[tuple[str, LeftLogs]]:
     return [(instant, logs) for instant, logs in sorted(table.rollbacks.items()) if logs]
 
 
-def _key(instant: Instant) -> tuple[str, str | None, str]:
+def _key(instant: HudiInstant) -> tuple[str, str | None, str]:
     """An instant is the same in the archive and in the active timeline."""
     return instant.requested, instant.completed, instant.action
 
 
-def _beginning(table: HudiTable) -> Beginning:
+def _beginning(table: HudiTable) -> ReplayStart:
     """The archive in front of the active timeline, if both together reach back to the first commit."""
     if table.archive is None or not table.archive.commits:
         # An archive may hold nothing but cleans and rollbacks yet.
         readable = table.archive is None or table.archive.readable
-        return Beginning(table.timeline, table.commits, readable and not looks_back(table.timeline, table.commits))
+        return ReplayStart(table.timeline, table.commits, readable and not looks_back(table.timeline, table.commits))
     active = {instant.requested for instant in table.timeline.snapshots}
     older = [(i, c) for i, c in table.archive.commits if i.requested not in active]
     timeline = table.timeline._replace(
         snapshots=tuple(sorted((*(i for i, _ in older), *table.timeline.snapshots), key=lambda i: i.order))
     )
     commits = {i.requested: c for i, c in older} | table.commits
-    return Beginning(timeline, commits, table.archive.readable and not looks_back(timeline, commits))
+    return ReplayStart(timeline, commits, table.archive.readable and not looks_back(timeline, commits))

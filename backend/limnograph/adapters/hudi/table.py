@@ -6,9 +6,9 @@ import msgspec
 
 from limnograph.adapters.hudi.archive import Archive, read_archive
 from limnograph.adapters.hudi.commits import MAX_COMMIT_BYTES, Commit, LeftLogs, parse_commit, parse_rollback
-from limnograph.adapters.hudi.kept import Kept
-from limnograph.adapters.hudi.locate import Layout, layout_of, read_properties, read_timeline, table_root
-from limnograph.adapters.hudi.timeline import Instant, Timeline, parse_instant
+from limnograph.adapters.hudi.kept import WeightedCache
+from limnograph.adapters.hudi.locate import HudiLayout, layout_of, read_properties, read_timeline, table_root
+from limnograph.adapters.hudi.timeline import HudiInstant, HudiTimeline, parse_instant
 from limnograph.domain.errors import MetadataError
 from limnograph.ports.storage import Storage
 
@@ -27,8 +27,8 @@ class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
     pointer: str
     properties: dict[str, str]
     size_bytes: int
-    layout: Layout
-    timeline: Timeline
+    layout: HudiLayout
+    timeline: HudiTimeline
     commits: dict[str, Commit]
     damaged: dict[str, tuple[str, str]]
     rollbacks: dict[str, LeftLogs]
@@ -40,7 +40,7 @@ class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
         return self.layout.layout == 1
 
 
-def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
+def load_table(pointer: str, storage: Storage, kept: WeightedCache) -> HudiTable:
     """The table at a pointer: what completed later is left out. Raises MetadataError, SourceError."""
     table = _look(pointer, storage, kept)
     # An archiver or a rollback may take an instant away between its listing and its reading: look again, once.
@@ -49,7 +49,7 @@ def load_table(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     )
 
 
-def _look(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
+def _look(pointer: str, storage: Storage, kept: WeightedCache) -> HudiTable:
     root = table_root(pointer)
     properties, size = read_properties(root, storage)
     layout = layout_of(root, properties, storage)
@@ -85,7 +85,7 @@ def _look(pointer: str, storage: Storage, kept: Kept) -> HudiTable:
     )
 
 
-def _commit(instant: Instant, timeline: Timeline, storage: Storage, kept: Kept) -> Commit:
+def _commit(instant: HudiInstant, timeline: HudiTimeline, storage: Storage, kept: WeightedCache) -> Commit:
     location = f"{timeline.folder}/{instant.name}"
 
     def make() -> Commit:
@@ -94,7 +94,7 @@ def _commit(instant: Instant, timeline: Timeline, storage: Storage, kept: Kept) 
     return kept.get((location, instant.size), make, lambda commit: commit.weight)
 
 
-def _rollbacks(timeline: Timeline, storage: Storage, kept: Kept) -> dict[str, LeftLogs]:
+def _rollbacks(timeline: HudiTimeline, storage: Storage, kept: WeightedCache) -> dict[str, LeftLogs]:
     """Only in layout 1: later versions delete the log files of what they roll back. A damaged one tells nothing."""
     found: dict[str, LeftLogs] = {}
     for instant in timeline.others if timeline.layout == 1 else ():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 
-class File(NamedTuple):
+class HudiFile(NamedTuple):
     """A base or log file. `order`: instant of a base file; of a log, what decides which file slice it belongs to.
 
     Bytes and rows are None where neither a write stat nor a listing tells them.
@@ -31,7 +31,7 @@ class Tally(msgspec.Struct):
     uncounted: int = 0
     unsized_logs: int = 0
 
-    def base(self, file: File, sign: int, small_below: int | None) -> None:
+    def base(self, file: HudiFile, sign: int, small_below: int | None) -> None:
         """Add (`sign` 1) or take away (-1) a base file."""
         self.files += sign
         if file.size is None:
@@ -44,7 +44,7 @@ class Tally(msgspec.Struct):
         else:
             self.records += sign * file.records
 
-    def log(self, file: File, sign: int) -> None:
+    def log(self, file: HudiFile, sign: int) -> None:
         """Add or take away a log file."""
         self.logs += sign
         if file.size is None:

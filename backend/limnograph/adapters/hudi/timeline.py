@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from limnograph.ports.storage import Listed
+from limnograph.ports.storage import ListedFile
 
 SNAPSHOT_ACTIONS = ("commit", "deltacommit", "replacecommit")
 """Actions that change the table's content when completed; compaction, log compaction and clustering end as these."""
@@ -23,7 +23,7 @@ _COMPLETED = {1: rf"{_INSTANT}\.{_ACTION}", 2: rf"{_INSTANT}_(?P<completed>\d{{1
 _PENDING = re.compile(rf"{_INSTANT}(?:\.{_ACTION})?\.(?:requested|inflight)", re.ASCII)
 
 
-class Instant(NamedTuple):
+class HudiInstant(NamedTuple):
     """One completed instant. Times as the table wrote them; `completed` only in layout 2. `size` bytes."""
 
     requested: str
@@ -43,18 +43,18 @@ class Instant(NamedTuple):
         return instant_ms(self.completed or self.requested)
 
 
-class Timeline(NamedTuple):
+class HudiTimeline(NamedTuple):
     """`snapshots` and `others` (clean, rollback, savepoint, …) are completed, in order. `pending`: instants of writes
     that never completed, or have not yet. `folder`: location of the files.
     """
 
     layout: int
     folder: str
-    snapshots: tuple[Instant, ...]
-    others: tuple[Instant, ...]
+    snapshots: tuple[HudiInstant, ...]
+    others: tuple[HudiInstant, ...]
     pending: frozenset[str]
 
-    def until(self, newest: Instant | None) -> Timeline:
+    def until(self, newest: HudiInstant | None) -> HudiTimeline:
         """What had completed when `newest` was the newest."""
         if newest is None:
             return self
@@ -64,7 +64,7 @@ class Timeline(NamedTuple):
         )
 
     @property
-    def newest(self) -> Instant | None:
+    def newest(self) -> HudiInstant | None:
         """The newest completed instant of any action."""
         return max((*self.snapshots[-1:], *self.others[-1:]), key=lambda instant: instant.order, default=None)
 
@@ -77,10 +77,10 @@ class Timeline(NamedTuple):
         return min((i.requested for i in self.snapshots), default="")
 
 
-def parse_timeline(files: Iterable[Listed], layout: int, folder: str) -> Timeline:
+def parse_timeline(files: Iterable[ListedFile], layout: int, folder: str) -> HudiTimeline:
     """Timeline of the names in its folder; every other name is no instant."""
-    done: dict[str, Instant] = {}
-    others: list[Instant] = []
+    done: dict[str, HudiInstant] = {}
+    others: list[HudiInstant] = []
     open_writes: set[str] = set()
     for file in files:
         instant = parse_instant(file.name, layout, file.size)
@@ -91,7 +91,7 @@ def parse_timeline(files: Iterable[Listed], layout: int, folder: str) -> Timelin
             others.append(instant)
         elif (match := _PENDING.fullmatch(file.name)) and (match["action"] or "commit") in WRITE_ACTIONS:
             open_writes.add(match["requested"])
-    return Timeline(
+    return HudiTimeline(
         layout=layout,
         folder=folder,
         snapshots=tuple(sorted(done.values(), key=lambda instant: instant.order)),
@@ -100,12 +100,12 @@ def parse_timeline(files: Iterable[Listed], layout: int, folder: str) -> Timelin
     )
 
 
-def parse_instant(name: str, layout: int, size: int = 0) -> Instant | None:
+def parse_instant(name: str, layout: int, size: int = 0) -> HudiInstant | None:
     """A completed instant by the name of its file; None for anything else."""
     match = re.fullmatch(_COMPLETED[layout], name, re.ASCII)
     if match is None or match["action"] in {"requested", "inflight"}:
         return None
-    return Instant(match["requested"], match["completed"] if layout == 2 else None, match["action"], name, size)
+    return HudiInstant(match["requested"], match["completed"] if layout == 2 else None, match["action"], name, size)
 
 
 def instant_ms(instant: str) -> int | None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from limnograph.adapters.iceberg.cache import ManifestCache, sealed_rows
-from limnograph.adapters.iceberg.fetching import Work
 from limnograph.adapters.iceberg.reader import IcebergReader, keeps_files
-from limnograph.adapters.iceberg.shape import overlap_field
-from limnograph.adapters.iceberg.table_sums import Line, lines_of
+from limnograph.adapters.iceberg.sums.cache import ManifestCache, sealed_rows
+from limnograph.adapters.iceberg.sums.fetching import Work
+from limnograph.adapters.iceberg.sums.shape import overlap_field
+from limnograph.adapters.iceberg.sums.table_sums import Line, lines_of
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import CacheRow, ManifestFile, ManifestWork
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.metadata.manifests import CacheRow, ManifestFile, ManifestWork
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
 

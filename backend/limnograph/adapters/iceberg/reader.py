@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from limnograph.adapters.iceberg.agreement import compared
-from limnograph.adapters.iceberg.cache import ManifestCache, TableCache
-from limnograph.adapters.iceberg.content import SnapshotSums
-from limnograph.adapters.iceberg.fetching import MAX_AVRO_BYTES, Fetching, code_of, detail_of
-from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
-from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
-from limnograph.adapters.iceberg.metadata import MAX_METADATA_BYTES, parse_metadata
-from limnograph.adapters.iceberg.shape import MAX_FILES, LiveFiles, file_shape, nulls_place, overlap_field
-from limnograph.adapters.iceberg.table_sums import Line, lines_of
+from limnograph.adapters.iceberg.manifests.lists import parse_manifest_list
+from limnograph.adapters.iceberg.metadata.metadata import MAX_METADATA_BYTES, parse_metadata
+from limnograph.adapters.iceberg.sums.agreement import compared
+from limnograph.adapters.iceberg.sums.cache import ManifestCache, TableCache
+from limnograph.adapters.iceberg.sums.content import SnapshotSums
+from limnograph.adapters.iceberg.sums.fetching import MAX_AVRO_BYTES, ManifestFetcher, code_of, detail_of
+from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDeletes
+from limnograph.adapters.iceberg.sums.shape import MAX_FILES, LiveFiles, file_shape, nulls_place, overlap_field
+from limnograph.adapters.iceberg.sums.table_sums import Line, lines_of
 from limnograph.analysis.shape import wrote_much
-from limnograph.domain.content import Reading, Shape, Want
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.metadata.content import Reading, Shape, Want
+from limnograph.domain.metadata.manifests import ManifestFile
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 
 TOO_LARGE = "shape_too_large"
@@ -32,7 +32,7 @@ class IcebergReader:
 
     def __init__(self, storage: Storage, cache: ManifestCache | None = None, most: int = 0) -> None:
         self._storage, self._cache = storage, cache or ManifestCache()
-        self._fetching = Fetching(storage, most)
+        self._fetching = ManifestFetcher(storage, most)
 
     def metadata(self, location: str) -> TableMetadata:
         return parse_metadata(self._storage.read(location, MAX_METADATA_BYTES), location)

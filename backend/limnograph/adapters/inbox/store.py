@@ -13,9 +13,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from limnograph.adapters import private_files
 from limnograph.adapters.inbox.schema import ITEMS, prepare
 from limnograph.domain.errors import SettingsError, SourceUnavailable
-from limnograph.ports.inbox import Backlog, InboxItem
+from limnograph.ports.inbox import PASS_MARK, Backlog, InboxItem
 
 _INSERT: dict[str, Callable[[sa.Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 _T = TypeVar("_T")
@@ -77,7 +78,9 @@ class SqlInbox:
             self._write("mark", lambda c: c.execute(ITEMS.update().where(mine).values(committed_at=at), rows))
 
     def purge(self, before: int) -> int:
-        return self._write("purge", lambda c: c.execute(ITEMS.delete().where(ITEMS.c.committed_at < before)).rowcount)
+        newest = sa.select(sa.func.max(ITEMS.c.accepted_at)).where(ITEMS.c.kind == PASS_MARK).scalar_subquery()
+        old = sa.and_(ITEMS.c.committed_at < before, sa.or_(ITEMS.c.kind != PASS_MARK, ITEMS.c.accepted_at < newest))
+        return self._write("purge", lambda c: c.execute(ITEMS.delete().where(old)).rowcount)
 
     def newest(self, kind: str) -> int | None:
         query = sa.select(sa.func.max(ITEMS.c.accepted_at)).where(ITEMS.c.kind == kind)
@@ -110,8 +113,8 @@ class SqlInbox:
         try:
             with self._preparing:
                 if not self._ready:
-                    if self._folder is not None:
-                        self._folder.mkdir(parents=True, exist_ok=True)
+                    if self._file is not None:
+                        private_files.make_database(self._file)
                     prepare(self._engine)
                     self._ready = True
             return call()

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from limnograph.ports.inbox import Backlog, InboxItem
+from limnograph.ports.inbox import PASS_MARK, Backlog, InboxItem
 
 
 class MemoryInbox:
-    """Keyed by `(kind, key)`; `failure` is raised by every call."""
+    """Keyed by `(kind, key)`; `failure` is raised by every call. Thread-safe: guarded by `_lock`."""
 
     def __init__(self) -> None:
         self._items: dict[tuple[str, str], InboxItem] = {}
@@ -49,8 +49,11 @@ class MemoryInbox:
 
     def purge(self, before: int) -> int:
         self._check()
+        newest = self.newest(PASS_MARK)
         with self._lock:
-            old = [key for key, i in self._items.items() if i.committed_at is not None and i.committed_at < before]
+            committed = [(key, i) for key, i in self._items.items() if i.committed_at is not None]
+            stays = {key for key, i in committed if i.kind == PASS_MARK and i.accepted_at == newest}
+            old = [key for key, i in committed if (i.committed_at or 0) < before and key not in stays]
             for key in old:
                 del self._items[key]
         return len(old)

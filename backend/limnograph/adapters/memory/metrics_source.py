@@ -8,11 +8,13 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from limnograph.domain.errors import SourceError
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 
 
 class MemoryMetrics:
-    """`answers`: query text -> series. A text that is not known has no series. `failure` is raised instead."""
+    """`answers`: query text -> series. A text that is not known has no series. `failure` is raised instead. Used on the
+    event loop only.
+    """
 
     def __init__(self, name: str, answers: dict[str, list[Series]], max_series: int = 1_000) -> None:
         self.name = name

@@ -8,13 +8,15 @@ import msgspec
 import polars as pl
 
 from limnograph.adapters.embedded import frames
-from limnograph.domain.events import RunFact
-from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.facts.events import RunFact
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 
 class MemoryEngine:
-    """Facts as given, plus those appended later; each append is a new head. `failure` makes every read raise it."""
+    """Facts as given, plus those appended later; each append is a new head. `failure` makes every read raise it.
+    Thread-safe for one writer: what is appended replaces whole lists.
+    """
 
     name = "memory"
 

@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from limnograph.domain.errors import SourceRejected, SourceTimeout, SourceUnavailable
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 
 MAX_BYTES = 32 * 1024 * 1024
 IN_THREAD_BYTES = 512 * 1024
@@ -44,7 +44,9 @@ _decoder = msgspec.json.Decoder(_Answer)
 
 
 class PrometheusClient:
-    """`timeout_seconds` bounds the whole answer; more than `max_series` series are cut and marked."""
+    """`timeout_seconds` bounds the whole answer; more than `max_series` series are cut and marked. Used on the event
+    loop only.
+    """
 
     def __init__(
         self,

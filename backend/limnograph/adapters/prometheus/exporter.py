@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 from limnograph import __version__
 from limnograph.domain.errors import EnvironmentFault
-from limnograph.domain.pipeline_metrics import Metric
+from limnograph.domain.metrics.pipeline import Metric
 
 _Family = CounterMetricFamily | GaugeMetricFamily | InfoMetricFamily
 

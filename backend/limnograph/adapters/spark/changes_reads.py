@@ -19,7 +19,7 @@ from pyiceberg.manifest import ManifestContent
 from pyiceberg.table import FileScanTask, Table
 from pyiceberg.table.snapshots import Operation, Snapshot
 
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.ports.meta_store import NAME_COLUMNS, NAME_KINDS, STATE_COLUMNS
 
 _X: Any = expressions  # its constructors are typed for bound terms; ours are names

@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from limnograph.adapters import private_files
+
 _NAMED = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-\d+")
 _COUNT = itertools.count(1)
 
@@ -23,14 +25,14 @@ def fresh_checkpoint(folder: Path, say: Callable[[str], None]) -> Path:
     written (read-only, full) it lies among the machine's temporary files. Raises OSError when that is full too.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(folder)
         for entry in folder.iterdir():
             if not _in_use(entry.name):
                 _remove(entry)
         made = folder / f"{socket.gethostname()}-{os.getpid()}-{next(_COUNT)}"
         _remove(made)
-        made.mkdir()
-        (made / ".writable").write_bytes(b"1")
+        private_files.make_folder(made)
+        private_files.write(made / ".writable", b"1")
     except OSError as error:
         made = Path(tempfile.mkdtemp(prefix="limnograph-checkpoint-"))
         say(f"{folder} cannot be written ({error.strerror}); the stream's checkpoint, which decides nothing, is {made}")

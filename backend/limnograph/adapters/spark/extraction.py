@@ -12,16 +12,16 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from limnograph.adapters.iceberg.schema import arrow_schema
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.meta.schema import arrow_schema
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.spark.manifests import MOST_MANIFESTS, SharedTables
 from limnograph.adapters.spark.source import MISSED, NAME, PLACE, LimnographSource
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
-from limnograph.domain.facts import SNAPSHOTS
-from limnograph.domain.manifests import MANY_MANIFESTS
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.manifests import MANY_MANIFESTS
 from limnograph.domain.secrecy import clean
-from limnograph.ports.extraction import Extracted
+from limnograph.ports.extraction import ExtractedRows
 
 _log = logging.getLogger("limnograph.extraction")
 TASKS_PER_CORE = 2
@@ -35,12 +35,12 @@ class SparkExtraction:
     """
 
     def __init__(
-        self, session: SparkSession, access: Callable[[], Access], most_manifests: int = MOST_MANIFESTS
+        self, session: SparkSession, access: Callable[[], StorageAccess], most_manifests: int = MOST_MANIFESTS
     ) -> None:
         self._session, self._access, self._most = session, access, most_manifests
         session.dataSource.register(LimnographSource)
 
-    def run(self, due: Sequence[DueTable]) -> Extracted:
+    def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         tasks = self._session.sparkContext.defaultParallelism * TASKS_PER_CORE
         access = self._access()
         # Without a cache nothing that others read would be kept for the table's own reader.
@@ -52,7 +52,7 @@ class SparkExtraction:
         except (Py4JError, PySparkException) as error:
             raise SourceUnavailable("spark", _first_line(error)) from error
 
-    def _with_shared(self, shared: SharedTables, due: Sequence[DueTable], found: Extracted) -> Extracted:
+    def _with_shared(self, shared: SharedTables, due: Sequence[DueTable], found: ExtractedRows) -> ExtractedRows:
         """Tables that were too large for one reader, by the work of many."""
         rows, missed = [found.rows], dict(found.missed)
         for place in [place for place, reason in missed.items() if reason == MANY_MANIFESTS]:
@@ -64,18 +64,18 @@ class SparkExtraction:
             except Exception as error:  # noqa: BLE001 - one table's surprise must not end the pass of all
                 _log.exception("%s could not be extracted", due[place].name)
                 missed[place] = clean(f"unexpected {type(error).__name__}: {_first_line(error)}")
-        return Extracted(pa.concat_tables(rows), missed, found.unreached)
+        return ExtractedRows(pa.concat_tables(rows), missed, found.unreached)
 
     def _frame(self, options: Mapping[str, str]) -> DataFrame:
         return self._session.read.format(NAME).options(**options).load()
 
 
-def extracted(found: pa.Table) -> Extracted:
+def extracted(found: pa.Table) -> ExtractedRows:
     """What the tasks brought, told apart."""
     wanting = pc.is_valid(found.column(PLACE))
     told = found.filter(wanting)
     reasons = dict(zip(told.column(PLACE).to_pylist(), told.column(MISSED).to_pylist(), strict=True))
-    return Extracted(
+    return ExtractedRows(
         found.filter(pc.invert(wanting)).drop_columns([PLACE, MISSED]).cast(arrow_schema(SNAPSHOTS)),
         {place: reason for place, reason in reasons.items() if reason},
         frozenset(place for place, reason in reasons.items() if not reason),

@@ -16,13 +16,13 @@ from pyiceberg.catalog import Catalog
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from limnograph.adapters.iceberg.schema import arrow_schema
-from limnograph.adapters.iceberg.upkeep_reads import UpkeepReads
+from limnograph.adapters.meta.housekeeping_reads import UpkeepReads
+from limnograph.adapters.meta.schema import arrow_schema
 from limnograph.adapters.spark import procedures
 from limnograph.adapters.spark.failures import first_line, guarded
 from limnograph.domain.errors import Conflict, SourceUnavailable
-from limnograph.domain.facts import SNAPSHOTS, MetaTable
-from limnograph.ports.meta_upkeep import Part, Position, Standing, Where
+from limnograph.domain.facts.meta_tables import SNAPSHOTS, MetaTable
+from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 
 _T = TypeVar("_T")
 _LOST = ("ValidationException", "CommitFailedException", "Cannot commit", "CommitStateUnknown")
@@ -52,7 +52,7 @@ class SparkUpkeep:
         self._reads = UpkeepReads(open_catalog, namespace)
         self._namespace = namespace
 
-    def standing(self, table: MetaTable) -> Standing:
+    def standing(self, table: MetaTable) -> MetaTableState:
         return guarded(lambda: self._reads.standing(table))
 
     def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
@@ -88,7 +88,7 @@ class SparkUpkeep:
 
         self._commit(table, commit)
 
-    def compact(self, table: MetaTable, part: Part, *, whole: bool) -> None:
+    def compact(self, table: MetaTable, part: PartitionFiles, *, whole: bool) -> None:
         self._run(table, procedures.compact(self._names, table, part, whole=whole))
 
     def rewrite_manifests(self, table: MetaTable) -> None:
@@ -105,8 +105,8 @@ class SparkUpkeep:
         return self._run(table, procedures.orphans(self._names, table, older_than, remove=remove))
 
     @property
-    def _names(self) -> procedures.Names:
-        return procedures.Names(self._reads.catalog.name, self._namespace)
+    def _names(self) -> procedures.SparkNames:
+        return procedures.SparkNames(self._reads.catalog.name, self._namespace)
 
     def _run(self, table: MetaTable, statement: str, session: SparkSession | None = None) -> int:
         """Rows that the statement answers."""

@@ -63,7 +63,7 @@ def _version(home: str) -> int | None:
     except OSError:
         try:
             text = subprocess.run(
-                [str(java), "-version"], capture_output=True, text=True, check=False, timeout=20
+                [str(java), "-version"], capture_output=True, text=True, check=False, timeout=300
             ).stderr
         except (OSError, subprocess.TimeoutExpired):
             return None

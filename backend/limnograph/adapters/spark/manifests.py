@@ -15,15 +15,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from limnograph.adapters.iceberg.cache_file import learn
-from limnograph.adapters.iceberg.schema import arrow_table
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.iceberg.sums.cache_file import learn
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.domain import secrecy
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.facts import SNAPSHOTS
-from limnograph.domain.manifests import CacheRow, ManifestWork, grouped
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.manifests import CacheRow, ManifestWork, grouped
 
 _log = logging.getLogger("limnograph.manifests")
 MOST_MANIFESTS = 512
@@ -33,9 +33,9 @@ GROUPS_A_JOB = 64
 CACHE_ROWS = pa.schema([("kind", pa.string()), ("key", pa.binary()), ("value", pa.binary())])
 
 
-def access_of_worker(told: str) -> Access:
+def access_of_worker(told: str) -> StorageAccess:
     """Access in a worker's process, whose logs do not show its secrets from then on."""
-    access = msgspec.json.decode(told, type=Access)
+    access = msgspec.json.decode(told, type=StorageAccess)
     for properties in (*access.catalogs.values(), *access.stores.values()):
         secrecy.keep(secrecy.secrets_of(properties))
     return access
@@ -80,7 +80,7 @@ class ManifestsReader(DataSourceReader):
 class SharedTables:
     """Rows of tables that have many new manifests. `frame` makes a data frame of the DataSource with some options."""
 
-    def __init__(self, access: Access, frame: Callable[[Mapping[str, str]], DataFrame]) -> None:
+    def __init__(self, access: StorageAccess, frame: Callable[[Mapping[str, str]], DataFrame]) -> None:
         self._access, self._frame = access, frame
         self._tables = SandboxTables(msgspec.structs.replace(access, most_manifests=0))
 

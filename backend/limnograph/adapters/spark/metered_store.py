@@ -10,9 +10,9 @@ from pyiceberg.catalog import Catalog
 from pyspark.sql import SparkSession
 
 from limnograph.adapters.spark.store import SparkMetaStore
-from limnograph.domain import pipeline_metrics as metrics
 from limnograph.domain.errors import Conflict, LimnographError
-from limnograph.domain.facts import SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import SNAPSHOTS, MetaTable
+from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.meter import Meter

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from limnograph.domain.facts import MetaTable
-from limnograph.ports.meta_upkeep import Part
+from limnograph.domain.facts.meta_tables import MetaTable
+from limnograph.ports.meta_upkeep import PartitionFiles
 
 
-class Names:
+class SparkNames:
     """How the tables of a namespace are spelled in SQL."""
 
     def __init__(self, catalog: str, namespace: str) -> None:
@@ -32,7 +32,7 @@ def instant(micros: int) -> str:
     return f"timestamp_micros({micros}L)"
 
 
-def compact(names: Names, table: MetaTable, part: Part, *, whole: bool) -> str:
+def compact(names: SparkNames, table: MetaTable, part: PartitionFiles, *, whole: bool) -> str:
     """Files of partitions, sorted by the table's order; one group at a time keeps the driver small."""
     arguments = ["strategy => 'sort'", f"sort_order => '{', '.join(table.sort)}'"]
     if table.partition is not None and part.start is not None and part.end is not None:
@@ -45,13 +45,13 @@ def compact(names: Names, table: MetaTable, part: Part, *, whole: bool) -> str:
     return names.call("rewrite_data_files", table, *arguments, f"options => map({told})")
 
 
-def orphans(names: Names, table: MetaTable, older_than: int, *, remove: bool) -> str:
+def orphans(names: SparkNames, table: MetaTable, older_than: int, *, remove: bool) -> str:
     """Files that no snapshot has, listed by the catalog's own client: Hadoop's file systems may not know the store."""
     told = (f"older_than => {instant(older_than)}", f"dry_run => {'false' if remove else 'true'}")
     return names.call("remove_orphan_files", table, *told, "prefix_listing => true")
 
 
-def merge_rollups(names: Names, table: MetaTable, view: str, columns: Sequence[str], span: tuple[int, int]) -> str:
+def merge_rollups(names: SparkNames, table: MetaTable, view: str, columns: Sequence[str], span: tuple[int, int]) -> str:
     """Both branches: Iceberg checks at serializable isolation that nobody put a row of these spans in meanwhile."""
     unit = table.key[1]
     newer = " or ".join(f"s.{name} > t.{name}" for name in ("source_sequence", "changes_sequence"))
@@ -69,12 +69,12 @@ def merge_rollups(names: Names, table: MetaTable, view: str, columns: Sequence[s
     return " ".join(parts)
 
 
-def delete_before(names: Names, table: MetaTable, column: str, before: int) -> str:
+def delete_before(names: SparkNames, table: MetaTable, column: str, before: int) -> str:
     """Rows before an instant; where it begins a partition, only metadata is written."""
     return " ".join(("delete from", names.table(table), f"where {column} < {instant(before)}"))
 
 
-def delete_keys(names: Names, table: MetaTable, view: str, span: tuple[int, int] | None) -> str:
+def delete_keys(names: SparkNames, table: MetaTable, view: str, span: tuple[int, int] | None) -> str:
     """Rows by key; the span lets Iceberg leave files of other days alone."""
     bounds = f" and t.committed_at between {instant(span[0])} and {instant(span[1])}" if span else ""
     return (
@@ -83,7 +83,7 @@ def delete_keys(names: Names, table: MetaTable, view: str, span: tuple[int, int]
     )
 
 
-def reopen(names: Names, table: MetaTable, since: int) -> str:
+def reopen(names: SparkNames, table: MetaTable, since: int) -> str:
     """Roll-ups from an instant on, as if made from heads older than any."""
     zero = "source_sequence = 0, changes_sequence = 0"
     return " ".join(("update", names.table(table), f"set {zero} where {table.key[1]} >= {instant(since)}"))

@@ -12,12 +12,12 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from limnograph.adapters.iceberg.meta_loss import CREATED_IN_ORDER, REBUILDING, lost_now
-from limnograph.adapters.iceberg.meta_tables import create_meta_table
+from limnograph.adapters.meta.loss import CREATED_IN_ORDER, REBUILDING, lost_now
+from limnograph.adapters.meta.tables import create_meta_table
 from limnograph.adapters.spark.failures import first_line, guarded
-from limnograph.adapters.spark.procedures import Names, reopen
+from limnograph.adapters.spark.procedures import SparkNames, reopen
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import MetaTable
+from limnograph.domain.facts.meta_tables import MetaTable
 
 
 class SparkMetaTables:
@@ -50,8 +50,8 @@ class SparkMetaTables:
         return self._opened
 
     @property
-    def _names(self) -> Names:
-        return Names(self._catalog.name, self._namespace)
+    def _names(self) -> SparkNames:
+        return SparkNames(self._catalog.name, self._namespace)
 
     def _recreate(self, table: MetaTable, properties: Mapping[str, str]) -> None:
         with suppress(NoSuchTableError):

@@ -17,14 +17,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
+from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.spark.manifests import CACHE_ROWS, ManifestsReader, access_of_worker
 from limnograph.adapters.spark.ticks import TicksReader
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
-from limnograph.domain.manifests import MANY_MANIFESTS
+from limnograph.domain.facts.meta_tables import SNAPSHOTS, SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.manifests import MANY_MANIFESTS
 from limnograph.domain.secrecy import clean
 from limnograph.ports.tables import Tables
 
@@ -41,7 +41,7 @@ TASK_BYTES = 16 * 2**20
 SCHEMA = pa.schema([*arrow_schema(SNAPSHOTS), pa.field(PLACE, pa.int64()), pa.field(MISSED, pa.string())])
 
 
-class Placed(msgspec.Struct, frozen=True):
+class PlacedTable(msgspec.Struct, frozen=True):
     """A due table and its place among all that were asked for."""
 
     place: int
@@ -69,13 +69,13 @@ class SnapshotsReader(DataSourceReader):
         self._bytes = int(options.get("task_bytes", TASK_BYTES))
 
     def partitions(self) -> Sequence[DueShare]:
-        placed = [Placed(place, due) for place, due in enumerate(self._due)]
+        placed = [PlacedTable(place, due) for place, due in enumerate(self._due)]
         return [DueShare(msgspec.json.encode(share).decode()) for share in shares(placed, self._tasks)]
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         tables = SandboxTables(access_of_worker(self._access))
         until, room = time.monotonic() + self._seconds, self._bytes
-        for number, placed in enumerate(msgspec.json.decode(partition.tables, type=list[Placed])):
+        for number, placed in enumerate(msgspec.json.decode(partition.tables, type=list[PlacedTable])):
             if number and (room <= 0 or time.monotonic() >= until):
                 yield _without_rows(placed, "")
                 continue
@@ -83,7 +83,7 @@ class SnapshotsReader(DataSourceReader):
                 room -= batch.nbytes
                 yield batch
 
-    def _rows(self, placed: Placed, tables: Tables) -> list[pa.RecordBatch]:
+    def _rows(self, placed: PlacedTable, tables: Tables) -> list[pa.RecordBatch]:
         """Rows of one table. None of them when it cannot be read now, for whatever reason: the driver misses them,
         the table stays due, and the others go on.
         """
@@ -100,9 +100,9 @@ class SnapshotsReader(DataSourceReader):
         return [_without_rows(placed, reason or "no reason given")]
 
 
-def shares(due: Sequence[Placed], tasks: int) -> list[list[Placed]]:
+def shares(due: Sequence[PlacedTable], tasks: int) -> list[list[PlacedTable]]:
     """Tables spread over at most `tasks` tasks by the number of their new snapshots, largest first."""
-    found: list[list[Placed]] = [[] for _ in range(max(1, min(tasks, len(due))))]
+    found: list[list[PlacedTable]] = [[] for _ in range(max(1, min(tasks, len(due))))]
     lightest = [(0, place) for place in range(len(found))]
     for placed in sorted(due, key=lambda p: -len(p.due.snapshot_ids)):
         weight, place = heapq.heappop(lightest)
@@ -118,7 +118,7 @@ def _batches(facts: list[SnapshotFact]) -> Iterator[pa.RecordBatch]:
             yield pa.RecordBatch.from_arrays([*batch.columns, *nothing], schema=SCHEMA)
 
 
-def _without_rows(placed: Placed, reason: str) -> pa.RecordBatch:
+def _without_rows(placed: PlacedTable, reason: str) -> pa.RecordBatch:
     """Says that a table has none."""
     row = dict.fromkeys(SCHEMA.names) | {"table_uuid": placed.due.table_uuid, "snapshot_id": 0}
     return pa.RecordBatch.from_pylist([row | {PLACE: placed.place, MISSED: reason}], schema=SCHEMA)

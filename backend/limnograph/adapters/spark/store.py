@@ -20,12 +20,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrameWriterV2, SparkSession
 from pyspark.sql.functions import lit
 
-from limnograph.adapters.iceberg.meta_loss import load_meta_table
-from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
+from limnograph.adapters.meta.loss import load_meta_table
+from limnograph.adapters.meta.tables import ensure_meta_tables
 from limnograph.adapters.spark.changes_reads import ChangesReads, change_facts, only_added
 from limnograph.adapters.spark.failures import first_line, guarded, is_full, placed
 from limnograph.domain.errors import Conflict, LimnographError, SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.ports.meta_store import STATUS_RANK, TIER_RANK, Candidates, Key, Known, KnownRow, keys_of
 
 _X: Any = expressions  # its constructors are typed for bound terms; ours are names

@@ -14,7 +14,7 @@ import requests
 import trino
 from trino import exceptions
 
-from limnograph.adapters.trino.link import Link
+from limnograph.adapters.trino.link import TrinoLink
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.ports.stopping import STOP
@@ -44,22 +44,26 @@ class Coordinator(NamedTuple):
     max_bytes: int = MAX_BYTES
 
 
-class Answer(NamedTuple):
+class TrinoResult(NamedTuple):
     """Columns as Trino describes them, and rows as the protocol has them."""
 
     signatures: list[dict[str, Any]]
     rows: list[list[Any]]
 
 
-class Asking:
-    """Asks by the official client over links that can be cut; opens none before the first question. `now`: seconds."""
+class TrinoClient:
+    """Asks by the official client over links that can be cut; opens none before the first question. `now`: seconds.
+
+    Thread-safe: a link belongs to one question at a time; idle ones lie in `_links`, which is changed by single calls
+    of `append` and `pop`.
+    """
 
     def __init__(self, at: Coordinator, name: str, now: Callable[[], float]) -> None:
         self._at, self._name, self._now = at, name, now
         self._free = threading.BoundedSemaphore(at.concurrent)
-        self._links: list[Link] = []
+        self._links: list[TrinoLink] = []
 
-    def ask(self, question: Statement, deadline: float) -> Answer | None:
+    def ask(self, question: Statement, deadline: float) -> TrinoResult | None:
         """All rows; None when the table is not there. Raises SourceError."""
         if not self._free.acquire(timeout=max(0.0, deadline - self._now())):
             raise SourceTimeout(self._name, f"{self._at.concurrent} other queries took the whole deadline")
@@ -75,7 +79,7 @@ class Asking:
         finally:
             self._free.release()
 
-    def _unless_starting(self, question: Statement, deadline: float) -> Answer | None:
+    def _unless_starting(self, question: Statement, deadline: float) -> TrinoResult | None:
         """None while nothing works there yet, somebody waits and there is time to ask again."""
         try:
             return self._asked(question, deadline)
@@ -86,8 +90,8 @@ class Asking:
                 raise
             return None
 
-    def _asked(self, question: Statement, deadline: float) -> Answer:
-        link = self._links.pop() if self._links else self._new_link()
+    def _asked(self, question: Statement, deadline: float) -> TrinoResult:
+        link = self._idle_link()
         link.begin()
         cursor = self._cursor(link, deadline)
         stop, stopped, late = STOP.get(), threading.Event(), threading.Event()
@@ -119,10 +123,17 @@ class Asking:
             else:
                 self._links.append(link)
 
-    def _new_link(self) -> Link:
-        return Link(self._name, self._at.url, self._at.max_bytes, self._at.ca_file)
+    def _idle_link(self) -> TrinoLink:
+        # "Is there one, then take it" would be two steps, and another thread's question may come between them.
+        try:
+            return self._links.pop()
+        except IndexError:
+            return self._new_link()
 
-    def _cursor(self, link: Link, deadline: float) -> Any:
+    def _new_link(self) -> TrinoLink:
+        return TrinoLink(self._name, self._at.url, self._at.max_bytes, self._at.ca_file)
+
+    def _cursor(self, link: TrinoLink, deadline: float) -> Any:
         seconds = max(0.1, deadline - self._now())
         auth: Any = None
         if self._at.token:
@@ -194,10 +205,10 @@ class Asking:
         return SourceRejected(self._name, f"the answer is not Trino's ({type(error).__name__})")
 
 
-def _run(cursor: Any, question: Statement) -> Answer:
+def _run(cursor: Any, question: Statement) -> TrinoResult:
     cursor.execute(question.sql, question.parameters)
     rows = list(_rows(cursor))
-    return Answer(list(cursor._query.columns or ()), rows)  # noqa: SLF001  # `description` lacks nested types
+    return TrinoResult(list(cursor._query.columns or ()), rows)  # noqa: SLF001  # `description` lacks nested types
 
 
 def _rows(cursor: Any) -> Iterator[list[Any]]:

@@ -14,7 +14,7 @@ import polars as pl
 
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.trino import statement, values
-from limnograph.adapters.trino.asking import Asking, Coordinator
+from limnograph.adapters.trino.asking import Coordinator, TrinoClient
 from limnograph.adapters.trino.statement import Statement
 from limnograph.domain.errors import SourceRejected
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
@@ -39,13 +39,15 @@ class Pins(Protocol):
 
 
 class TrinoEngine:
-    """Reads the meta tables through one coordinator; opens no connection before the first question."""
+    """Reads the meta tables through one coordinator; opens no connection before the first question. Thread-safe: known
+    columns are replaced whole.
+    """
 
     name = "trino"
 
     def __init__(self, at: Coordinator, pins: Pins, now: Callable[[], float] = time.monotonic) -> None:
         self._at, self._pins, self._now = at, pins, now
-        self._coordinator = Asking(at, self.name, now)
+        self._coordinator = TrinoClient(at, self.name, now)
         self._columns: dict[Table, tuple[float, tuple[str, ...]]] = {}
 
     def head(self) -> MetaHead:

@@ -22,7 +22,7 @@ from limnograph.domain.errors import SourceError, SourceRejected
 _CHUNK = 65_536
 
 
-class Link(requests.Session):
+class TrinoLink(requests.Session):
     """A session of one query at a time. `max_bytes` bounds the decoded bytes of all its answers until `begin`."""
 
     def __init__(self, name: str, url: str, max_bytes: int, ca_file: str = "") -> None:
@@ -76,7 +76,7 @@ class Link(requests.Session):
 
 
 class _Adapter(HTTPAdapter):
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: TrinoLink) -> None:
         self._link = link
         super().__init__(pool_connections=1, pool_maxsize=2)
 
@@ -87,14 +87,14 @@ class _Adapter(HTTPAdapter):
     def send(self, request: requests.PreparedRequest, *args: Any, **given: Any) -> requests.Response:
         self._link.admit(request.url)
         response = super().send(request, *args, **given)
-        response.raw = _Counted(response.raw, self._link)
+        response.raw = _CountedBody(response.raw, self._link)
         return response
 
 
-class _Counted:
+class _CountedBody:
     """The body as `requests` reads it, counted after decompression."""
 
-    def __init__(self, raw: Any, link: Link) -> None:
+    def __init__(self, raw: Any, link: TrinoLink) -> None:
         self._raw, self._link = raw, link
 
     def stream(self, amount: int = _CHUNK, decode_content: bool | None = None) -> Iterator[bytes]:
@@ -106,7 +106,7 @@ class _Counted:
         return getattr(self._raw, name)
 
 
-def _pools(link: Link) -> dict[str, type]:
+def _pools(link: TrinoLink) -> dict[str, type]:
     class Plain(HTTPConnection):
         def connect(self) -> None:
             super().connect()

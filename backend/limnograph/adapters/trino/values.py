@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from limnograph.adapters.embedded import frames
-from limnograph.domain.columns import Column, ListOf, MapOf, Primitive, Type
+from limnograph.domain.facts.columns import Column, ListOf, MapOf, Primitive, Type
 
 _FORMAT = "%Y-%m-%d %H:%M:%S%.f UTC"
 _FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
+from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, Ints
 from limnograph.analysis.explain.lag import soon_ms
 from limnograph.analysis.explain.recurrence import LEAST_RATE, RECURRENT, most, multipliers
-from limnograph.analysis.explain.rivals import Shift
-from limnograph.analysis.explain.weights import Asked, Weights, weigh
+from limnograph.analysis.explain.rivals import RivalShift
+from limnograph.analysis.explain.weights import ChangeToExplain, Weights, weigh
 
 BY_NOBODY = 0.35
 """Changes of a case that nothing in it explains, before anything was seen (a release, a neighbour no control saw)."""
@@ -47,7 +47,9 @@ class Shares:
     evidence: float
 
 
-def attribute(job: Series, commits: Commits, asked: list[Asked], shifts: list[Shift]) -> list[Shares]:
+def attribute(
+    job: CaseSeries, commits: CaseCommits, asked: list[ChangeToExplain], shifts: list[RivalShift]
+) -> list[Shares]:
     """Posteriors of every change; kinds of commits learn from the other changes of the same direction."""
     weighed = [weigh(job, commits, each, shifts) for each in asked]
     kinds, size = int(commits.kind.max(initial=-1)) + 1, len(commits)
@@ -133,7 +135,7 @@ def _again(around: _Others, shares: list[Shares], share: float) -> tuple[Floats,
     return told, float(np.log(RECURRENT)) * float(kinds)
 
 
-def _foretold(asked: list[Asked]) -> Floats:
+def _foretold(asked: list[ChangeToExplain]) -> Floats:
     """How far another change (column), were it nobody's, lets one expect this (row).
 
     A job that wanders by 5 % does so again; that says little about a rise of 50 %. The end of a pulse is no change of

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from limnograph.domain.answers.explanations import Case, CaseCommit
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.explanations import Case, CaseCommit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ _ID, _TIME = attrgetter("id"), attrgetter("committed_at")
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class CaseSeries:
     """Positive values at rising instants (epoch milliseconds), as natural logarithms."""
 
     at: Floats
@@ -50,7 +50,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Commits:
+class CaseCommits:
     """Columns of the commits that have a time, in order of time. Codes count from 0; an unknown name has its own.
 
     `kind`: table, operation and writer together. `count`: how many commits a row stands for (`floods`).
@@ -73,7 +73,7 @@ class Commits:
         return self.at.size
 
 
-def series(times: Sequence[float | None], values: Sequence[float | None], field: str) -> Series:
+def series(times: Sequence[float | None], values: Sequence[float | None], field: str) -> CaseSeries:
     """Pairs in any order; those with an unknown, infinite or non-positive part are left out, equal times averaged.
 
     So are values that no measurement has (outside of LEAST to MOST).
@@ -88,7 +88,7 @@ def series(times: Sequence[float | None], values: Sequence[float | None], field:
     if at.size and not (np.diff(at) > 0).all():
         at, place, count = np.unique(at, return_inverse=True, return_counts=True)
         log = np.bincount(place, log) / count
-    return Series(at, log, median_gap(at))
+    return CaseSeries(at, log, median_gap(at))
 
 
 def median_gap(at: Floats) -> float:
@@ -101,7 +101,7 @@ def numbers(values: Sequence[float | None]) -> Floats:
     return np.array(values, np.float64) if len(values) else np.empty(0)
 
 
-def commits(case: Case) -> Commits:
+def commits(case: Case) -> CaseCommits:
     """The commits of a case. One without a time explains nothing and is left out; one of a table that comes again, too.
 
     Ids may be versions (Delta), which every table counts from 0: the same id in two tables is two commits.
@@ -125,7 +125,7 @@ def commits(case: Case) -> Commits:
     table, writer = _codes([each or "" for each in tables])[1], _codes(column("app_id"))[1]
     together = (table * (len(operations) + 1) + operation) * (int(writer.max(initial=0)) + 1) + writer
     features = np.column_stack([numbers(column(name)) for name in FEATURES])
-    return Commits(
+    return CaseCommits(
         ids=tuple(column("id")),
         tables=tuple(tables),
         at=numbers(column("committed_at")),

@@ -23,7 +23,7 @@ SUPPORTED = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class Background:
     """What a change has to stand out of: noise from run to run, and the series' own wandering."""
 
     noise: Noise
@@ -52,7 +52,7 @@ def find_levels(values: Floats, kept: float, among: Sequence[int] | None = None)
     proposed, own = _propose(values) if among is None else list(among), wander(values)
     for _ in range(2):
         around = noise(values - levels(values, proposed), len(proposed) + 1)
-        onsets = _prune(values, proposed, Around(around, own), kept)
+        onsets = _prune(values, proposed, Background(around, own), kept)
         proposed = [each.best for each in onsets]
     return Levels(onsets, around, levels(values, proposed))
 
@@ -83,7 +83,7 @@ def _propose(values: Floats) -> list[int]:
     return [int(edges[place]) for place in found]
 
 
-def _prune(values: Floats, proposed: list[int], around: Around, kept: float) -> list[Onset]:
+def _prune(values: Floats, proposed: list[int], around: Background, kept: float) -> list[Onset]:
     """Backward elimination: the weakest change leaves and its neighbours are judged again, until all are `kept`."""
     places = [place for place in proposed if EDGE <= place <= values.size - EDGE]
     onsets = [_step(values, stretch, around) for stretch in stretches(places, values.size)]
@@ -106,7 +106,7 @@ def _prune(values: Floats, proposed: list[int], around: Around, kept: float) -> 
     return judged
 
 
-def _judged(values: Floats, places: list[int], around: Around) -> list[Onset]:
+def _judged(values: Floats, places: list[int], around: Background) -> list[Onset]:
     """Each change at its best place, one after the other, so that none meets the one before it."""
     found: list[Onset] = []
     for k in range(len(places)):
@@ -121,12 +121,12 @@ def _between(judged: list[Onset], k: int, size: int) -> tuple[int, int]:
     return judged[k - 1].best if k else 0, judged[k + 1].best if k + 1 < len(judged) else size
 
 
-def _step(values: Floats, stretch: tuple[int, int], around: Around) -> Onset | None:
+def _step(values: Floats, stretch: tuple[int, int], around: Background) -> Onset | None:
     onset = step_onset(values, *stretch, around.noise)
     return sobered(onset, around.wander, *stretch) if onset else None
 
 
-def _judge(values: Floats, stretch: tuple[int, int], around: Around) -> Onset | None:
+def _judge(values: Floats, stretch: tuple[int, int], around: Background) -> Onset | None:
     onset = step_onset(values, *stretch, around.noise)
     if onset is None:
         return None

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from limnograph.analysis.explain.attribution import attribute
-from limnograph.analysis.explain.case import Commits, Floats, Series, commits, series
+from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, commits, series
 from limnograph.analysis.explain.epochs import with_recurring
 from limnograph.analysis.explain.floods import gathered
 from limnograph.analysis.explain.given import given_moves
-from limnograph.analysis.explain.normalise import Normalised, normalise
+from limnograph.analysis.explain.normalise import NormalisedSeries, normalise
 from limnograph.analysis.explain.onset import step_onset
-from limnograph.analysis.explain.ramp import Move, moves
+from limnograph.analysis.explain.ramp import FittedChange, moves
 from limnograph.analysis.explain.structure import structure
-from limnograph.analysis.explain.verdict import Told, tell, too_little
-from limnograph.analysis.explain.weights import Asked
-from limnograph.domain.explanations import Case, Explanation
+from limnograph.analysis.explain.verdict import CaseFindings, tell, too_little
+from limnograph.analysis.explain.weights import ChangeToExplain
+from limnograph.domain.answers.explanations import Case, Explanation
 
 LEAST_RUNS = 16
 """Eight on each side of a change."""
@@ -58,7 +58,7 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
     mending = _mending(known)
     ends_of = [_ends(job, found[k - 1], each) if k else False for k, each in enumerate(found)]
     asked = [
-        Asked(
+        ChangeToExplain(
             each.onset,
             unusual.ratio if each.onset.rises else unusual.ratio * mending,
             ends_of[k],
@@ -67,21 +67,21 @@ def explain(case: Case, onsets: Sequence[float] | None = None) -> Explanation:
         for k, each in enumerate(found)
     ]
     shares = attribute(job, known, asked, normal.shifts)
-    return tell(case.id, Told(job, known, normal, unusual, found, ends_of, shares), case.selection)
+    return tell(case.id, CaseFindings(job, known, normal, unusual, found, ends_of, shares), case.selection)
 
 
-def _moves(job: Series, normal: Normalised) -> list[Move]:
+def _moves(job: CaseSeries, normal: NormalisedSeries) -> list[FittedChange]:
     return moves(job, normal.values, normal.levels) or _faintest(normal)
 
 
-def _faintest(normal: Normalised) -> list[Move]:
+def _faintest(normal: NormalisedSeries) -> list[FittedChange]:
     """With no change that stands: the likeliest one, so that it can be said how unlikely it is."""
     size = normal.values.size
     onset = step_onset(normal.values, 0, size, normal.levels.noise)
-    return [Move(onset, 0, size)] if onset else []
+    return [FittedChange(onset, 0, size)] if onset else []
 
 
-def _ends(job: Series, rise: Move, fall: Move) -> bool:
+def _ends(job: CaseSeries, rise: FittedChange, fall: FittedChange) -> bool:
     """Whether the second is a fall that only takes back what the first brought, soon after it."""
     if fall.onset.rises or not rise.onset.rises:
         return False
@@ -89,7 +89,7 @@ def _ends(job: Series, rise: Move, fall: Move) -> bool:
     return bool(soon and -fall.effect >= RETURNED * rise.effect)
 
 
-def _mending(known: Commits) -> Floats:
+def _mending(known: CaseCommits) -> Floats:
     """Factor of each commit when the job got faster."""
     mends = np.array([any(word in name.lower() for word in MAINTENANCE) for name in known.operations], bool)
     is_one = mends[known.operation] if len(known) else np.empty(0, bool)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
+from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, Ints
 from limnograph.analysis.explain.changes import find_levels
 from limnograph.analysis.explain.lag import HOUR_MS, soon_ms
 from limnograph.analysis.explain.noise import Noise
-from limnograph.analysis.explain.normalise import Normalised
+from limnograph.analysis.explain.normalise import NormalisedSeries
 
 SPANS = (1.0, 2.0, 3.0)
 """Hours after a commit (or gaps of the job, where these are longer) over which the mean is taken."""
@@ -30,7 +30,7 @@ EXPECTED = 0.7
 """Share of the evidence that is asked of a change elsewhere: here one is expected."""
 
 
-def with_recurring(job: Series, commits: Commits, normal: Normalised, kept: float) -> Normalised:
+def with_recurring(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries, kept: float) -> NormalisedSeries:
     """The same series with those of the proposed rises among its levels that stand there."""
     found = _proposed(job, commits, normal)
     if not found:
@@ -57,7 +57,7 @@ class _Rises:
         return np.asarray(score), np.asarray(first**2 * (1 + noise.phi**2) + unit**2 * (stops - starts - 1))
 
 
-def _proposed(job: Series, commits: Commits, normal: Normalised) -> set[int]:
+def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -> set[int]:
     observed = np.flatnonzero((commits.at >= job.at[0]) & (commits.at < job.at[-1]))
     kind, size = commits.kind[observed], int(commits.kind.max(initial=-1)) + 1
     made = np.bincount(kind, minlength=size)
@@ -80,7 +80,7 @@ def _proposed(job: Series, commits: Commits, normal: Normalised) -> set[int]:
     return found
 
 
-def _best(job: Series, rises: _Rises, start: int, changes: Sequence[int]) -> set[int]:
+def _best(job: CaseSeries, rises: _Rises, start: int, changes: Sequence[int]) -> set[int]:
     """First run, and first run after it, of the clearest rise that begins soon after a commit; empty without one."""
     last = int(np.searchsorted(job.at, job.at[start] + 2 * soon_ms(job.gap)))
     first = np.arange(max(start, 2), max(last, start + 3))

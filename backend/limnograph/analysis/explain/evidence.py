@@ -7,17 +7,23 @@ import math
 import numpy as np
 
 from limnograph.analysis.explain.attribution import Shares
-from limnograph.analysis.explain.case import FEATURES, Commits, Series
+from limnograph.analysis.explain.case import FEATURES, CaseCommits, CaseSeries
 from limnograph.analysis.explain.lag import onset_mass
-from limnograph.analysis.explain.structure import KNOTS, Structure, top_features
-from limnograph.domain.explanations import Evidence, Hypothesis, Similar
+from limnograph.analysis.explain.structure import KNOTS, CommitStructure, top_features
+from limnograph.domain.answers.explanations import Evidence, Hypothesis, Similar
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 NAMES = {name: name.replace("_", " ") for name in FEATURES}
 
 
 def supporting(
-    suspect: Hypothesis, *, job: Series, commits: Commits, structure: Structure, shares: Shares, commit: int
+    suspect: Hypothesis,
+    *,
+    job: CaseSeries,
+    commits: CaseCommits,
+    structure: CommitStructure,
+    shares: Shares,
+    commit: int,
 ) -> None:
     """Fill in the four scores (0 to 1) and what speaks for the suspect."""
     lag = suspect.lag_seconds or 0.0
@@ -52,7 +58,9 @@ def supporting(
     suspect.similar = Similar(int(alike.sum()), round(float(np.maximum(again - 1, 0) > 1) * float(alike.sum())))
 
 
-def against(suspect: Hypothesis, *, commits: Commits, structure: Structure, shares: Shares, commit: int) -> None:
+def against(
+    suspect: Hypothesis, *, commits: CaseCommits, structure: CommitStructure, shares: Shares, commit: int
+) -> None:
     """Add what speaks against the suspect."""
     found = suspect.evidence if suspect.evidence is not None else []
     if structure.score[commit] < KNOTS[0] and not structure.flagged[commit]:
@@ -66,7 +74,7 @@ def against(suspect: Hypothesis, *, commits: Commits, structure: Structure, shar
     suspect.evidence = found
 
 
-def _timing(job: Series, commits: Commits, commit: int, lag: float) -> float:
+def _timing(job: CaseSeries, commits: CaseCommits, commit: int, lag: float) -> float:
     """The lag's probability density over that of the next run."""
     start = commits.at[commit] + lag * 1000
     pair = np.array([start]), np.array([start - job.gap])

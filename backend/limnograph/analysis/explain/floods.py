@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from limnograph.analysis.explain.case import FEATURES, Commits, Flags, Floats, Ints
+from limnograph.analysis.explain.case import FEATURES, CaseCommits, Flags, Floats, Ints
 
 CLOSE_MS = 10_000.0
 """Between neighbours of a flood."""
@@ -25,7 +25,7 @@ _STATES = [FEATURES.index(name) for name in ("manifests", "changed_partitions")]
 """Numbers of the table or of its width after a commit, which do not add up."""
 
 
-def gathered(commits: Commits) -> Commits:
+def gathered(commits: CaseCommits) -> CaseCommits:
     """Every flood as its first commit with the numbers of all, other commits as they are. O(n log n)."""
     if len(commits) < LEAST:
         return commits
@@ -81,7 +81,7 @@ def _usual(sizes: Ints) -> float:
     return float(np.median(sizes)) if sizes.size > HABIT else 1.0
 
 
-def _chosen(commits: Commits, kept: Flags) -> Commits:
+def _chosen(commits: CaseCommits, kept: Flags) -> CaseCommits:
     names = np.flatnonzero(kept).tolist()
     return replace(
         commits,

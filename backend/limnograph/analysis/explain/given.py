@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Series
-from limnograph.analysis.explain.normalise import Normalised
+from limnograph.analysis.explain.case import CaseSeries
+from limnograph.analysis.explain.normalise import NormalisedSeries
 from limnograph.analysis.explain.onset import EDGE, Onset, step_onset
-from limnograph.analysis.explain.ramp import Move
+from limnograph.analysis.explain.ramp import FittedChange
 
 LASTS = (12, 36, 108)
 """Runs over which a known change is looked at, beside all up to the next one."""
@@ -17,7 +17,7 @@ CERTAIN = 40.0
 """Log Bayes factor of a change that is known to be one."""
 
 
-def given_moves(job: Series, normal: Normalised, onsets: Sequence[float]) -> list[Move]:
+def given_moves(job: CaseSeries, normal: NormalisedSeries, onsets: Sequence[float]) -> list[FittedChange]:
     """One change at the first run from each onset (epoch milliseconds) on; none for an empty list.
 
     Sizes are measured up to the next change, known or found: the end of a pulse is found as ever.
@@ -35,11 +35,11 @@ def given_moves(job: Series, normal: Normalised, onsets: Sequence[float]) -> lis
         if onset is not None:
             row = slice(place - onset.first, place - onset.first + 1)
             support = np.maximum(onset.support[row], CERTAIN)
-            found.append(Move(Onset(place, support, onset.effect[row], onset.error[row]), 0, stop))
+            found.append(FittedChange(Onset(place, support, onset.effect[row], onset.error[row]), 0, stop))
     return found
 
 
-def _lasting(normal: Normalised, place: int, start: int, stop: int) -> Onset | None:
+def _lasting(normal: NormalisedSeries, place: int, start: int, stop: int) -> Onset | None:
     """The change as far as it lasts: over as many runs after its place as show it best."""
     ends = {min(stop, max(place + runs, start + 2 * EDGE)) for runs in LASTS} | {stop}
     found = [step_onset(normal.values, start, end, normal.levels.noise) for end in sorted(ends)]

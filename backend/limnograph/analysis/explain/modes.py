@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from limnograph.analysis.explain.case import Floats, Series
+from limnograph.analysis.explain.case import CaseSeries, Floats
 from limnograph.analysis.explain.changes import MOST_BINS
 from limnograph.analysis.explain.cycles import DAY_MS, cycles
 from limnograph.analysis.explain.smoothing import binned, bins, median, running_median
@@ -19,7 +19,7 @@ COUPLED = 0.3
 """Correlation from which the job follows its load also between shifts."""
 
 
-def shared_mode(controls: Sequence[Series], at: Floats) -> Floats | None:
+def shared_mode(controls: Sequence[CaseSeries], at: Floats) -> Floats | None:
     """What other jobs have in common at these instants: median of their centred logs; None where there is none."""
     rows = [_held(each, at) for each in controls if len(each) >= LEAST_RUNS]
     if not rows:
@@ -34,7 +34,7 @@ def shared_mode(controls: Sequence[Series], at: Floats) -> Floats | None:
     return _filled((low + high) / 2)
 
 
-def load_mode(load: Series | None, at: Floats) -> Floats | None:
+def load_mode(load: CaseSeries | None, at: Floats) -> Floats | None:
     """The load's centred log at these instants."""
     if load is None or len(load) < LEAST_RUNS:
         return None
@@ -42,7 +42,7 @@ def load_mode(load: Series | None, at: Floats) -> Floats | None:
     return _filled(found) if np.isfinite(found).mean() >= 0.5 else None
 
 
-def _held(each: Series, at: Floats) -> Floats:
+def _held(each: CaseSeries, at: Floats) -> Floats:
     """A series at other instants, between its neighbours; unknown beyond its ends and in holes of it."""
     smooth = running_median(each.log, 3) - median(each.log)
     found = np.interp(at, each.at, smooth, left=np.nan, right=np.nan)
@@ -63,7 +63,7 @@ def rough_level(at: Floats, values: Floats, period: float = DAY_MS) -> Floats:
     return middles[np.clip(np.arange(at.size) - width // 2, 0, middles.size - 1)]
 
 
-def without_cycles(controls: Sequence[Series]) -> list[Series]:
+def without_cycles(controls: Sequence[CaseSeries]) -> list[CaseSeries]:
     """Each of the other jobs without its own daily cycle, in which a shift of a few hours would drown."""
     found = []
     for each in controls:

@@ -7,12 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Floats, Ints, Series
+from limnograph.analysis.explain.case import CaseSeries, Floats, Ints
 from limnograph.analysis.explain.changes import MOST_BINS, Levels, criterion, find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.drift import DRIFT_PARAMETERS, without_drift
 from limnograph.analysis.explain.modes import coupling, load_mode, rough_level, shared_mode, without_cycles
-from limnograph.analysis.explain.rivals import LOADED, Moved, Rivalry, Shift, moved_together, responses, shifts_of
+from limnograph.analysis.explain.rivals import (
+    LOADED,
+    Rivalry,
+    RivalShift,
+    SeriesShift,
+    moved_together,
+    responses,
+    shifts_of,
+)
 from limnograph.analysis.explain.smoothing import binned, bins, median, running_median, scale
 
 USUAL = 0.8
@@ -23,20 +31,22 @@ SPIKE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Normalised:
+class NormalisedSeries:
     """Log seconds with only the changes left that want an explanation, its levels, and the rivals' shifts."""
 
     values: Floats
     levels: Levels
-    shifts: list[Shift]
+    shifts: list[RivalShift]
 
 
-def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept: float) -> Normalised:
+def normalise(
+    job: CaseSeries, controls: Sequence[CaseSeries], load: CaseSeries | None, kept: float
+) -> NormalisedSeries:
     """Take the rivals out, then the cycle, twice: the second time around the levels that the first one found."""
     values = clip_spikes(job.log - median(job.log))
     edges = bins(len(job), MOST_BINS)
     at = binned(job.at, edges)
-    shifts: list[Shift] = []
+    shifts: list[RivalShift] = []
     mode, work = shared_mode(controls, at), load_mode(load, at)
     if work is not None:
         follows = coupling(binned(values, edges), work)
@@ -51,10 +61,10 @@ def normalise(job: Series, controls: Sequence[Series], load: Series | None, kept
         follow = [moved_together(others, *_times(job, each), each.size) for each in full]
         values, found = _without(job, values, Rivalry("infrastructure", full, 1.0, follow))
         shifts += found
-    return Normalised(*_best(job, values, edges, at, kept), shifts)
+    return NormalisedSeries(*_best(job, values, edges, at, kept), shifts)
 
 
-def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> tuple[Floats, Levels]:
+def _best(job: CaseSeries, values: Floats, edges: Ints, at: Floats, kept: float) -> tuple[Floats, Levels]:
     """Levels alone, around a cycle, around a drift: whichever needs less to explain the same runs (BIC)."""
     plain = find_levels(values, kept)
     best, least, spent = (values, plain), criterion(values, plain, 0), 0
@@ -77,12 +87,12 @@ def _best(job: Series, values: Floats, edges: Ints, at: Floats, kept: float) -> 
     return (flat, levels) if criterion(flat, levels, spent + DRIFT_PARAMETERS) < least else best
 
 
-def _times(job: Series, moved: Moved) -> tuple[float, float]:
+def _times(job: CaseSeries, moved: SeriesShift) -> tuple[float, float]:
     last = len(job) - 1
     return float(job.at[min(moved.place, last)]), float(job.at[min(moved.place + moved.rise, last)])
 
 
-def _without(job: Series, values: Floats, rival: Rivalry) -> tuple[Floats, list[Shift]]:
+def _without(job: CaseSeries, values: Floats, rival: Rivalry) -> tuple[Floats, list[RivalShift]]:
     found = responses(job.at, values, rival)
     return values - sum((each.of.size * each.of.shape(len(job)) for each in found), np.zeros(len(job))), found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Floats, Ints, Series
+from limnograph.analysis.explain.case import CaseSeries, Floats, Ints
 from limnograph.analysis.explain.changes import Levels, stretches
 from limnograph.analysis.explain.noise import Noise, noise
 from limnograph.analysis.explain.onset import Onset, doubted_shape, shape_onset
@@ -22,7 +22,7 @@ LOG_STEP, LOG_HINGE = float(np.log(0.8)), float(np.log(0.2))
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FittedChange:
     """One change, as it is told: its onset, the runs from its onset to its full height, and the next change."""
 
     onset: Onset
@@ -35,11 +35,11 @@ class Move:
         return float(self.onset.effect[self.onset.index])
 
 
-def moves(job: Series, values: Floats, levels: Levels) -> list[Move]:
+def moves(job: CaseSeries, values: Floats, levels: Levels) -> list[FittedChange]:
     """The changes of level, stairs of one direction within LONGEST_MS put together where a hinge fits better."""
     places, size = levels.places, values.size
     spans = stretches(places, size)
-    found: list[Move] = []
+    found: list[FittedChange] = []
     first = 0
     while first < len(places):
         last = _staircase(job, levels, first)
@@ -47,12 +47,12 @@ def moves(job: Series, values: Floats, levels: Levels) -> list[Move]:
         if hinge is None and last > first:
             last = first
             hinge = _hinge(job, values, levels, first, last)
-        found.append(hinge or Move(levels.onsets[first], 0, spans[first][1]))
+        found.append(hinge or FittedChange(levels.onsets[first], 0, spans[first][1]))
         first = last + 1
     return found
 
 
-def _staircase(job: Series, levels: Levels, first: int) -> int:
+def _staircase(job: CaseSeries, levels: Levels, first: int) -> int:
     """Last of the changes from `first` on that go the same way and follow soon."""
     places = levels.places
     way = np.sign(levels.level[places[first]] - levels.level[places[first] - 1])
@@ -66,7 +66,7 @@ def _staircase(job: Series, levels: Levels, first: int) -> int:
     return last
 
 
-def _hinge(job: Series, values: Floats, levels: Levels, first: int, last: int) -> Move | None:
+def _hinge(job: CaseSeries, values: Floats, levels: Levels, first: int, last: int) -> FittedChange | None:
     """The hinge in place of the steps `first` to `last` if it beats them."""
     spans = stretches(levels.places, values.size)
     start, stop = spans[first][0], spans[last][1]
@@ -87,7 +87,7 @@ def _hinge(job: Series, values: Floats, levels: Levels, first: int, last: int) -
     hinges = _by_place(found, places, edges)
     rise = max(1, int(lengths[found.support.argmax()] / max(job.gap, 1.0)))
     if last > first:
-        return Move(hinges, rise, stop) if _is_one(coarse, stairs, found, around) else None
+        return FittedChange(hinges, rise, stop) if _is_one(coarse, stairs, found, around) else None
     step = doubted_shape(shape_onset(coarse, 0, stairs[1:], 0, around), coarse, stairs[1], around)
     return _mixed(levels.onsets[first], float(step.support[0]), hinges, rise, stop)
 
@@ -102,7 +102,7 @@ def _is_one(coarse: Floats, stairs: Floats, hinge: Onset, around: Noise) -> bool
     return bool(gain - 1.5 * unit >= ladder - (stairs.shape[0] - 1) * unit)
 
 
-def _mixed(step: Onset, step_support: float, hinges: Onset, rise: int, stop: int) -> Move:
+def _mixed(step: Onset, step_support: float, hinges: Onset, rise: int, stop: int) -> FittedChange:
     """Both stories of one change side by side: each place as onset of a step or of a hinge, whichever it may be.
 
     `step_support`: of the step among the same bins as the hinges, by which theirs is put on its scale.
@@ -125,7 +125,7 @@ def _mixed(step: Onset, step_support: float, hinges: Onset, rise: int, stop: int
     chosen = hinges if is_hinge else step
     own_index = first + index - chosen.first
     effect[index], error[index] = chosen.effect[own_index], chosen.error[own_index]
-    return Move(Onset(first, support, effect, error, index), rise if is_hinge else 0, stop)
+    return FittedChange(Onset(first, support, effect, error, index), rise if is_hinge else 0, stop)
 
 
 def _mass(support: Floats) -> float:

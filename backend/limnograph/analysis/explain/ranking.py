@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from limnograph.domain.explanations import Confidence, Explanation, Hypothesis, LevelChange
+from limnograph.domain.answers.explanations import Confidence, Explanation, Hypothesis, LevelChange
 
 TAU = 0.5
 """Posterior from which a commit is named: more likely it than not."""

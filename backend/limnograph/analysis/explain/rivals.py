@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Floats, Ints, Series, median_gap
+from limnograph.analysis.explain.case import CaseSeries, Floats, Ints, median_gap
 from limnograph.analysis.explain.changes import find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.modes import rough_level
@@ -38,7 +38,7 @@ Rival = Literal["infrastructure", "load"]
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class SeriesShift:
     """A shift of a series: first place at or after it, places until its full height (0: at once), and that (log)."""
 
     place: int
@@ -51,32 +51,32 @@ class Moved:
             return (np.arange(count) >= self.place).astype(np.float64)
         return np.clip((np.arange(count) - self.place) / self.rise, 0.0, 1.0)
 
-    def among(self, edges: Ints) -> Moved:
+    def among(self, edges: Ints) -> SeriesShift:
         """The same, found in bins, among what the bins hold."""
         until = int(edges[min(self.place + self.rise, edges.size - 1)])
-        return Moved(int(edges[self.place]), until - int(edges[self.place]), self.size)
+        return SeriesShift(int(edges[self.place]), until - int(edges[self.place]), self.size)
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class RivalShift:
     """A rival's shift among the job's runs: as long as the rival's, as high as what it explains of the job's own."""
 
     kind: Rival
-    of: Moved
+    of: SeriesShift
     seen: float
 
 
-def shifts_of(at: Floats, mode: Floats) -> tuple[list[Moved], Floats]:
+def shifts_of(at: Floats, mode: Floats) -> tuple[list[SeriesShift], Floats]:
     """A rival's shifts, and its level by them at each place, its own daily cycle taken out first."""
     weekly = has_weeks(at)
     flat = mode - cycles(at, mode - rough_level(at, mode, WEEK_MS if weekly else DAY_MS), weekly=weekly)[0]
     levels = find_levels(flat, SHIFT_KEPT)
-    rival = Series(at, flat, median_gap(at))
-    found = [Moved(each.onset.best, each.rise, each.effect) for each in moves(rival, flat, levels)]
+    rival = CaseSeries(at, flat, median_gap(at))
+    found = [SeriesShift(each.onset.best, each.rise, each.effect) for each in moves(rival, flat, levels)]
     return found, np.sum([each.size * each.shape(at.size) for each in found], axis=0) if found else np.zeros(at.size)
 
 
-def moved_together(controls: Sequence[Series], since: float, until: float, way: float) -> float:
+def moved_together(controls: Sequence[CaseSeries], since: float, until: float, way: float) -> float:
     """How often a job would follow: whether other jobs moved that way between the instants, not one of several alone.
 
     `controls`: without their own cycles.
@@ -89,7 +89,7 @@ def moved_together(controls: Sequence[Series], since: float, until: float, way: 
     return TOGETHER if moved >= max(2, (len(known) + 1) // 2) else 0.0
 
 
-def _places(each: Series, since: float, until: float) -> tuple[int, int]:
+def _places(each: CaseSeries, since: float, until: float) -> tuple[int, int]:
     first, full = np.searchsorted(each.at, (since, until))
     return int(first), int(full - first)
 
@@ -99,12 +99,12 @@ class Rivalry:
     """Shifts of a rival among the job's runs, the usual response, and how often a job follows each of them."""
 
     kind: Rival
-    moved: list[Moved]
+    moved: list[SeriesShift]
     usual: float
     follows: list[float]
 
 
-def responses(at: Floats, job: Floats, rival: Rivalry) -> list[Shift]:
+def responses(at: Floats, job: Floats, rival: Rivalry) -> list[RivalShift]:
     """How much of each of the rival's shifts the job shows at the same place, where it likely does so.
 
     What the job shows there is the rival's doing (near the usual response), its own, or noise. The noise of such a
@@ -126,7 +126,7 @@ def responses(at: Floats, job: Floats, rival: Rivalry) -> list[Shift]:
         trust = spread**2 / (spread**2 + error**2)
         share = (trust * own + (1 - trust) * rival.usual * moved.size) / moved.size
         size = float(np.clip(share, 0.0, MOST_RESPONSE)) * moved.size
-        found.append(Shift(rival.kind, replace(moved, size=size), moved.size))
+        found.append(RivalShift(rival.kind, replace(moved, size=size), moved.size))
     return found
 
 

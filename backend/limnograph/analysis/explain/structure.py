@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limnograph.analysis.explain.case import FEATURES, Commits, Flags, Floats, Ints
+from limnograph.analysis.explain.case import FEATURES, CaseCommits, Flags, Floats, Ints
 from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, median
 
 OWN_COMMITS = 6
@@ -27,7 +27,7 @@ _FLOOR = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class CommitStructure:
     """Per commit: deviation of each feature (NaN unknown), score of all together, likelihood ratio of guilt.
 
     `typical`: the feature's median in the history that the commit was compared with.
@@ -40,7 +40,7 @@ class Structure:
     flagged: Flags
 
 
-def structure(commits: Commits) -> Structure:
+def structure(commits: CaseCommits) -> CommitStructure:
     """Compare every commit with its table's history."""
     logs = np.log1p(commits.features)
     operations = commits.table * (int(commits.operation.max(initial=0)) + 1) + commits.operation
@@ -48,7 +48,7 @@ def structure(commits: Commits) -> Structure:
     deviations, typical = _deviations(logs, histories)
     score = _score(deviations)
     flagged = commits.schema_changed | commits.spec_changed
-    return Structure(deviations, np.expm1(typical), score, _ratio(score, flagged), flagged)
+    return CommitStructure(deviations, np.expm1(typical), score, _ratio(score, flagged), flagged)
 
 
 def _deviations(logs: Floats, histories: Sequence[Ints]) -> tuple[Floats, Floats]:
@@ -126,7 +126,7 @@ def _ratio(score: Floats, flagged: Flags) -> Floats:
     return np.asarray(share @ ratio)
 
 
-def top_features(found: Structure, commit: int, most: int = 3) -> list[tuple[str, float, float]]:
+def top_features(found: CommitStructure, commit: int, most: int = 3) -> list[tuple[str, float, float]]:
     """Name, deviation and typical value of the features of a commit that deviate most, upwards first."""
     row = found.deviations[commit]
     order = [int(k) for k in np.argsort(-np.where(np.isfinite(row), row, -np.inf)) if np.isfinite(row[k])]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from limnograph.analysis.explain.case import Commits, Floats, Ints, Series
+from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, Ints
 from limnograph.analysis.explain.lag import Onsets, expected_mass, horizon, soon_ms
 from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
-from limnograph.analysis.explain.rivals import MISFIT, Shift
+from limnograph.analysis.explain.rivals import MISFIT, RivalShift
 
 BY_COMMIT = 1.0
 """Expected changes of a case that a commit causes, before anything was seen."""
@@ -30,7 +30,7 @@ BRIEF = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChangeToExplain:
     """A change to explain: its onset, every commit's likelihood ratio of causing one like it.
 
     `ends`: whether it takes back the rise before it; `brief`: whether it is a rise that is taken back after a few runs.
@@ -63,7 +63,7 @@ class Weights:
     load: float
 
 
-def weigh(job: Series, commits: Commits, asked: Asked, shifts: list[Shift]) -> Weights:
+def weigh(job: CaseSeries, commits: CaseCommits, asked: ChangeToExplain, shifts: list[RivalShift]) -> Weights:
     """Weights that do not depend on other changes, scaled so that the largest Bayes factor is 1."""
     onset, suspicion = asked.onset, asked.suspicion
     top = onset.supported
@@ -103,7 +103,7 @@ def _worth(effect: Floats) -> Floats:
     return np.asarray(1 / (1 + (LEAST_EFFECT / np.maximum(np.abs(effect), 1e-9)) ** 4))
 
 
-def _remains(onset: Onset, near: Ints, shift: Shift) -> Floats:
+def _remains(onset: Onset, near: Ints, shift: RivalShift) -> Floats:
     """How much likelier such an effect is as what is left of a shift than as an effect of its own."""
     effect, error = onset.effect[near], onset.error[near]
     left, own = np.hypot(MISFIT * shift.seen, error), np.hypot(EFFECT_SCALE, error)

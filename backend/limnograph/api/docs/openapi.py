@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document: `python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json`.
+"""The OpenAPI 3.1 document: `python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json`.
 
 Paths come from Litestar's handlers; schemas come from msgspec itself, so that they are what msgspec writes (tags,
 renamed fields, nulls). The document is stable: sorted keys, no host, no build date.
@@ -16,36 +16,17 @@ from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 
 from limnograph import __version__
-from limnograph.api import (
-    alerts,
-    events,
-    explain,
-    sessions,
-    stream,
-    structure,
-    system,
-    tables,
-    values,
-    views,
-)
-from limnograph.api import annotations as annotation_routes
-from limnograph.api import openapi_details as details
-from limnograph.domain import alerts as alert_views
-from limnograph.domain import annotations as annotation_views
-from limnograph.domain import (
-    answers,
-    client_reports,
-    commits,
-    explanations,
-    notifications,
-    openlineage,
-    partitions,
-    refs,
-    schemas,
-    timeline,
-)
-from limnograph.domain.stream import STREAM_EVENTS
-from limnograph.services.backend import Backend
+from limnograph.api.docs import openapi_details as details
+from limnograph.api.routes import alerts, events, explain, sessions, stream, structure, system, tables
+from limnograph.api.routes import annotations as annotation_routes
+from limnograph.api.wire import values, views
+from limnograph.domain.answers import alerts as alert_views
+from limnograph.domain.answers import annotations as annotation_views
+from limnograph.domain.answers import commits, explanations, partitions, refs, schemas, timeline
+from limnograph.domain.answers import tables as answers
+from limnograph.domain.answers.stream import STREAM_EVENTS
+from limnograph.domain.inbound import client_reports, notifications, openlineage
+from limnograph.services.server.backend import Backend
 
 _WIRE = (
     answers.FleetHeat,
@@ -68,7 +49,7 @@ _WIRE = (
     views.Problem,
     views.RunIn,
     views.LabelIn,
-    views.Accepted,
+    views.AcceptedEvents,
     views.HealthView,
     views.SessionIn,
     views.SessionView,
@@ -80,6 +61,9 @@ _WIRE = (
     notifications.Change,
 )
 _BODIES = {
+    "createSession": "SessionIn",
+    "postRun": "RunIn",
+    "postLabel": "LabelIn",
     "postLineage": "RunEvent",
     "postIcebergReport": "ReportIn",
     "reportMetrics": "ReportIn",
@@ -89,7 +73,7 @@ _BODIES = {
     "postDebezium": "Change",
     "postAlertmanager": "AlertmanagerIn",
 }
-"""Bodies of the routes that parse themselves, because they take several spellings: operation -> the plainest one."""
+"""Bodies by operation: handlers parse them themselves. Where several spellings are taken, the plainest one."""
 
 
 def routes() -> list[Any]:
@@ -136,7 +120,7 @@ def document() -> dict[str, Any]:
 
 
 def _scopes(app: Litestar) -> dict[str, dict[str, Any]]:
-    """What each operation declares: who may call it, and whether its answer is kept (`api/access.py`)."""
+    """What each operation declares: who may call it, and whether its answer is kept (`api/wire/access.py`)."""
     handlers = (handler for route in app.routes for handler in getattr(route, "route_handlers", ()))
     return {handler.operation_id: handler.opt for handler in handlers if isinstance(handler.operation_id, str)}
 
@@ -157,7 +141,7 @@ def _required(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_OPTIONAL = {"Hypothesis", "LabelIn", "LaneQuery", "RunIn", "RunTableIn", "SessionIn", "Similar"}
+_OPTIONAL = {"CommitDetail", "Hypothesis", "LabelIn", "LaneQuery", "RunIn", "RunTableIn", "SessionIn", "Similar"}
 _TAKEN = {
     name
     for module in (openlineage, client_reports, notifications)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from limnograph.api.gate import PLAIN_COOKIE
+from limnograph.api.front.gate import PLAIN_COOKIE
 
 SECURITY_SCHEMES: dict[str, Any] = {
     "token": {
@@ -28,7 +28,7 @@ _NOT_MODIFIED = "The answer with the `ETag` of `If-None-Match` still holds."
 
 
 def complete(operation: dict[str, Any], declared: dict[str, Any]) -> None:
-    """`declared`: what the handler says in `api/access.py`."""
+    """`declared`: what the handler says in `api/wire/access.py`."""
     for parameter in operation.get("parameters", []):
         _plain(parameter)
     scope = {"metrics": "read"}.get(declared["scope"], declared["scope"])

@@ -13,8 +13,8 @@ from litestar import Request, Response, get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
-from limnograph.api.access import OPEN
-from limnograph.api.runbooks import runbook
+from limnograph.api.docs.runbooks import runbook
+from limnograph.api.wire.access import OPEN
 
 STYLE = Path(__file__).parent / "_docs" / "docs.css"
 
@@ -45,11 +45,11 @@ def _file(name: str) -> _File:
     if name == "docs.css":
         return _made(STYLE.read_bytes(), "text/css")
     if name == "openapi.json":
-        from limnograph.api import openapi
+        from limnograph.api.docs import openapi
 
         return _made(openapi.render().encode(), "application/json")
-    from limnograph.api.reference.blocks import page
-    from limnograph.api.reference.routes import TITLE, blocks
+    from limnograph.api.docs.reference.blocks import page
+    from limnograph.api.docs.reference.routes import TITLE, blocks
 
     return _made(page(TITLE, "/docs/docs.css", blocks()).encode(), "text/html")
 

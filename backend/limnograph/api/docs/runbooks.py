@@ -9,9 +9,9 @@ from litestar import Response, get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
-from limnograph.api.access import OPEN
+from limnograph.api.wire.access import OPEN
 
-_PLACES = (Path(__file__).parents[1] / "_runbooks", Path(__file__).parents[3] / "docs" / "runbooks")
+_PLACES = (Path(__file__).parents[2] / "_runbooks", Path(__file__).parents[4] / "docs" / "runbooks")
 """In the wheel, and in a checkout."""
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope
 
-from limnograph.api.encodings import LEAST, Coding, chosen, encoded
-from limnograph.api.remembering import remembered
+from limnograph.api.front.encodings import LEAST, Coding, chosen, encoded
+from limnograph.api.wire.remembering import remembered
 from limnograph.ports.quick import Given, Header
 
 Complete = Callable[[Iterable[Header]], list[Header]]
@@ -19,7 +19,7 @@ Complete = Callable[[Iterable[Header]], list[Header]]
 _CACHING = [(b"cache-control", b"private, no-cache"), (b"vary", b"accept-encoding, authorization, cookie")]
 
 
-class Outcome:
+class AppResponse:
     """What an application answered, whole."""
 
     def __init__(self, status: int, headers: list[Header], body: bytes) -> None:
@@ -30,7 +30,7 @@ class Outcome:
         return any(found.lower() == name for found, _ in self.headers)
 
 
-class Answer(Outcome):
+class CachedResponse(AppResponse):
     """A 200 that can be given to many: strong validators, codings on first demand, headers complete but the request's.
 
     `grows` is told of bytes that a coding adds.
@@ -45,7 +45,7 @@ class Answer(Outcome):
         self.grows: Callable[[int], None] | None = None
 
     @classmethod
-    def of(cls, outcome: Outcome, complete: Complete) -> Answer:
+    def of(cls, outcome: AppResponse, complete: Complete) -> CachedResponse:
         """From what the application answered."""
         media = next((value for name, value in outcome.headers if name.lower() == b"content-type"), b"")
         return cls(media, outcome.body, complete)
@@ -94,13 +94,13 @@ class Answer(Outcome):
             return 304, unchanged, b""
         return 200, whole, body
 
-    def aged(self, age: float, complete: Complete) -> Answer:
+    def aged(self, age: float, complete: Complete) -> CachedResponse:
         """The same answer `age` seconds later, when no newer one can be had: its lanes say that they are old."""
         try:
             document = msgspec.json.decode(self.body)
         except msgspec.MsgspecError:
             return self
-        return Answer(self._media, msgspec.json.encode(_older(document, age)), complete)
+        return CachedResponse(self._media, msgspec.json.encode(_older(document, age)), complete)
 
 
 def _older(document: Any, age: float) -> Any:
@@ -123,7 +123,7 @@ def matches(asked: bytes, tag: bytes) -> bool:
     return b"*" in given or tag in given or b"W/" + tag in given
 
 
-async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> Outcome:
+async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> AppResponse:
     """The whole answer of an application. Raises what it raises."""
     status, headers, parts = 500, [], []
 
@@ -135,4 +135,4 @@ async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> Outcome:
             parts.append(message.get("body", b""))
 
     await app(scope, receive, take)
-    return Outcome(status, headers, b"".join(parts))
+    return AppResponse(status, headers, b"".join(parts))

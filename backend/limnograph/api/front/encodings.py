@@ -7,7 +7,7 @@ from typing import Literal
 
 import zstandard
 
-from limnograph.api.remembering import remembered
+from limnograph.api.wire.remembering import remembered
 
 Coding = Literal["", "gzip", "zstd"]
 OFFERED: tuple[Coding, ...] = ("zstd", "gzip")

@@ -11,9 +11,9 @@ from typing import Any
 
 from litestar.types import Message, Send
 
-from limnograph.api import problems
-from limnograph.api.gate import Headers
-from limnograph.api.page_callers import Gone
+from limnograph.api.front.gate import Headers
+from limnograph.api.front.page_callers import Gone
+from limnograph.api.wire import problems
 from limnograph.domain.errors import LimnographError
 from limnograph.ports.quick import Given, Header
 
@@ -26,7 +26,7 @@ _IDS = itertools.count(secrets.randbits(64))
 
 
 class SecurityHeaders:
-    """Headers that every answer carries, whoever made it."""
+    """Headers that every answer carries, whoever made it. Immutable after construction."""
 
     def __init__(self, headers: Iterable[tuple[str, str]]) -> None:
         self._headers: list[Header] = [(name.encode(), value.encode()) for name, value in headers]

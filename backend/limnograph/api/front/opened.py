@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from limnograph.api.gate import Credentials, Gate, TrustedProxy
+from limnograph.api.front.gate import Authenticator, Credentials, TrustedProxy
 from limnograph.settings import Settings
-from limnograph.wiring.access import Access, access, audit, networks
+from limnograph.wiring.access import Authentication, access, audit, networks
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def gate(settings: Settings, host: str) -> Gate:
+def gate(settings: Settings, host: str) -> Authenticator:
     """`host`: the address that the server listens on. Raises EnvironmentFault, SettingsError."""
     public = settings.server.public_url
     found = access(settings)
@@ -19,10 +19,10 @@ def gate(settings: Settings, host: str) -> Gate:
     if found is None and not settings.server.insecure:
         # A page of another site whose name resolves to this machine would be of the same origin as we are.
         hosts = {*LOOPBACK, host.lower(), *([name] if (name := urlsplit(public).hostname) else [])}
-    return Gate(_credentials(settings, found), hosts=hosts, public_url=public, audit=audit(settings))
+    return Authenticator(_credentials(settings, found), hosts=hosts, public_url=public, audit=audit(settings))
 
 
-def _credentials(settings: Settings, found: Access | None) -> Credentials | None:
+def _credentials(settings: Settings, found: Authentication | None) -> Credentials | None:
     if found is None:
         return None
     proxy = _proxy(settings) if settings.auth.mode == "proxy" else None

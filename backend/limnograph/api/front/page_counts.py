@@ -6,7 +6,9 @@ import threading
 
 
 class PageCounts:
-    """How kept pages do; `told` names the numbers as `/metrics` does."""
+    """How kept pages do; `told` names the numbers as `/metrics` does. Thread-safe: `hits` is guarded by `_lock`; the
+    other numbers are changed on the event loop only.
+    """
 
     def __init__(self) -> None:
         self.kept = self.bytes = self.hits = self.stale = self.shared = self.computed = 0

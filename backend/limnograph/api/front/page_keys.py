@@ -9,8 +9,8 @@ from urllib.parse import unquote_to_bytes
 from litestar import Litestar
 from litestar.routes import HTTPRoute
 
-from limnograph.api.remembering import LONGEST
-from limnograph.api.values import table_name
+from limnograph.api.wire.remembering import LONGEST
+from limnograph.api.wire.values import table_name
 from limnograph.domain.ids import TableName
 
 Parameters = tuple[tuple[bytes, bytes | None], ...]
@@ -27,7 +27,9 @@ class PageKey(NamedTuple):
 
 
 class PageKeys:
-    """Knows the routes that declare `page` (`api/access.py`). Only for finding kept answers: nobody is let in by it."""
+    """Knows the routes that declare `page` (`api/wire/access.py`). Only for finding kept answers: nobody is let in by
+    it. Thread-safe: `known` is one look-up; `_known` is changed on the event loop only.
+    """
 
     def __init__(self, app: Litestar) -> None:
         self._routes: dict[int, list[tuple[tuple[str | None, ...], str]]] = {}
@@ -60,6 +62,8 @@ class PageKeys:
 
     def _found(self, path: str, query: bytes) -> PageKey | None:
         segments = path.split("/")[1:]
+        if not segments[-1]:
+            return None
         for template, page in self._routes.get(len(segments), ()):
             if all(part is None or part == segment for part, segment in zip(template, segments, strict=True)):
                 if len(query) > _LONGEST_QUERY:

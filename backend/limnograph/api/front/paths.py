@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from limnograph.api.remembering import remembered
+from limnograph.api.wire.remembering import remembered
 
 _PLAIN = re.compile(rb"(?:/[A-Za-z0-9_~!$&'()*+,=:@-][A-Za-z0-9._~!$&'()*+,=:@-]*)+/?|/")
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})?")
@@ -41,7 +41,7 @@ def _escapes(raw: bytes) -> str | None:
             return "a path has % only before two hexadecimal digits"
         byte = int(found[1], 16)
         if byte in _NEVER_ESCAPED:
-            return f"a path has {_NEVER_ESCAPED[byte]} only unescaped; in names `/` is written ~s"
+            return f"a path has {_NEVER_ESCAPED[byte]} only unescaped; in names `/` is written ~s and a backslash ~b"
         if (byte < 0x20 or byte == 0x7F) and not (byte == _UNIT_SEPARATOR and raw.startswith(b"/v1/")):
             return "a path has no control characters"
     try:

@@ -24,10 +24,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from limnograph import __version__
-from limnograph.domain.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
-from limnograph.domain.ids import TableName
+from limnograph.domain.ids import PlainName
+from limnograph.domain.metrics.gauges import LABELS, SERVER_METRICS, TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.gauges import TableNumbers
+from limnograph.services.fleet.gauges import TableNumbers
 
 MAX_SERIES = 250_000
 """Series of tables on one page; 20 a table."""
@@ -44,7 +44,8 @@ _HEADS = [
 
 class Exposition:
     """Callable that renders everything. `numbers` answers the tables' numbers with a version that changes with them;
-    `own` the server's numbers by the names of SERVER_METRICS.
+    `own` the server's numbers by the names of SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while a
+    page is rendered.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Exposition:
         collectors: Iterable[Any] = (),
     ) -> None:
         self._numbers, self._watermark, self._own = numbers, watermark, own
-        self._pages = TablePage(max_series)
+        self._pages = TableExposition(max_series)
         self._lock = threading.Lock()
         self._registry = CollectorRegistry()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
@@ -67,7 +68,7 @@ class Exposition:
         Gauge("limnograph_build_info", "Version of the server.", ["version"], registry=self._registry).labels(
             __version__
         ).set(1)
-        self._told = Told()
+        self._told = ServerNumbers()
         self._registry.register(self._told)
         self._rendered: tuple[int, bytes] = (-1, b"")
 
@@ -90,7 +91,7 @@ class Exposition:
         return self._rendered[1]
 
 
-class Told(Collector):
+class ServerNumbers(Collector):
     """Numbers of SERVER_METRICS: one that is not known is NaN, one that nobody tells is not there."""
 
     def __init__(self) -> None:
@@ -105,7 +106,7 @@ class Told(Collector):
                 yield family(metric.name, metric.help, value=float("nan") if value is None else value)
 
 
-class TablePage:
+class TableExposition:
     """Families of DESIGN §7 in the text format; a number that is not known has no sample. `left_out`: series beyond the
     budget, of the tables that stand last.
     """
@@ -126,7 +127,7 @@ class TablePage:
         if [one.name for one in shown] == [one.name for one in self._shown]:
             self._change(shown)
         else:
-            self._labels = _labels([one.name for one in shown])
+            self._labels = _labels([one.name.plain for one in shown])
             self._families = _families(self._labels, shown)
         self._shown = shown
         parts = []
@@ -155,7 +156,7 @@ def _lines(name: str, labels: list[str], values: list[dict[str, float]]) -> list
     return [f"{name}{of}{v[name]}\n" if name in v else "" for of, v in zip(labels, values, strict=True)]
 
 
-def _labels(tables: list[TableName]) -> list[str]:
+def _labels(tables: list[PlainName]) -> list[str]:
     if not _SPECIAL.search("".join(chain.from_iterable(tables))):
         return [_LABELS % table for table in tables]
     return [_LABELS % tuple(map(_escaped, table)) for table in tables]

@@ -1,4 +1,4 @@
-"""Families of `/metrics` with labels: reported commits of each table, and where browsers find the server."""
+"""Families of `/metrics` with labels: reported commits of each table, catalogs, and where browsers find the server."""
 
 from __future__ import annotations
 
@@ -6,16 +6,24 @@ from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from limnograph.domain.gauges import PUBLIC_URL, REPORTED_ATTEMPTS, REPORTED_COMMITS
 from limnograph.domain.ids import TableName
-from limnograph.services.reported_commits import Attempted
+from limnograph.domain.metrics.gauges import CATALOG_KNOWN, CATALOG_UP, PUBLIC_URL, REPORTED_ATTEMPTS, REPORTED_COMMITS
+from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.services.events.reported_commits import CommitAttempts
 
 
 class ServedMetrics:
-    """`reported` is asked when it is scraped; `url` is what links in alerts begin with."""
+    """`reported` and `catalogs` are called at each scrape; `url` is what links in alerts begin with. `catalogs` returns
+    when each last answered (epoch microseconds; None: never), and whether it did in the newest round.
+    """
 
-    def __init__(self, reported: Callable[[], Mapping[TableName, Attempted]], url: str) -> None:
-        self._reported, self._url = reported, url.rstrip("/")
+    def __init__(
+        self,
+        reported: Callable[[], Mapping[TableName, CommitAttempts]],
+        url: str,
+        catalogs: Callable[[], Mapping[str, tuple[int | None, bool]]] = dict,
+    ) -> None:
+        self._reported, self._url, self._catalogs = reported, url.rstrip("/"), catalogs
 
     def collect(self) -> Iterator[Metric]:
         """All families."""
@@ -26,4 +34,10 @@ class ServedMetrics:
             attempts.add_metric(list(name), counted.attempts)
         public = GaugeMetricFamily(PUBLIC_URL.name, PUBLIC_URL.help, labels=PUBLIC_URL.labels)
         public.add_metric([self._url], 1.0)
-        yield from (commits, attempts, public)
+        up = GaugeMetricFamily(CATALOG_UP.name, CATALOG_UP.help, labels=CATALOG_UP.labels)
+        known = GaugeMetricFamily(CATALOG_KNOWN.name, CATALOG_KNOWN.help, labels=CATALOG_KNOWN.labels)
+        for catalog, (at, answered) in self._catalogs().items():
+            up.add_metric([catalog], float(answered))
+            if at is not None:
+                known.add_metric([catalog], at / MICROS_PER_SECOND)
+        yield from (commits, attempts, public, up, known)

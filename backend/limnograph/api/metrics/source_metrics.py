@@ -7,16 +7,16 @@ from itertools import accumulate
 
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 
-from limnograph.domain.gauges import SECONDS
-from limnograph.domain.source_metrics import ASKED, ASKED_HELP, ASKED_LABELS, BREAKER, BREAKER_HELP, BREAKER_LABELS
-from limnograph.services.breaker import STATES
-from limnograph.services.question_counts import AskedSource
+from limnograph.domain.metrics.gauges import SECONDS
+from limnograph.domain.metrics.sources import ASKED, ASKED_HELP, ASKED_LABELS, BREAKER, BREAKER_HELP, BREAKER_LABELS
+from limnograph.services.sources.breaker import STATES
+from limnograph.services.sources.query_counts import CountedSource
 
 
 class SourceMetrics:
     """`sources`: those that are there now."""
 
-    def __init__(self, sources: Callable[[], Iterable[AskedSource]]) -> None:
+    def __init__(self, sources: Callable[[], Iterable[CountedSource]]) -> None:
         self._sources = sources
 
     def collect(self) -> Iterator[Metric]:

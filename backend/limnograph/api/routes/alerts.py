@@ -9,21 +9,21 @@ from litestar import Request, Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
-from limnograph.api import parameters as p
-from limnograph.api import values as v
-from limnograph.api.access import OPEN, READ, WEBHOOK
-from limnograph.api.events import unpacked
-from limnograph.api.problems import documented
-from limnograph.api.sessions import to_login
-from limnograph.api.views import Accepted
-from limnograph.domain.alert_times import instant
-from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
-from limnograph.domain.asked import DEFAULT_LIMIT
+from limnograph.api.routes.sessions import to_login
+from limnograph.api.wire import parameters as p
+from limnograph.api.wire import values as v
+from limnograph.api.wire.access import OPEN, READ, WEBHOOK
+from limnograph.api.wire.pagination import resolved
+from limnograph.api.wire.problems import documented
+from limnograph.api.wire.views import AcceptedEvents
+from limnograph.domain.answers.alerts import AlertsPage, AlertTarget, Incident
 from limnograph.domain.errors import InvalidInput
+from limnograph.domain.inbound.alert_times import instant
+from limnograph.domain.queries import DEFAULT_LIMIT
 from limnograph.domain.time import LATEST_MS, MICROS_PER_MS
-from limnograph.services.alert_pages import AlertsQuery
-from limnograph.services.alert_targets import AlertQuestion
-from limnograph.services.backend import Backend
+from limnograph.services.alerts.pages import AlertsQuery
+from limnograph.services.alerts.targets import AlertQuestion
+from limnograph.services.server.backend import Backend
 
 AnyRequest = Request[Any, Any, Any]
 State = Annotated[
@@ -50,16 +50,17 @@ _MOST_LABELS, _LONGEST = 64, 1_024
     responses=documented(413, 503),
     opt=WEBHOOK,
 )
-async def post_alertmanager(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
+async def post_alertmanager(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
     """Every transition is durable before the answer; a repeat of (fingerprint, startsAt, status) changes nothing. When
     too much waits already, 503 says when to send it again.
     """
-    taken = await backend.alerts.take(await unpacked(request))
-    return Accepted(accepted=taken.accepted, duplicates=taken.duplicates)
+    taken = await backend.alerts.take(await request.body())
+    return AcceptedEvents(accepted=taken.accepted, duplicates=taken.duplicates)
 
 
 @get("/alerts", operation_id="listAlerts", summary="Alerts", responses=documented(), opt=READ, sync_to_thread=False)
 def list_alerts(
+    request: AnyRequest,
     backend: NamedDependency[Backend],
     *,
     only: State = None,
@@ -69,7 +70,8 @@ def list_alerts(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> AlertsPage:
     """Those that fire first, then newest first; the last thirty days."""
-    return backend.alerts.page(AlertsQuery(only, text, namespace, cursor, v.page_size(limit)))
+    asked = resolved(request, "alerts", cursor, {"state": only, "q": text, "ns": namespace})
+    return backend.alerts.page(AlertsQuery(asked["state"], asked["q"], asked["ns"], cursor, v.page_size(limit)))
 
 
 @get(

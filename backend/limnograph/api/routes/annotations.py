@@ -8,17 +8,17 @@ from litestar import get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
-from limnograph.api import parameters as p
-from limnograph.api import values as v
-from limnograph.api.access import LAKE_PAGE
-from limnograph.api.problems import documented
-from limnograph.domain.annotations import AnnotationsPage
-from limnograph.domain.asked import MAX_LIMIT, CommitsQuery
+from limnograph.api.wire import parameters as p
+from limnograph.api.wire import values as v
+from limnograph.api.wire.access import LAKE_PAGE
+from limnograph.api.wire.problems import documented
+from limnograph.domain.answers.annotations import AnnotationsPage
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
+from limnograph.domain.queries import MAX_LIMIT, CommitsQuery
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.annotations import annotation
-from limnograph.services.backend import Backend
+from limnograph.services.server.backend import Backend
+from limnograph.services.timeline.annotations import annotation
 
 ANY = {"", "*", ".*", "$__all"}
 """What a variable of a dashboard says for "all"."""

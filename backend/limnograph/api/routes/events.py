@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Annotated, Any
 
 from litestar import Request, Router, post
 from litestar.di import NamedDependency
 from litestar.params import PathParameter
 
-from limnograph.api.access import WEBHOOK
-from limnograph.api.bodies import MAX_BODY
-from limnograph.api.problems import TooLarge, documented
-from limnograph.api.views import Accepted
-from limnograph.domain.errors import InvalidInput
+from limnograph.api.wire.access import WEBHOOK
+from limnograph.api.wire.problems import documented
+from limnograph.api.wire.views import AcceptedEvents
 from limnograph.domain.ids import unescape_level
-from limnograph.services.backend import Backend
-from limnograph.services.told import Taken
+from limnograph.services.events.received import Acknowledgement
+from limnograph.services.server.backend import Backend
 
 AnyRequest = Request[Any, Any, Any]
 _RESPONSES = documented(413, 503)
@@ -25,28 +22,8 @@ Levels = Annotated[str, PathParameter(description="Namespace; levels joined with
 Table = Annotated[str, PathParameter(description="Table name.")]
 
 
-async def unpacked(request: AnyRequest) -> bytes:
-    """The body, unpacked where the client packed it (OpenLineage's clients can), to the same cap."""
-    body: bytes = await request.body()
-    coding = request.headers.get("content-encoding", "identity").strip().lower()
-    if coding in {"", "identity"}:
-        return body
-    if coding != "gzip":
-        raise InvalidInput("content-encoding", f"{coding!r} is not understood here; send gzip or none")
-    unpacking = zlib.decompressobj(wbits=31)
-    try:
-        found = unpacking.decompress(body, MAX_BODY + 1)
-    except zlib.error as error:
-        raise InvalidInput("body", "is not gzip, as its content-encoding says") from error
-    if len(found) > MAX_BODY:
-        raise TooLarge(f"a body has at most {MAX_BODY} bytes, unpacked")
-    if not unpacking.eof:
-        raise InvalidInput("body", "ends before its gzip stream does")
-    return found
-
-
-def _accepted(taken: Taken) -> Accepted:
-    return Accepted(accepted=taken.accepted, duplicates=taken.duplicates)
+def _accepted(taken: Acknowledgement) -> AcceptedEvents:
+    return AcceptedEvents(accepted=taken.accepted, duplicates=taken.duplicates)
 
 
 @post(
@@ -57,11 +34,11 @@ def _accepted(taken: Taken) -> Accepted:
     responses=_RESPONSES,
     opt=WEBHOOK,
 )
-async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
+async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
     """START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs wake
     whoever looks at tables. Events of jobs or datasets alone are taken and say nothing.
     """
-    return _accepted(await backend.events.lineage(await unpacked(request)))
+    return _accepted(await backend.events.lineage(await request.body()))
 
 
 @post(
@@ -72,9 +49,9 @@ async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -
     responses=_RESPONSES,
     opt=WEBHOOK,
 )
-async def post_report(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
+async def post_report(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
     """A ReportMetricsRequest whose table is the one that it names; a commit wakes whoever looks at it."""
-    return _accepted(await backend.events.report(await unpacked(request)))
+    return _accepted(await backend.events.report(await request.body()))
 
 
 @post(
@@ -85,10 +62,10 @@ async def post_report(backend: NamedDependency[Backend], request: AnyRequest) ->
     responses=_RESPONSES,
     opt=WEBHOOK,
 )
-async def post_cloudevents(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
+async def post_cloudevents(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
     """Structured, batched or binary mode. A repeat of `(source, id)` changes nothing."""
     headers = {name.lower(): value for name, value in request.headers.items()}
-    return _accepted(await backend.events.cloudevents(await unpacked(request), headers))
+    return _accepted(await backend.events.cloudevents(await request.body(), headers))
 
 
 @post(
@@ -99,9 +76,9 @@ async def post_cloudevents(backend: NamedDependency[Backend], request: AnyReques
     responses=_RESPONSES,
     opt=WEBHOOK,
 )
-async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
+async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
     """Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects that are no metadata are left out."""
-    return _accepted(await backend.events.s3(await unpacked(request)))
+    return _accepted(await backend.events.s3(await request.body()))
 
 
 @post(
@@ -112,9 +89,9 @@ async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> Acc
     responses=_RESPONSES,
     opt=WEBHOOK,
 )
-async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) -> Accepted:
+async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
     """Debezium's change events of `iceberg_tables`, one or a list; those of other tables are left out."""
-    return _accepted(await backend.events.debezium(await unpacked(request)))
+    return _accepted(await backend.events.debezium(await request.body()))
 
 
 @post(
@@ -127,9 +104,9 @@ async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) 
 )
 async def report_with_prefix(
     backend: NamedDependency[Backend], request: AnyRequest, prefix: Prefix, namespace: Levels, table: Table
-) -> Accepted:
+) -> AcceptedEvents:
     """For a proxy that copies what clients send to their REST catalog. The table is that of the URL."""
-    return _accepted(await backend.events.rest_report(await unpacked(request), prefix, [*_levels(namespace), table]))
+    return _accepted(await backend.events.rest_report(await request.body(), prefix, [*_levels(namespace), table]))
 
 
 @post(
@@ -142,9 +119,9 @@ async def report_with_prefix(
 )
 async def report_without_prefix(
     backend: NamedDependency[Backend], request: AnyRequest, namespace: Levels, table: Table
-) -> Accepted:
+) -> AcceptedEvents:
     """The same for a catalog whose clients have no prefix."""
-    return _accepted(await backend.events.rest_report(await unpacked(request), None, [*_levels(namespace), table]))
+    return _accepted(await backend.events.rest_report(await request.body(), None, [*_levels(namespace), table]))
 
 
 def _levels(namespace: str) -> list[str]:

@@ -6,18 +6,18 @@ from typing import Any
 
 from litestar import Request, Router, get, post
 from litestar.di import NamedDependency
-from litestar.params import JSONBody
 
-from limnograph.api import parameters as p
-from limnograph.api import values as v
-from limnograph.api.access import READ
-from limnograph.api.problems import documented
-from limnograph.api.views import LabelIn
+from limnograph.api.front.bodies import parsed
+from limnograph.api.wire import parameters as p
+from limnograph.api.wire import values as v
+from limnograph.api.wire.access import ANNOTATE, READ
+from limnograph.api.wire.problems import documented
+from limnograph.api.wire.views import LabelIn
+from limnograph.domain.answers.explanations import ExplainPage, Label
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.explanations import ExplainPage, Label
-from limnograph.services.backend import Backend
-from limnograph.services.explain_baseline import windows
-from limnograph.services.labels import Said
+from limnograph.services.explain.baseline import windows
+from limnograph.services.explain.labels import LabelInput
+from limnograph.services.server.backend import Backend
 
 
 @get(
@@ -46,7 +46,7 @@ async def get_explanation(
     """
     first, last = v.span(start, end, backend.clock.now() // 1000, 6 * v.HOUR_MS)
     asked = windows(first, last, baseline, (baseline_from, baseline_to))
-    return await backend.explanations.page(v.table_name(catalog, namespace, table), asked, job)
+    return await backend.explanations.page(v.known_name(backend, catalog, namespace, table), asked, job)
 
 
 @post(
@@ -55,25 +55,25 @@ async def get_explanation(
     summary="Confirm or reject a suspect",
     status_code=202,
     responses=documented(404, 413, 503),
-    opt=READ,
+    opt=ANNOTATE,
 )
 async def post_label(
     request: Request[Any, Any, Any],
     backend: NamedDependency[Backend],
-    data: JSONBody[LabelIn],
     *,
     catalog: p.Catalog,
     namespace: p.Namespace,
     table: p.Table,
 ) -> Label:
-    """Durable in the inbox before the answer. The newest word on a commit of a job counts; `withdrawn` takes it back.
-    Nothing is ever deleted.
+    """Needs the scope `annotate`: everyone sees it. Durable in the inbox before the answer. The newest word on a
+    commit of a job counts; `withdrawn` takes it back. Nothing is ever deleted.
     """
+    data = await parsed(request, LabelIn)
     if data.end < data.start:
         raise InvalidInput("to", "must not be before from")
-    name = v.table_name(catalog, namespace, table)
+    name = v.known_name(backend, catalog, namespace, table)
     identity = request.scope["state"].get("identity")
-    said = Said(
+    said = LabelInput(
         kind=data.kind,
         snapshot_id=v.snapshot_id(data.snapshot_id),
         start=data.start,

@@ -11,16 +11,17 @@ import msgspec
 from litestar import Request, Response, delete, get, post
 from litestar.datastructures import Cookie
 from litestar.exceptions import NotFoundException
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, QueryParameter
 
-from limnograph.api.access import OPEN
-from limnograph.api.gate import Credentials, Gate, Headers, peer
-from limnograph.api.problems import documented, now_text
-from limnograph.api.views import SessionIn, SessionView
+from limnograph.api.front.bodies import parsed
+from limnograph.api.front.gate import Authenticator, Credentials, Headers, peer
+from limnograph.api.wire.access import OPEN
+from limnograph.api.wire.problems import documented, now_text
+from limnograph.api.wire.views import SessionIn, SessionView
 from limnograph.domain.access import AuditEvent, Identity, granted, return_path
 from limnograph.domain.errors import Forbidden, InvalidInput, LimnographError, Unauthenticated
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.ports.access import IdentityProvider, Started
+from limnograph.ports.access import IdentityProvider, LoginStart
 
 AnyRequest = Request[Any, Any, Any]
 _FOLDER = Path(__file__).parent / "_login"
@@ -29,6 +30,7 @@ _FILES = {file.name: file.read_bytes() for file in sorted(_FOLDER.iterdir()) if 
 _STATE_COOKIE = "limnograph-login"
 _STATE_S = 600
 _LARGEST_CODE = 4_096
+_PLAIN_IN_URLS = "%/:?#[]@!$&'()*+,;=~"
 Next = Annotated[str, QueryParameter(name="next", description="Where to go afterwards: a path of this server.")]
 
 Code = Annotated[str | None, QueryParameter(name="code", description="What the provider gave.")]
@@ -36,7 +38,7 @@ Failure = Annotated[str | None, QueryParameter(name="error", description="Why it
 State = Annotated[str | None, QueryParameter(name="state", description="What we gave to the provider.")]
 
 
-class _Pending(msgspec.Struct, frozen=True, array_like=True):
+class _PendingLogin(msgspec.Struct, frozen=True, array_like=True):
     """A login on its way to the provider and back, in a signed cookie of the browser that began it."""
 
     state: str
@@ -54,10 +56,11 @@ class _Pending(msgspec.Struct, frozen=True, array_like=True):
     responses=documented(413, 503),
     opt=OPEN,
 )
-async def create_session(request: AnyRequest, data: JSONBody[SessionIn]) -> Response[SessionView]:
+async def create_session(request: AnyRequest) -> Response[SessionView]:
     """An API token becomes a cookie that pages and the stream are read with; it ends with the token."""
     gate = _gate(request)
     credentials = _credentials(gate)
+    data = await parsed(request, SessionIn)
     try:
         identity = await gate.verify(data.token, peer(request.scope))
     except LimnographError as error:
@@ -106,7 +109,7 @@ async def login_start(request: AnyRequest, target: Next = "/") -> Response[bytes
     gate = _gate(request)
     credentials, provider = _provider(gate)
     started = await provider.start()
-    pending = _Pending(started.state, started.nonce, started.verifier, return_path(target), _until(credentials))
+    pending = _PendingLogin(started.state, started.nonce, started.verifier, return_path(target), _until(credentials))
     answer = _redirect(started.url)
     value = credentials.sessions.signed(msgspec.json.encode(pending), "login")
     answer.set_cookie(_made(gate, _STATE_COOKIE, value, _STATE_S, path="/login"))
@@ -155,17 +158,17 @@ def to_login(request: AnyRequest) -> Response[bytes]:
     return _redirect("/login?next=" + quote(return_path(asked), safe="/"))
 
 
-def _gate(request: AnyRequest) -> Gate:
-    return cast("Gate", request.app.state["gate"])
+def _gate(request: AnyRequest) -> Authenticator:
+    return cast("Authenticator", request.app.state["gate"])
 
 
-def _credentials(gate: Gate) -> Credentials:
+def _credentials(gate: Authenticator) -> Credentials:
     if gate.credentials is None or gate.credentials.proxy is not None:
         raise InvalidInput("token", "nobody logs in here: the server asks nobody, or a proxy says who asks")
     return gate.credentials
 
 
-def _provider(gate: Gate) -> tuple[Credentials, IdentityProvider]:
+def _provider(gate: Authenticator) -> tuple[Credentials, IdentityProvider]:
     if gate.credentials is None or gate.credentials.provider is None:
         raise NotFoundException
     return gate.credentials, gate.credentials.provider
@@ -176,23 +179,23 @@ def _headers(request: AnyRequest) -> Headers:
 
 
 async def _proven(
-    credentials: Credentials, provider: IdentityProvider, pending: _Pending, code: str | None
+    credentials: Credentials, provider: IdentityProvider, pending: _PendingLogin, code: str | None
 ) -> Identity:
     """Who the code stands for, with what is granted to them. Raises Unauthenticated, Forbidden, SourceError."""
     if not code or len(code) > _LARGEST_CODE:
         raise Unauthenticated("the identity provider did not log anybody in")
-    claims = await provider.finish(code, Started("", pending.state, pending.nonce, pending.verifier))
+    claims = await provider.finish(code, LoginStart("", pending.state, pending.nonce, pending.verifier))
     scopes = granted(claims, credentials.grants)
     if not scopes:
         raise Forbidden("you are known, but nothing is granted to you; ask for a grant in [auth.oidc.grants]")
     return Identity(claims.email or claims.subject, scopes, "session")
 
 
-def _pending(request: AnyRequest, credentials: Credentials, state: str | None) -> _Pending:
+def _pending(request: AnyRequest, credentials: Credentials, state: str | None) -> _PendingLogin:
     """The login that this browser began. Raises Unauthenticated."""
     payload = credentials.sessions.unsigned(request.cookies.get(_STATE_COOKIE, ""), "login")
     try:
-        found = msgspec.json.decode(payload or b"", type=_Pending)
+        found = msgspec.json.decode(payload or b"", type=_PendingLogin)
     except msgspec.MsgspecError as error:
         raise Unauthenticated("the login was not started in this browser; try again") from error
     if state != found.state:
@@ -206,24 +209,24 @@ def _until(credentials: Credentials) -> int:
     return credentials.sessions.now() + _STATE_S * MICROS_PER_SECOND
 
 
-def _cookie(gate: Gate, credentials: Credentials, identity: Identity) -> Cookie:
+def _cookie(gate: Authenticator, credentials: Credentials, identity: Identity) -> Cookie:
     opened = credentials.sessions.open(identity)
     return _made(gate, gate.cookie, opened.cookie, opened.seconds)
 
 
-def _gone(gate: Gate) -> Cookie:
+def _gone(gate: Authenticator) -> Cookie:
     return _made(gate, gate.cookie, "", 0)
 
 
-def _made(gate: Gate, key: str, value: str, seconds: int, path: str = "/") -> Cookie:
+def _made(gate: Authenticator, key: str, value: str, seconds: int, path: str = "/") -> Cookie:
     same: Literal["lax"] = "lax"
     return Cookie(key, value=value, max_age=seconds, path=path, secure=gate.secure, httponly=True, samesite=same)
 
 
 def _redirect(to: str) -> Response[bytes]:
-    return Response(
-        b"", status_code=303, headers={"location": to, "cache-control": "no-store"}, media_type="text/plain"
-    )
+    """To an address, which may have letters that a header cannot carry."""
+    headers = {"location": quote(to, safe=_PLAIN_IN_URLS), "cache-control": "no-store"}
+    return Response(b"", status_code=303, headers=headers, media_type="text/plain")
 
 
 def _static(body: bytes, suffix: str) -> Response[bytes]:

@@ -1,4 +1,4 @@
-"""`GET /api/v1/stream`: server-sent events of what `services/live.py` tells. WHATWG HTML §9.2."""
+"""`GET /api/v1/stream`: server-sent events of what `services/server/live.py` tells. WHATWG HTML §9.2."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from litestar.datastructures import State
 from litestar.params import HeaderParameter
 from litestar.response import Stream
 
-from limnograph.api.access import READ
-from limnograph.api.gate import Gate, Headers, peer
-from limnograph.api.problems import documented
+from limnograph.api.front.gate import Authenticator, Headers, peer
+from limnograph.api.wire.access import READ
+from limnograph.api.wire.problems import documented
 from limnograph.domain.access import Identity
-from limnograph.services.live import Live, LiveEvent, Reader
+from limnograph.services.server.live import Live, LiveEvent, Reader
 
 HEARTBEAT_S = 15.0
 """Also how long a stream outlives the token or session that opened it, at most."""
@@ -39,7 +39,7 @@ async def get_stream(request: Request[Any, Any, Any], state: State, last_id: Las
     """Events `commit`, `table`, `sources` and `reset`, each with an id, so that a browser that comes back misses none;
     a comment every 15 seconds. A reader that is too slow is let go.
     """
-    live, gate = cast("Live", state["live"]), cast("Gate", state["gate"])
+    live, gate = cast("Live", state["live"]), cast("Authenticator", state["gate"])
     identity: Identity = request.scope["state"]["identity"]
     asked = gate.credentials is not None
     caller = f"{identity.method}:{identity.subject}" if asked else peer(request.scope)
@@ -48,7 +48,7 @@ async def get_stream(request: Request[Any, Any, Any], state: State, last_id: Las
     return Stream(_events(reader, gate, request.scope), media_type=MEDIA_TYPE, headers=headers)
 
 
-async def _events(reader: Reader, gate: Gate, scope: Any) -> AsyncGenerator[bytes]:
+async def _events(reader: Reader, gate: Authenticator, scope: Any) -> AsyncGenerator[bytes]:
     began, given = time.monotonic(), cast("Headers", dict(scope["headers"]))
     try:
         yield b"retry: 2000\n\n"
@@ -66,7 +66,7 @@ async def _events(reader: Reader, gate: Gate, scope: Any) -> AsyncGenerator[byte
         reader.close()
 
 
-async def _still_allowed(gate: Gate, scope: Any, given: Headers) -> bool:
+async def _still_allowed(gate: Authenticator, scope: Any, given: Headers) -> bool:
     """Whether the token or session still stands. Where a proxy or a JWT said who asks, it did so for this request."""
     identity = scope["state"]["identity"]
     if identity.method not in {"token", "session"}:

@@ -7,15 +7,15 @@ from typing import Any
 from litestar import Request, Router, get
 from litestar.di import NamedDependency
 
-from limnograph.api import parameters as p
-from limnograph.api import values as v
-from limnograph.api.access import FAILED, TABLE_PAGE
-from limnograph.api.problems import documented
-from limnograph.domain.asked import DEFAULT_PARTITIONS, PartitionsQuery
-from limnograph.domain.partitions import PartitionsPage
-from limnograph.domain.refs import RefsPage
-from limnograph.domain.schemas import SchemaPage
-from limnograph.services.backend import Backend
+from limnograph.api.wire import parameters as p
+from limnograph.api.wire import values as v
+from limnograph.api.wire.access import FAILED, TABLE_PAGE
+from limnograph.api.wire.problems import documented
+from limnograph.domain.answers.partitions import PartitionsPage
+from limnograph.domain.answers.refs import RefsPage
+from limnograph.domain.answers.schemas import SchemaPage
+from limnograph.domain.queries import DEFAULT_PARTITIONS, PartitionsQuery
+from limnograph.services.server.backend import Backend
 
 
 @get(
@@ -44,7 +44,7 @@ async def get_partitions(
     now = backend.clock.now() // 1000
     first, last = v.span(start, end, now, 24 * v.HOUR_MS)
     query = PartitionsQuery(
-        table=v.table_name(catalog, namespace, table),
+        table=v.known_name(backend, catalog, namespace, table),
         at=v.instant(at, min(last, now)),
         start=first,
         end=last,
@@ -72,7 +72,7 @@ async def get_schema(
     table: p.Table,
 ) -> SchemaPage:
     """Newest first, each against the one before by field id; every field through all versions of the schema."""
-    found, failed = await backend.schemas.page(v.table_name(catalog, namespace, table))
+    found, failed = await backend.schemas.page(v.known_name(backend, catalog, namespace, table))
     request.scope["state"][FAILED] = failed
     return found
 
@@ -92,7 +92,7 @@ async def get_refs(
     table: p.Table,
 ) -> RefsPage:
     """What each leads to, what expiry keeps because of it, and how they moved."""
-    found, failed = await backend.refs.page(v.table_name(catalog, namespace, table))
+    found, failed = await backend.refs.page(v.known_name(backend, catalog, namespace, table))
     request.scope["state"][FAILED] = failed
     return found
 

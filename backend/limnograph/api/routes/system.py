@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from litestar import Response, get, post
+from typing import Any
+
+import msgspec
+from litestar import Request, Response, get, post
 from litestar.datastructures import State
 from litestar.di import NamedDependency
-from litestar.params import JSONBody
 
 from limnograph import __version__
-from limnograph.api.access import METRICS, OPEN, READ, WEBHOOK
-from limnograph.api.problems import documented
-from limnograph.api.views import Accepted, HealthView, RunIn, RunTableIn
-from limnograph.domain.answers import Status
+from limnograph.api.front.bodies import parsed
+from limnograph.api.wire.access import METRICS, OPEN, READ, WEBHOOK
+from limnograph.api.wire.problems import documented
+from limnograph.api.wire.views import AcceptedEvents, HealthView, RunIn, RunTableIn
+from limnograph.domain.answers.tables import Status
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.events import RunFact, RunTable
+from limnograph.domain.facts.events import RunFact, RunTable
+from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.backend import Backend
+from limnograph.services.jobs.run_log import only_written
+from limnograph.services.server.backend import Backend
 
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @get("/status", operation_id="getStatus", summary="State of the whole", responses=documented(), opt=READ)
-async def get_status(backend: NamedDependency[Backend]) -> Status:
+async def get_status(request: Request[Any, Any, Any], backend: NamedDependency[Backend]) -> Status:
     """Sources, watermark, newest pass and what is missing. A failed source is a status, never an error."""
-    return await backend.status.status()
+    found = await backend.status.status()
+    identity = request.scope["state"].get("identity")
+    return msgspec.structs.replace(found, scopes=tuple(sorted(identity.scopes)) if identity else ())
 
 
 @post(
@@ -34,10 +41,11 @@ async def get_status(backend: NamedDependency[Backend]) -> Status:
     responses=documented(413, 503),
     opt=WEBHOOK,
 )
-async def post_run(backend: NamedDependency[Backend], data: JSONBody[RunIn]) -> Accepted:
+async def post_run(request: Request[Any, Any, Any], backend: NamedDependency[Backend]) -> AcceptedEvents:
     """One transition of a run, durable in the inbox before the answer; a repeat of (run_id, status) changes nothing."""
-    new = await backend.runs.accept([_fact(data, backend.clock.now())])
-    return Accepted(accepted=new, duplicates=1 - new)
+    data = await parsed(request, RunIn)
+    new = await backend.runs.accept([_fact(data, backend)])
+    return AcceptedEvents(accepted=new, duplicates=1 - new)
 
 
 @get("/healthz", operation_id="getLiveness", summary="Alive", responses=documented(), sync_to_thread=False, opt=OPEN)
@@ -48,10 +56,12 @@ def healthz() -> HealthView:
 
 @get("/readyz", operation_id="getReadiness", summary="Ready", responses=documented(), sync_to_thread=False, opt=OPEN)
 def readyz(backend: NamedDependency[Backend]) -> Response[HealthView]:
-    """200 once the first read of the meta tables has finished, 503 with `starting` before."""
-    ready = backend.status.ready()
-    view = HealthView(status="ok" if ready else "starting", version=__version__)
-    return Response(view, status_code=200 if ready else 503)
+    """200 once the first read of the meta tables and the first look at every catalog ended, also where they failed
+    (`/api/v1/status` says so) or the look takes longer than 30 s; 503 with `starting` and a reason before.
+    """
+    waiting = backend.status.waiting_for()
+    view = HealthView(status="ok" if waiting is None else "starting", version=__version__, detail=waiting)
+    return Response(view, status_code=200 if waiting is None else 503)
 
 
 @get(
@@ -68,10 +78,12 @@ def metrics(state: State) -> Response[bytes]:
     return Response(state["exposition"](), headers={"content-type": EXPOSITION})
 
 
-def _fact(run: RunIn, now: int) -> RunFact:
+def _fact(run: RunIn, backend: Backend) -> RunFact:
+    now = backend.clock.now()
     if run.ended_at is not None and run.ended_at < run.started_at:
         raise InvalidInput("ended_at", "must not be before started_at")
     started = run.started_at * MICROS_PER_MS
+    tables = [_touched(table, backend) for table in run.tables]
     ended = None if run.ended_at is None else run.ended_at * MICROS_PER_MS
     return RunFact(
         run_id=run.run_id,
@@ -80,28 +92,41 @@ def _fact(run: RunIn, now: int) -> RunFact:
         application_id=run.application_id,
         started_at=started,
         ended_at=ended,
-        tables=[_touched(table) for table in run.tables],
+        tables=tables,
         observed_at=now,
         at=started if run.status == "running" else now if ended is None else ended,
         source="runs",
+        written_snapshot_id=only_written(tables),
     )
 
 
-def _touched(table: RunTableIn) -> RunTable:
+def _touched(table: RunTableIn, backend: Backend) -> RunTable:
+    """Names are plain; one that is not known yet is taken at its word."""
+    given = TableName(table.catalog, table.table_namespace, table.table)
+    name = backend.resolved(given)
+    if name == given:
+        name = TableName.from_plain(*given)
     return RunTable(
-        catalog=table.catalog,
-        namespace=table.table_namespace,
-        table=table.table,
+        catalog=name.catalog,
+        namespace=name.namespace,
+        table=name.table,
         role=table.role,
-        read_snapshot_id=_read_id(table.read_snapshot_id),
+        read_snapshot_id=_snapshot_id("read_snapshot_id", table.read_snapshot_id),
+        written_snapshot_id=_written_id(table),
     )
 
 
-def _read_id(text: str | None) -> int | None:
+def _written_id(table: RunTableIn) -> int | None:
+    if table.written_snapshot_id is not None and table.role != "writes":
+        raise InvalidInput("tables.written_snapshot_id", "belongs to a table with role `writes`")
+    return _snapshot_id("written_snapshot_id", table.written_snapshot_id)
+
+
+def _snapshot_id(field: str, text: str | None) -> int | None:
     if text is None:
         return None
     if not -(2**63) <= int(text) < 2**63:
-        raise InvalidInput("tables.read_snapshot_id", "must be a decimal snapshot id of 64 bits, as text")
+        raise InvalidInput(f"tables.{field}", "must be a decimal snapshot id of 64 bits, as text")
     return int(text)
 
 

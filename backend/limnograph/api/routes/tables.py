@@ -9,18 +9,21 @@ import msgspec
 from litestar import Request, Router, get
 from litestar.di import NamedDependency
 
-from limnograph.api import parameters as p
-from limnograph.api import values as v
-from limnograph.api.access import FAILED, LAKE_PAGE, TABLE_PAGE
-from limnograph.api.problems import documented
-from limnograph.domain.answers import FleetHeat, TableDetail, TablesPage
-from limnograph.domain.asked import DEFAULT_LIMIT, CommitsQuery, FleetQuery
-from limnograph.domain.commits import CommitDetail, CommitsPage
+from limnograph.api.wire import parameters as p
+from limnograph.api.wire import values as v
+from limnograph.api.wire.access import FAILED, LAKE_PAGE, TABLE_PAGE
+from limnograph.api.wire.pagination import resolved
+from limnograph.api.wire.problems import documented
+from limnograph.domain.answers.commits import CommitDetail, CommitsPage
+from limnograph.domain.answers.tables import FleetHeat, TableDetail, TablesPage
+from limnograph.domain.answers.timeline import Timeline
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
+from limnograph.domain.queries import DEFAULT_LIMIT, CommitsQuery, FleetQuery
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import Timeline
-from limnograph.services.backend import Backend
+from limnograph.services.server.backend import Backend
+
+AnyRequest = Request[Any, Any, Any]
 
 
 def _now_ms(backend: Backend) -> int:
@@ -29,6 +32,7 @@ def _now_ms(backend: Backend) -> int:
 
 @get("/tables", operation_id="listTables", summary="Fleet rows", responses=documented(503), opt=LAKE_PAGE)
 async def list_tables(
+    request: AnyRequest,
     backend: NamedDependency[Backend],
     *,
     text: p.Text = "",
@@ -44,20 +48,23 @@ async def list_tables(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
     """Tables with the reason why each stands where it stands; default range the last 24 hours."""
-    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
-    share, within_s = v.growth(grew, within)
+    given: dict[str, Any] = {"q": text, "ns": namespace, "sort": sort, "dir": direction, "from": start, "to": end}
+    given |= {"grew": grew, "within": within, "cmp": compare}
+    asked = resolved(request, "tables", cursor, given)
+    first, last = v.span(asked["from"], asked["to"], _now_ms(backend), 24 * v.HOUR_MS)
+    share, within_s = v.growth(asked["grew"], asked["within"])
     query = FleetQuery(
         start=first,
         end=last,
-        text=text,
-        namespace=namespace,
-        sort=sort,
-        direction=direction,
+        text=asked["q"],
+        namespace=asked["ns"],
+        sort=asked["sort"],
+        direction=asked["dir"],
         cursor=cursor,
         limit=v.page_size(limit),
         grew=share,
         within_s=within_s,
-        compare_s=v.compared(compare),
+        compare_s=v.compared(asked["cmp"]),
     )
     return await backend.fleet.page(query)
 
@@ -83,7 +90,7 @@ async def get_table(
     backend: NamedDependency[Backend], catalog: p.Catalog, namespace: p.Namespace, table: p.Table
 ) -> TableDetail:
     """Identity, schema, spec, refs, freshness and jobs. A table that cannot be read answers with its status."""
-    return await backend.tables.detail(v.table_name(catalog, namespace, table))
+    return await backend.tables.detail(v.known_name(backend, catalog, namespace, table))
 
 
 @get(
@@ -94,7 +101,7 @@ async def get_table(
     opt=TABLE_PAGE,
 )
 async def get_timeline(
-    request: Request[Any, Any, Any],
+    request: AnyRequest,
     backend: NamedDependency[Backend],
     *,
     catalog: p.Catalog,
@@ -112,7 +119,7 @@ async def get_timeline(
     """Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours."""
     first, last = v.span(start, end, _now_ms(backend), 6 * v.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
-    name = v.table_name(catalog, namespace, table)
+    name = v.known_name(backend, catalog, namespace, table)
     answer = backend.timelines.answer(name, asked, v.lane_names(lanes), job, compare, ref=ref)
     if not detail:
         found = await answer
@@ -139,6 +146,7 @@ async def _told(backend: Backend, name: TableName) -> TableDetail | None:
     opt=TABLE_PAGE,
 )
 async def list_table_commits(
+    request: AnyRequest,
     backend: NamedDependency[Backend],
     *,
     catalog: p.Catalog,
@@ -153,18 +161,11 @@ async def list_table_commits(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first; default range the last 24 hours."""
-    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
-    query = CommitsQuery(
-        start=first,
-        end=last,
-        table=v.table_name(catalog, namespace, table),
-        operation=operation,
-        min_added_data_files=min_added_data_files,
-        schema_changed=schema_changed,
-        cursor=cursor,
-        limit=v.page_size(limit),
-    )
-    return await backend.commits.page(query)
+    given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
+    given |= {"schema_changed": schema_changed}
+    name = v.known_name(backend, catalog, namespace, table)
+    asked = resolved(request, "commits", cursor, given, name)
+    return await backend.commits.page(_commits(backend, asked, cursor, limit, name))
 
 
 @get(
@@ -183,7 +184,7 @@ async def get_commit(
     snapshot_id: p.SnapshotId,
 ) -> CommitDetail:
     """What the commit did to its parent's state, who wrote it, what it touched and what runs did around it."""
-    return await backend.commits.detail(v.table_name(catalog, namespace, table), v.snapshot_id(snapshot_id))
+    return await backend.commits.detail(v.known_name(backend, catalog, namespace, table), v.snapshot_id(snapshot_id))
 
 
 @get(
@@ -194,6 +195,7 @@ async def get_commit(
     opt=LAKE_PAGE,
 )
 async def list_commits(
+    request: AnyRequest,
     backend: NamedDependency[Backend],
     *,
     start: p.From = None,
@@ -205,17 +207,26 @@ async def list_commits(
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
     """Newest first; default range the last 24 hours."""
-    first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
-    query = CommitsQuery(
+    given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
+    given |= {"schema_changed": schema_changed}
+    asked = resolved(request, "commits", cursor, given)
+    return await backend.commits.page(_commits(backend, asked, cursor, limit, None))
+
+
+def _commits(
+    backend: Backend, asked: dict[str, Any], cursor: str | None, limit: int, table: TableName | None
+) -> CommitsQuery:
+    first, last = v.span(asked["from"], asked["to"], _now_ms(backend), 24 * v.HOUR_MS)
+    return CommitsQuery(
         start=first,
         end=last,
-        operation=operation,
-        min_added_data_files=min_added_data_files,
-        schema_changed=schema_changed,
+        table=table,
+        operation=asked["operation"],
+        min_added_data_files=asked["min_added_data_files"],
+        schema_changed=asked["schema_changed"],
         cursor=cursor,
         limit=v.page_size(limit),
     )
-    return await backend.commits.page(query)
 
 
 one_table = Router(

@@ -6,7 +6,10 @@ from typing import Annotated, Any
 
 from litestar.params import PathParameter, QueryParameter
 
-from limnograph.domain.asked import (
+from limnograph.domain.answers.explanations import BaselineKind
+from limnograph.domain.answers.partitions import PartitionSort
+from limnograph.domain.answers.timeline import LANES
+from limnograph.domain.queries import (
     DEFAULT_WITHIN_S,
     MAX_GREW,
     MAX_LIMIT,
@@ -15,11 +18,8 @@ from limnograph.domain.asked import (
     Direction,
     FleetSort,
 )
-from limnograph.domain.explanations import BaselineKind
-from limnograph.domain.partitions import PartitionSort
 from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S
-from limnograph.domain.timeline import LANES
-from limnograph.services.timeline import MAX_COMPARE_S
+from limnograph.services.timeline.timeline import MAX_COMPARE_S
 
 MAX_CONDITIONS_CHARS = 2_000
 
@@ -103,7 +103,11 @@ WithDetail = Annotated[
     bool,
     QueryParameter(name="detail", description="Also answer what the route of the table answers: one request less."),
 ]
-Cursor = Annotated[str | None, QueryParameter(name="cursor", description="`next_cursor` of the page before.")]
+_CURSOR = (
+    "`next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were "
+    "resolved; one that is sent and says something else is refused."
+)
+Cursor = Annotated[str | None, QueryParameter(name="cursor", description=_CURSOR)]
 Limit = Annotated[int, QueryParameter(name="limit", description="Rows of a page.", schema_extra=_within(1, MAX_LIMIT))]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name, case-insensitive.")]
 NamespaceFilter = Annotated[str, QueryParameter(name="ns", description="`catalog.namespace` or a namespace.")]

@@ -11,18 +11,19 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.params import QueryParameter
 
-from limnograph.api.parameters import CONDITION, MAX_CONDITIONS_CHARS
-from limnograph.domain.asked import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_WITHIN_S
+from limnograph.api.wire.parameters import CONDITION, MAX_CONDITIONS_CHARS
+from limnograph.domain.answers.timeline import DEFAULT_LANES, LANES
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.ids import TableName
+from limnograph.domain.ids import TableName, from_path_segment, unescape_level
+from limnograph.domain.queries import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_WITHIN_S
 from limnograph.domain.time import LATEST_MS
-from limnograph.domain.timeline import DEFAULT_LANES, LANES
-from limnograph.services.timeline import MAX_COMPARE_S
+from limnograph.services.server.backend import Backend
+from limnograph.services.timeline.timeline import MAX_COMPARE_S
 
 HOUR_MS = 3_600_000
 
 
-def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+async def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Guard of every route of the API: a query parameter that the route does not have is a mistake, not a decoration.
 
     Of one that is asked with labels (`opt`) every name is one. Raises InvalidInput.
@@ -43,12 +44,14 @@ def _query_names(function: Callable[..., Any]) -> frozenset[str]:
 
 
 def table_name(catalog: str, namespace: str, table: str) -> TableName:
-    """From path segments; `~s` is a slash, all else is the escaped text that facts carry."""
-    return TableName(_segment(catalog), _segment(namespace), _segment(table).replace(".", "~d"))
+    """From path segments; `~s` and `~b` are slashes, all else is the escaped text that facts carry."""
+    own = from_path_segment(table).replace(".", "~d")
+    return TableName(unescape_level(catalog), from_path_segment(namespace), own)
 
 
-def _segment(text: str) -> str:
-    return re.sub(r"~(.)", lambda found: "/" if found[1] == "s" else found[0], text)
+def known_name(backend: Backend, catalog: str, namespace: str, table: str) -> TableName:
+    """The same; a namespace that is spelled as answers carry it is the known one that it means."""
+    return backend.resolved(table_name(catalog, namespace, table))
 
 
 def lane_names(text: str | None) -> tuple[str, ...]:

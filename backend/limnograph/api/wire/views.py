@@ -1,4 +1,6 @@
-"""The wire of the HTTP layer itself: problems, requests and health. Answers of services are in `domain/answers.py`."""
+"""The wire of the HTTP layer itself: problems, requests and health. Answers of services are in
+`domain/answers/tables.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from limnograph.domain.access import AccessScope
-from limnograph.domain.answers import View
-from limnograph.domain.explanations import LabelKind
+from limnograph.domain.answers.explanations import LabelKind
+from limnograph.domain.answers.tables import View
 from limnograph.domain.time import LATEST_MS
 
 Instant = Annotated[int, msgspec.Meta(ge=0, le=LATEST_MS)]
@@ -46,13 +48,14 @@ class Problem(View, frozen=True, kw_only=True):
 
 
 class RunTableIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of an accepted run; `read_snapshot_id` is text."""
+    """A table of an accepted run; ids of snapshots are text. `written_snapshot_id`: the commit that the run made."""
 
     catalog: str
     table_namespace: str
     table: str
     role: Literal["reads", "writes"]
     read_snapshot_id: SnapshotId | None = None
+    written_snapshot_id: SnapshotId | None = None
 
 
 class RunIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -78,7 +81,7 @@ class LabelIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
     comment: Comment | None = None
 
 
-class Accepted(View, frozen=True, kw_only=True):
+class AcceptedEvents(View, frozen=True, kw_only=True):
     """What was newly stored in the inbox; repeats are accepted and not stored again."""
 
     accepted: int
@@ -86,10 +89,11 @@ class Accepted(View, frozen=True, kw_only=True):
 
 
 class HealthView(View, frozen=True, kw_only=True):
-    """Liveness and readiness. `ready` turns true when the first meta read finished."""
+    """Liveness and readiness. `detail`: what readiness still waits for."""
 
     status: Literal["ok", "starting"]
     version: str
+    detail: str | None = None
 
 
 class SessionIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -13,17 +13,19 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from limnograph.demo import building, comparisons, supervisor
-from limnograph.demo.comparisons import Comparison, Finding
-from limnograph.demo.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
-from limnograph.demo.explained import HttpExplanations
+from limnograph.demo import building
+from limnograph.demo.check import comparisons
+from limnograph.demo.check.comparisons import Comparison, ComparisonResult
+from limnograph.demo.check.evidence import CatalogLake, HttpTimelines, RunningChain, SparkEngine, StoredMeta
+from limnograph.demo.check.explained import HttpExplanations
 from limnograph.demo.folder import Folder
+from limnograph.demo.lake.session import start
+from limnograph.demo.processes import supervisor
+from limnograph.demo.processes.tools import server_port
 from limnograph.demo.progress import Progress
 from limnograph.demo.run import USUAL_PORT
-from limnograph.demo.session import start
-from limnograph.demo.story import Story
-from limnograph.demo.story import read as read_story
-from limnograph.demo.tools import server_port
+from limnograph.demo.story.story import Story
+from limnograph.demo.story.story import read as read_story
 from limnograph.domain.errors import Conflict, EnvironmentFault, InvalidInput, LimnographError
 from limnograph.settings import load
 
@@ -32,7 +34,7 @@ def check(root: Path, *, port: int | None, fresh: bool) -> int:
     """Exit code: 0 when every comparison holds, else 1 with the failed ones named on stderr."""
     progress, folder = Progress(), Folder(root)
     supervisor.stop_on_signals()
-    findings: list[Finding] = []
+    findings: list[ComparisonResult] = []
     try:
         with ExitStack() as stack:
             addresses, told = stack.enter_context(_chain(folder, progress, findings, port=port, fresh=fresh))
@@ -42,7 +44,7 @@ def check(root: Path, *, port: int | None, fresh: bool) -> int:
     except LimnographError as error:
         if isinstance(error, EnvironmentFault | InvalidInput) and not findings:
             raise
-        findings.append(Finding("the chain answers", ok=False, detail=str(error), figures={}))
+        findings.append(ComparisonResult("the chain answers", ok=False, detail=str(error), figures={}))
     except KeyboardInterrupt:
         progress.say("stopped")
         return 130
@@ -69,21 +71,21 @@ def whole_chain(folder: Folder, addresses: dict[str, Any], told: Story, stack: E
     ]
 
 
-def compare(which: Iterable[Comparison], progress: Progress) -> list[Finding]:
+def compare(which: Iterable[Comparison], progress: Progress) -> list[ComparisonResult]:
     """Run comparisons in order. One that cannot be made counts as failed."""
-    findings: list[Finding] = []
+    findings: list[ComparisonResult] = []
     for comparison in which:
         try:
             found = list(comparison())
         except LimnographError as error:
-            found = [Finding("evidence", ok=False, detail=str(error), figures={})]
+            found = [ComparisonResult("evidence", ok=False, detail=str(error), figures={})]
         findings += found
         failed = [one for one in found if not one.ok]
         progress.say(f"{len(found) - len(failed)} of {len(found)} hold: {found[0].name if found else ''} …")
     return findings
 
 
-def report(findings: Sequence[Finding], progress: Progress) -> int:
+def report(findings: Sequence[ComparisonResult], progress: Progress) -> int:
     """The summary as the last line of stdout; failed comparisons by name on stderr."""
     failed = [one for one in findings if not one.ok]
     for one in failed:
@@ -101,7 +103,7 @@ def report(findings: Sequence[Finding], progress: Progress) -> int:
 
 @contextmanager
 def _chain(
-    folder: Folder, progress: Progress, findings: list[Finding], *, port: int | None, fresh: bool
+    folder: Folder, progress: Progress, findings: list[ComparisonResult], *, port: int | None, fresh: bool
 ) -> Iterator[tuple[dict[str, Any], Story]]:
     """Addresses of a running demo: the one that runs in this folder, else one that is started and stopped here."""
     with ExitStack() as stack:

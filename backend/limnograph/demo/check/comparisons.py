@@ -6,16 +6,16 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from limnograph.demo.calendar import HOUR, MINUTE, SECOND
-from limnograph.demo.story import Story
-from limnograph.domain.explanations import Explanation
+from limnograph.demo.story.calendar import HOUR, MINUTE, SECOND
+from limnograph.demo.story.story import Story
+from limnograph.domain.answers.explanations import Explanation
 
 RATIO_LOW, RATIO_HIGH = 2.5, 3.5
 NONE_SURE = 0.5
 """So sure must Explain be at least that no commit did it."""
 
 
-class Totals(NamedTuple):
+class SnapshotTotals(NamedTuple):
     """Live data files, delete files and records of a snapshot; None is not known."""
 
     data_files: int | None
@@ -33,7 +33,7 @@ class MetaRow(NamedTuple):
     committed_at: int
     metadata_location: str
     app_id: str | None
-    totals: Totals
+    totals: SnapshotTotals
 
 
 class Lane(NamedTuple):
@@ -43,7 +43,7 @@ class Lane(NamedTuple):
     v: Sequence[float | None]
 
 
-class MetaTable(Protocol):
+class MetaTableReader(Protocol):
     """The meta table, read at one of its snapshots."""
 
     def rows(self) -> Sequence[MetaRow]:
@@ -51,7 +51,7 @@ class MetaTable(Protocol):
         ...
 
 
-class Lake(Protocol):
+class ObservedTables(Protocol):
     """The observed lake as PyIceberg reports it."""
 
     def tables(self) -> Sequence[str]:
@@ -66,12 +66,12 @@ class Lake(Protocol):
 class Engine(Protocol):
     """Spark, asked for its own metadata tables."""
 
-    def totals(self, table: str, snapshot_id: int) -> Totals:
+    def totals(self, table: str, snapshot_id: int) -> SnapshotTotals:
         """Of a table at a snapshot."""
         ...
 
 
-class Timelines(Protocol):
+class TimelineAnswers(Protocol):
     """The server's timeline, over HTTP."""
 
     def lane(self, table: str, lane: str, start: int, end: int, *, step: int, job: str | None = None) -> Lane:
@@ -79,7 +79,7 @@ class Timelines(Protocol):
         ...
 
 
-class Explanations(Protocol):
+class ExplainAnswers(Protocol):
     """Explain, asked why a job of a table changed."""
 
     def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
@@ -99,7 +99,7 @@ class LiveChain(Protocol):
         ...
 
 
-class Finding(NamedTuple):
+class ComparisonResult(NamedTuple):
     """The outcome of one comparison."""
 
     name: str
@@ -108,7 +108,7 @@ class Finding(NamedTuple):
     figures: dict[str, Any]
 
 
-Comparison = Callable[[], Iterable[Finding]]
+Comparison = Callable[[], Iterable[ComparisonResult]]
 
 
 def heads(rows: Iterable[MetaRow]) -> dict[str, MetaRow]:
@@ -120,14 +120,14 @@ def heads(rows: Iterable[MetaRow]) -> dict[str, MetaRow]:
     return found
 
 
-def same_snapshots(meta: MetaTable, lake: Lake) -> Iterable[Finding]:
+def same_snapshots(meta: MetaTableReader, lake: ObservedTables) -> Iterable[ComparisonResult]:
     """Per table the same ids: at the metadata file that the newest row was read from."""
     rows = meta.rows()
     newest = heads(rows)
     for table in lake.tables():
         name, head = f"snapshots of {table}", newest.get(table)
         if head is None:
-            yield Finding(name, ok=False, detail="the meta table has no row of it", figures={})
+            yield ComparisonResult(name, ok=False, detail="the meta table has no row of it", figures={})
             continue
         noted = [row.snapshot_id for row in rows if row.table_uuid == head.table_uuid]
         real = lake.snapshot_ids(head.metadata_location)
@@ -136,19 +136,19 @@ def same_snapshots(meta: MetaTable, lake: Lake) -> Iterable[Finding]:
         detail = f"{len(missing)} missing, {len(extra)} unknown to the table, {doubled} doubled"
         example = {"missing_example": str(min(missing))} if missing else {}
         figures = {"meta": len(noted), "lake": len(real), **example}
-        yield Finding(name, ok=not (missing or extra or doubled), detail=detail, figures=figures)
+        yield ComparisonResult(name, ok=not (missing or extra or doubled), detail=detail, figures=figures)
 
 
-def same_totals(meta: MetaTable, engine: Engine) -> Iterable[Finding]:
+def same_totals(meta: MetaTableReader, engine: Engine) -> Iterable[ComparisonResult]:
     """For every head the totals that Spark's metadata tables give at that snapshot."""
     for table, head in sorted(heads(meta.rows()).items()):
         theirs = engine.totals(table, head.snapshot_id)
         detail = f"meta {head.totals}, Spark {theirs}, at snapshot {head.snapshot_id}"
         figures = {"data_files": theirs.data_files, "delete_files": theirs.delete_files, "records": theirs.records}
-        yield Finding(f"totals of {table}", ok=head.totals == theirs, detail=detail, figures=figures)
+        yield ComparisonResult(f"totals of {table}", ok=head.totals == theirs, detail=detail, figures=figures)
 
 
-def files_rise(timelines: Timelines, told: Story) -> Iterable[Finding]:
+def files_rise(timelines: TimelineAnswers, told: Story) -> Iterable[ComparisonResult]:
     """The data-files lane rises by exactly what the story added, at the story's second."""
     at, expected = told.burst.at, told.files_after - told.files_before
     lane = timelines.lane(told.table, "data_files", at - 2 * MINUTE, at + 2 * MINUTE, step=1)
@@ -158,10 +158,10 @@ def files_rise(timelines: Timelines, told: Story) -> Iterable[Finding]:
     detail = f"from {before} to {after} around the append, expected {told.files_before} to {told.files_after}"
     figures = {"before": before, "after": after, "rise": rise}
     ok = rise == expected and before == told.files_before
-    yield Finding("data files rise at the append", ok=ok, detail=detail, figures=figures)
+    yield ComparisonResult("data files rise at the append", ok=ok, detail=detail, figures=figures)
 
 
-def job_slows(timelines: Timelines, told: Story) -> Iterable[Finding]:
+def job_slows(timelines: TimelineAnswers, told: Story) -> Iterable[ComparisonResult]:
     """Median duration of the reader between the first slow run and the repair, against the hour before the append."""
     job, slow = told.slowdown.job_name, told.slowdown
     before = _durations(timelines, told, told.burst.at - HOUR, told.burst.at, job)
@@ -170,44 +170,44 @@ def job_slows(timelines: Timelines, told: Story) -> Iterable[Finding]:
     name = "job slows down after the append"
     if not before or not after:
         detail = f"{len(before)} durations before and {len(after)} after the append"
-        yield Finding(name, ok=False, detail=detail, figures={})
+        yield ComparisonResult(name, ok=False, detail=detail, figures={})
         return
     low, high = statistics.median(before), statistics.median(after)
     ratio = high / low
     detail = f"median {low:.1f} s before, {high:.1f} s after: {ratio:.2f} times, expected {RATIO_LOW} to {RATIO_HIGH}"
     figures = {"before_seconds": round(low, 2), "after_seconds": round(high, 2), "ratio": round(ratio, 3)}
-    yield Finding(name, ok=RATIO_LOW <= ratio <= RATIO_HIGH, detail=detail, figures=figures)
+    yield ComparisonResult(name, ok=RATIO_LOW <= ratio <= RATIO_HIGH, detail=detail, figures=figures)
 
 
-def _durations(timelines: Timelines, told: Story, start: int, end: int, job: str) -> list[float]:
+def _durations(timelines: TimelineAnswers, told: Story, start: int, end: int, job: str) -> list[float]:
     lane = timelines.lane(told.table, "job_duration", start, end, step=60, job=job)
     return [v for t, v in zip(lane.t, lane.v, strict=True) if v is not None and start <= t < end]
 
 
-def burst_is_blamed(explanations: Explanations, told: Story) -> Iterable[Finding]:
+def burst_is_blamed(explanations: ExplainAnswers, told: Story) -> Iterable[ComparisonResult]:
     """The commit of the story is the first that Explain names; without it no commit of the slow hours explains them."""
     span, job, burst = (told.view_from, told.view_to), told.slowdown.job_name, told.burst.snapshot_id
     said = explanations.explanation(told.table, job, span)
     detail = f"{said.verdict} ({said.confidence}); expected commit {burst}"
     first = said.hypotheses[0]
     figures = {"posterior": round(first.posterior, 3), "confidence": said.confidence}
-    yield Finding("explain names the append", ok=said.blamed[:1] == [burst], detail=detail, figures=figures)
+    yield ComparisonResult("explain names the append", ok=said.blamed[:1] == [burst], detail=detail, figures=figures)
     said = explanations.explanation(told.table, job, span, without=burst)
     first = said.hypotheses[0]
     ok = (first.kind, said.verdict.startswith("No commit explains")) == ("none", True) and first.posterior >= NONE_SURE
     figures = {"posterior": round(first.posterior, 3), "confidence": said.confidence}
     detail = f"{said.verdict} {first.kind} {first.posterior:.2f}, expected none with {NONE_SURE} or more"
-    yield Finding("without the append no commit explains it", ok=ok, detail=detail, figures=figures)
+    yield ComparisonResult("without the append no commit explains it", ok=ok, detail=detail, figures=figures)
 
 
-def live_commit_arrives(live: LiveChain) -> Iterable[Finding]:
+def live_commit_arrives(live: LiveChain) -> Iterable[ComparisonResult]:
     """A commit of the live job reaches the meta table, and its application is the one that Prometheus knows."""
     row = live.newest_commit()
     if row is None:
-        yield Finding("live commit reaches the meta table", ok=False, detail="none came in time", figures={})
+        yield ComparisonResult("live commit reaches the meta table", ok=False, detail="none came in time", figures={})
         return
     figures = {"table": row.table, "snapshot_id": str(row.snapshot_id), "app_id": row.app_id}
-    yield Finding("live commit reaches the meta table", ok=True, detail=f"{row.snapshot_id}", figures=figures)
+    yield ComparisonResult("live commit reaches the meta table", ok=True, detail=f"{row.snapshot_id}", figures=figures)
     known = live.application_ids()
     detail = f"app-id {row.app_id}, application_id {', '.join(sorted(known)) or 'none'}"
-    yield Finding("app-id equals application_id", ok=row.app_id in known, detail=detail, figures={})
+    yield ComparisonResult("app-id equals application_id", ok=row.app_id in known, detail=detail, figures={})

@@ -10,9 +10,9 @@ import urllib.request
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from limnograph.demo.commits import Place, open_table
-from limnograph.demo.comparisons import Lane, MetaRow, Totals
-from limnograph.demo.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, LIVE_JOB
+from limnograph.demo.check.comparisons import Lane, MetaRow, SnapshotTotals
+from limnograph.demo.lake.commits import LakeLocation, open_table
+from limnograph.demo.story.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, LIVE_JOB
 from limnograph.domain.errors import SourceUnavailable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ COLUMNS = (
 class StoredMeta:
     """Port MetaTable over PyIceberg; each call reads the newest snapshot of the meta table."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LakeLocation) -> None:
         self._place = place
 
     def exists(self) -> bool:
@@ -65,14 +65,14 @@ def _row(row: dict[str, Any]) -> MetaRow:
         committed_at=int(row["committed_at"].timestamp() * 1000),
         metadata_location=row["metadata_location"] or "",
         app_id=row["app_id"],
-        totals=Totals(row["total_data_files"], row["total_delete_files"], row["total_records"]),
+        totals=SnapshotTotals(row["total_data_files"], row["total_delete_files"], row["total_records"]),
     )
 
 
 class CatalogLake:
     """Port Lake over the shared catalog."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LakeLocation) -> None:
         self._place = place
 
     def tables(self) -> Sequence[str]:
@@ -94,10 +94,10 @@ class SparkEngine:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
 
-    def totals(self, table: str, snapshot_id: int) -> Totals:
+    def totals(self, table: str, snapshot_id: int) -> SnapshotTotals:
         data = self._count(f"{table}.data_files", snapshot_id)
         deletes = self._count(f"{table}.delete_files", snapshot_id)
-        return Totals(int(data[0]), int(deletes[0]), int(data[1]))
+        return SnapshotTotals(int(data[0]), int(deletes[0]), int(data[1]))
 
     def _count(self, files: str, snapshot_id: int) -> Any:
         """Files and records of a metadata table."""

@@ -12,15 +12,15 @@ import polars as pl
 
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.demo.evidence import get_json
-from limnograph.domain.explanations import ExplainPage, Explanation
+from limnograph.demo.check.evidence import get_json
+from limnograph.domain.answers.explanations import ExplainPage, Explanation
 from limnograph.domain.ids import TableName
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
-from limnograph.services.explain_baseline import windows
+from limnograph.services.explain.baseline import windows
 from limnograph.wiring.cold import metrics_sources
-from limnograph.wiring.from_settings import embedded_engine
-from limnograph.wiring.server import Parts
+from limnograph.wiring.server import ServerServices
+from limnograph.wiring.watching import embedded_engine
 
 if TYPE_CHECKING:
     from limnograph.settings import Settings
@@ -71,10 +71,10 @@ class Without:
         return rows.select(asked) if asked else rows
 
 
-def parts_without(settings: Settings, snapshot_id: int, sources: Sequence[MetricsSource]) -> Parts:
+def parts_without(settings: Settings, snapshot_id: int, sources: Sequence[MetricsSource]) -> ServerServices:
     """A server's parts over the lake in which a commit never happened. Nothing told them of a run or an alert."""
     engine = Without(embedded_engine(settings), snapshot_id)
-    return Parts(engine, MemoryInbox(), sources, SystemClock())
+    return ServerServices(engine, MemoryInbox(), sources, SystemClock())
 
 
 async def _in_process(settings: Settings, table: str, job: str, span: tuple[int, int], snapshot_id: int) -> ExplainPage:

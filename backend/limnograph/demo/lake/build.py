@@ -13,11 +13,11 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from limnograph.demo import spark_steps
-from limnograph.demo.calendar import Calendar
-from limnograph.demo.commits import Mark, Place, make_appends, mark, newest_snapshot, open_table
+from limnograph.demo.lake import spark_steps
+from limnograph.demo.lake.commits import LakeLocation, Mark, make_appends, mark, newest_snapshot, open_table
 from limnograph.demo.progress import Progress
-from limnograph.demo.steps import Append, Compaction, Rows, Statement, Step, TablePlan
+from limnograph.demo.story.calendar import Calendar
+from limnograph.demo.story.steps import Append, Compaction, RowAppend, SqlStep, Step, TablePlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ FEW = 12
 def build(
     spark: SparkSession,
     database: Path,
-    place: Place,
+    place: LakeLocation,
     plans: Sequence[TablePlan],
     *,
     calendar: Calendar,
@@ -61,17 +61,19 @@ def prepare(database: Path) -> None:
 
 
 def _cost(plan: TablePlan) -> int:
-    by_spark = sum(isinstance(step, Statement | Compaction) for step in plan.steps)
+    by_spark = sum(isinstance(step, SqlStep | Compaction) for step in plan.steps)
     return len(plan.steps) + 15 * by_spark
 
 
-def _history(spark: SparkSession, workers: Executor, place: Place, plan: TablePlan, progress: Progress) -> list[Mark]:
+def _history(
+    spark: SparkSession, workers: Executor, place: LakeLocation, plan: TablePlan, progress: Progress
+) -> list[Mark]:
     marks: list[Mark] = []
-    for by_spark, group in itertools.groupby(plan.steps, key=lambda step: isinstance(step, Statement | Compaction)):
+    for by_spark, group in itertools.groupby(plan.steps, key=lambda step: isinstance(step, SqlStep | Compaction)):
         if by_spark:
             marks += _make_by_spark(spark, place, plan.name, group)
         else:
-            steps = [step for step in group if isinstance(step, Append | Rows)]
+            steps = [step for step in group if isinstance(step, Append | RowAppend)]
             # A handful is not worth the wait behind another table's hundred.
             few = len(steps) <= FEW
             marks += (
@@ -84,10 +86,10 @@ def _history(spark: SparkSession, workers: Executor, place: Place, plan: TablePl
     return marks
 
 
-def _make_by_spark(spark: SparkSession, place: Place, name: str, steps: Iterator[Step]) -> list[Mark]:
+def _make_by_spark(spark: SparkSession, place: LakeLocation, name: str, steps: Iterator[Step]) -> list[Mark]:
     marks = []
     for step in steps:
-        if not isinstance(step, Statement | Compaction):
+        if not isinstance(step, SqlStep | Compaction):
             continue
         before = newest_snapshot(open_table(place, name))
         spark_steps.make(spark, name, step)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from limnograph.demo.calendar import DAY
-from limnograph.demo.steps import Append, Files, Rows, Writer
+from limnograph.demo.story.calendar import DAY
+from limnograph.demo.story.steps import Append, Files, RowAppend, Writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +20,7 @@ SPARK_VERSION = "4.1.4"
 ICEBERG_VERSION = "Apache Iceberg 1.11.0"
 
 
-class Place(NamedTuple):
+class LakeLocation(NamedTuple):
     """Where the observed lake is: PyIceberg's `uri` and `warehouse` of catalog `lake`."""
 
     uri: str
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
     location: str
 
 
-def open_table(place: Place, name: str) -> Table:
+def open_table(place: LakeLocation, name: str) -> Table:
     """The table as it is now."""
     from pyiceberg.catalog.sql import SqlCatalog
 
@@ -58,7 +58,7 @@ def newest_snapshot(table: Table) -> int | None:
     return max(snapshots, key=lambda one: one.sequence_number or 0).snapshot_id if snapshots else None
 
 
-def make_appends(place: Place, name: str, steps: Sequence[Append | Rows]) -> list[Mark]:
+def make_appends(place: LakeLocation, name: str, steps: Sequence[Append | RowAppend]) -> list[Mark]:
     """Commit `steps` in their order, one snapshot each."""
     table = open_table(place, name)
     marks = []
@@ -130,7 +130,7 @@ def _partition_value(transform: str, partition_at: int, rng: random.Random) -> i
     return partition_at // DAY if transform == "day" else rng.randrange(4)
 
 
-def _rows(table: Table, step: Rows) -> pa.Table:
+def _rows(table: Table, step: RowAppend) -> pa.Table:
     """Orders of the minutes before the commit; customers repeat, so that a row delete touches many files."""
     import pyarrow as pa
     from pyiceberg.io.pyarrow import schema_to_pyarrow

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from limnograph.demo.commits import open_table
 from limnograph.demo.folder import Folder
+from limnograph.demo.lake.commits import open_table
 
 
 def meta_rows(folder: Folder) -> int:

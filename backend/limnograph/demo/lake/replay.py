@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from limnograph.demo.children import Children, Program
 from limnograph.demo.folder import Folder
-from limnograph.demo.meta import meta_rows
+from limnograph.demo.lake.meta import meta_rows
+from limnograph.demo.lake.timeshift import CatalogFile, Stage
+from limnograph.demo.processes.children import ChildProcesses, Program
 from limnograph.demo.progress import Progress
-from limnograph.demo.timeshift import Catalog, Stage
 
 EVERY = 48
 """Snapshots of a table in one stage: below the pipeline's fifty."""
@@ -26,10 +26,10 @@ def _seen(folder: Folder, snapshots: int) -> Callable[[], bool]:
 
 def replay(folder: Folder, stages: Mapping[str, Sequence[Stage]], progress: Progress) -> None:
     """Go through all stages; afterwards the catalog points at the newest metadata and the meta table knows it all."""
-    catalog = Catalog(folder.database)
+    catalog = CatalogFile(folder.database)
     config = str(folder.config)
     command = [sys.executable, "-m", "limnograph", "pipeline", "--config", config, "--trigger", "1s"]
-    with Children(folder.logs, progress) as children:
+    with ChildProcesses(folder.logs, progress) as children:
         child = None
         for number in range(max(map(len, stages.values()))):
             now = {name: of_table[min(number, len(of_table) - 1)] for name, of_table in stages.items()}

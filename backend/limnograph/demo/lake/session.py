@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from limnograph.adapters.spark.session import JARS_ENV, start_session
-from limnograph.demo.tools import folders
+from limnograph.demo.processes.tools import folders
 from limnograph.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,5 +37,6 @@ def stop(spark: SparkSession) -> None:
 
 def name_jars() -> None:
     """Tell this process and its children where the jars are, when they lie among the tools."""
-    if found := next((folder / "jars" for folder in folders() if any(folder.glob("jars/*.jar"))), None):
+    found = next((folder / "jars" for folder in folders() if any(folder.glob("jars/*.jar"))), None)
+    if found:
         os.environ.setdefault(JARS_ENV, str(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from limnograph.demo.steps import Compaction, Statement, TablePlan
+from limnograph.demo.story.steps import Compaction, SqlStep, TablePlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,9 +23,9 @@ def create(spark: SparkSession, plan: TablePlan) -> None:
     )
 
 
-def make(spark: SparkSession, name: str, step: Statement | Compaction) -> None:
+def make(spark: SparkSession, name: str, step: SqlStep | Compaction) -> None:
     """Run one step on table `name`."""
-    if isinstance(step, Statement):
+    if isinstance(step, SqlStep):
         spark.sql(step.sql.format(table=f"{CATALOG}.{name}")).collect()
     else:
         compact(spark, name, step)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlparse
 
-from limnograph.demo.commits import Mark
+from limnograph.demo.lake.commits import Mark
 
 
 class Stage(NamedTuple):
@@ -45,7 +45,7 @@ def moved(metadata: dict[str, Any], marks: Sequence[Mark]) -> dict[str, Any]:
     }
 
 
-def shift(catalog: Catalog, name: str, marks: Sequence[Mark], every: int) -> list[Stage]:
+def shift(catalog: CatalogFile, name: str, marks: Sequence[Mark], every: int) -> list[Stage]:
     """Rewrite the metadata files of table `name` that are still needed, delete the others, and return its stages: the
     file after each `every` snapshots, last of all a new newest one. The catalog points at the first stage then.
     """
@@ -74,7 +74,7 @@ def _stages(marks: Sequence[Mark], every: int) -> list[Stage]:
     return [Stage(commits[n - 1].location, n) for n in range(every, len(commits), every)]
 
 
-class Catalog:
+class CatalogFile:
     """The pointers of an SQL catalog in SQLite."""
 
     def __init__(self, database: Path) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from limnograph.demo.calendar import Calendar
-from limnograph.demo.openmetrics import Family, Series, text
-from limnograph.demo.signals import Run, load_at
+from limnograph.demo.metrics.openmetrics import Family, MetricSeries, text
+from limnograph.demo.story.calendar import Calendar
+from limnograph.demo.story.signals import SignalRun, load_at
 from limnograph.domain.errors import EnvironmentFault
 
 JOB_STEP = 30
@@ -35,9 +35,9 @@ def main_history(metadata: Mapping[str, Any]) -> History:
     ]
 
 
-def job_families(calendar: Calendar, runs: Sequence[Run]) -> list[Family]:
+def job_families(calendar: Calendar, runs: Sequence[SignalRun]) -> list[Family]:
     """Last duration, end of the last run, count of runs; one series per job, application, table and role."""
-    by_labels: dict[tuple[str, ...], list[Run]] = defaultdict(list)
+    by_labels: dict[tuple[str, ...], list[SignalRun]] = defaultdict(list)
     for run in runs:
         for use in run.uses:
             by_labels[*use.table.split("."), run.job_name, run.application_id, use.role].append(run)
@@ -48,9 +48,9 @@ def job_families(calendar: Calendar, runs: Sequence[Run]) -> list[Family]:
         ends = [run.ended for run in made]
         steps = [at for at in _grid(calendar, JOB_STEP) if ends[0] <= at * 1000 <= made[-1].shown_until]
         newest = [(at, bisect_right(ends, at * 1000)) for at in steps]
-        duration.append(Series(labels, [(at, made[n - 1].seconds) for at, n in newest]))
-        finished.append(Series(labels, [(at, made[n - 1].ended / 1000) for at, n in newest]))
-        count.append(Series({**labels, "status": "ok"}, newest))
+        duration.append(MetricSeries(labels, [(at, made[n - 1].seconds) for at, n in newest]))
+        finished.append(MetricSeries(labels, [(at, made[n - 1].ended / 1000) for at, n in newest]))
+        count.append(MetricSeries({**labels, "status": "ok"}, newest))
     return [
         Family("spark_job_duration_seconds", "gauge", "How long the last finished run took.", duration),
         Family("spark_job_last_finished_timestamp_seconds", "gauge", "When the last run finished.", finished),
@@ -58,7 +58,7 @@ def job_families(calendar: Calendar, runs: Sequence[Run]) -> list[Family]:
     ]
 
 
-class _Reading(NamedTuple):
+class _MetricReading(NamedTuple):
     """How a table metric is read from the history up to an instant; None where it is not known."""
 
     name: str
@@ -80,7 +80,7 @@ def table_families(calendar: Calendar, metadata: Mapping[str, Mapping[str, Any]]
     return families
 
 
-def _table_series(calendar: Calendar, name: str, history: History, reading: _Reading) -> Series:
+def _table_series(calendar: Calendar, name: str, history: History, reading: _MetricReading) -> MetricSeries:
     namespace, table = name.split(".")
     values = [reading.of(history[: number + 1]) for number in range(len(history))]
     at_ms = [one["timestamp-ms"] for one in history]
@@ -90,7 +90,7 @@ def _table_series(calendar: Calendar, name: str, history: History, reading: _Rea
         value = values[number - 1] if number else None
         if value is not None:
             samples.append((at, value))
-    return Series({"catalog": "lake", "table_namespace": namespace, "table": table}, samples)
+    return MetricSeries({"catalog": "lake", "table_namespace": namespace, "table": table}, samples)
 
 
 def _total(key: str) -> Callable[[History], float | None]:
@@ -121,15 +121,17 @@ def _number(summary: Mapping[str, str], key: str) -> float | None:
 
 
 _READINGS = (
-    _Reading("lakehouse_table_data_files", counter=False, of=_total("total-data-files")),
-    _Reading("lakehouse_table_delete_files", counter=False, of=_total("total-delete-files")),
-    _Reading("lakehouse_table_records", counter=False, of=_total("total-records")),
-    _Reading("lakehouse_table_bytes", counter=False, of=_bytes),
-    _Reading("lakehouse_table_last_commit_timestamp_seconds", counter=False, of=lambda h: h[-1]["timestamp-ms"] / 1000),
-    _Reading("lakehouse_table_added_data_files_total", counter=True, of=_added("added-data-files")),
-    _Reading("lakehouse_table_added_delete_files_total", counter=True, of=_added("added-delete-files")),
-    _Reading("lakehouse_table_added_records_total", counter=True, of=_added("added-records")),
-    _Reading("lakehouse_table_commits_total", counter=True, of=_commits),
+    _MetricReading("lakehouse_table_data_files", counter=False, of=_total("total-data-files")),
+    _MetricReading("lakehouse_table_delete_files", counter=False, of=_total("total-delete-files")),
+    _MetricReading("lakehouse_table_records", counter=False, of=_total("total-records")),
+    _MetricReading("lakehouse_table_bytes", counter=False, of=_bytes),
+    _MetricReading(
+        "lakehouse_table_last_commit_timestamp_seconds", counter=False, of=lambda h: h[-1]["timestamp-ms"] / 1000
+    ),
+    _MetricReading("lakehouse_table_added_data_files_total", counter=True, of=_added("added-data-files")),
+    _MetricReading("lakehouse_table_added_delete_files_total", counter=True, of=_added("added-delete-files")),
+    _MetricReading("lakehouse_table_added_records_total", counter=True, of=_added("added-records")),
+    _MetricReading("lakehouse_table_commits_total", counter=True, of=_commits),
 )
 
 
@@ -145,13 +147,15 @@ def executor_families(calendar: Calendar, application_id: str, application_name:
     return [
         _gauge("metrics_executor_activeTasks", labels, [(at, load.active_tasks) for at, load in loads]),
         _gauge("metrics_executor_memoryUsed_bytes", labels, [(at, load.memory_bytes) for at, load in loads]),
-        Family("metrics_executor_totalDuration_seconds_total", "counter", "Busy seconds.", [Series(labels, done)]),
+        Family(
+            "metrics_executor_totalDuration_seconds_total", "counter", "Busy seconds.", [MetricSeries(labels, done)]
+        ),
         _gauge("instance:node_cpu_utilisation:ratio", {"node": "worker-1"}, [(at, load.cpu) for at, load in loads]),
     ]
 
 
 def _gauge(name: str, labels: Mapping[str, str], samples: Sequence[tuple[int, float]]) -> Family:
-    return Family(name, "gauge", "Generated.", [Series(labels, samples)])
+    return Family(name, "gauge", "Generated.", [MetricSeries(labels, samples)])
 
 
 def _grid(calendar: Calendar, step: int) -> range:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 
-class Series(NamedTuple):
+class MetricSeries(NamedTuple):
     """One series: labels and samples `(epoch seconds, value)` in order of time."""
 
     labels: Mapping[str, str]
@@ -19,7 +19,7 @@ class Family(NamedTuple):
     name: str
     kind: Literal["gauge", "counter"]
     help: str
-    series: Sequence[Series]
+    series: Sequence[MetricSeries]
 
 
 def text(families: Iterable[Family], start: int, end: int) -> str:

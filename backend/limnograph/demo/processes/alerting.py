@@ -7,8 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-from limnograph.demo.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUIET_TABLE
-from limnograph.demo.tools import folders
+from limnograph.demo.processes.tools import folders
+from limnograph.demo.story.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUIET_TABLE
 from limnograph.domain.errors import EnvironmentFault
 
 NAMES = ("prometheus-alertmanager", "alertmanager")
@@ -18,7 +18,7 @@ MISSING = (
     " dnf install golang-github-prometheus-alertmanager (Fedora), brew install alertmanager (macOS)"
 )
 BURST_ALERT = "SmallFileProliferation"
-_PLACES = (Path(__file__).parents[1] / "_rules", Path(__file__).parents[3] / "deploy" / "prometheus" / "rules")
+_PLACES = (Path(__file__).parents[2] / "_rules", Path(__file__).parents[4] / "deploy" / "prometheus" / "rules")
 """In the wheel, and in a checkout."""
 _NEVER_S = 366 * 86_400
 

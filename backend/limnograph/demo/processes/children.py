@@ -15,11 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from limnograph.adapters.processor_time import OwnTime, from_group
 from limnograph.demo.progress import Progress
 from limnograph.domain.errors import EnvironmentFault
 
 PR_SET_PDEATHSIG = 1
 STOP_SECONDS = 12.0
+LOOK_SECONDS = 3.0
+"""Between two looks at a child that is not ready: a probe may take so long."""
 
 
 class Program(NamedTuple):
@@ -30,7 +33,7 @@ class Program(NamedTuple):
     env: Mapping[str, str] = {}
 
 
-class Child:
+class ChildProcess:
     """A running program, leader of its own process group; its output goes to `log`."""
 
     def __init__(self, program: Program, log: Path) -> None:
@@ -45,6 +48,11 @@ class Child:
                 start_new_session=True,
                 preexec_fn=_end_with_parent,  # noqa: PLW1509 - the hook only calls prctl
             )
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is that of its group."""
+        return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
@@ -70,12 +78,12 @@ class Child:
         return lines[-1][:300] if lines else "it said nothing"
 
 
-class Children:
+class ChildProcesses:
     """All that was started; leaving the block ends them, the last one first."""
 
     def __init__(self, logs: Path, progress: Progress, stop_seconds: float = STOP_SECONDS) -> None:
         self._logs, self._progress, self._stop_seconds = logs, progress, stop_seconds
-        self._running: list[Child] = []
+        self._running: list[ChildProcess] = []
 
     def __enter__(self) -> Self:
         return self
@@ -88,26 +96,29 @@ class Children:
             child.end(deadline - time.monotonic())
         self._running.clear()
 
-    def start(self, program: Program) -> Child:
+    def start(self, program: Program) -> ChildProcess:
         """Start it; must be called by the main thread, whose end is what children notice."""
-        child = Child(program, self._logs / f"{program.name}.log")
+        child = ChildProcess(program, self._logs / f"{program.name}.log")
         self._running.append(child)
         return child
 
-    def wait_until(self, child: Child, ready: Callable[[], bool | str], seconds: float) -> None:
-        """Probe until it is ready; a text is progress. Raises EnvironmentFault when it ends or takes too long."""
-        deadline, said = time.monotonic() + seconds, ""
+    def wait_until(self, child: ChildProcess, ready: Callable[[], bool | str], seconds: float) -> None:
+        """Probe until it is ready; a text is progress. Raises EnvironmentFault when it ends or takes too long: seconds
+        of its own and its children's time, not those that the machine keeps them waiting.
+        """
+        own, said = OwnTime(child.pid, from_group, longest=LOOK_SECONDS), ""
         while (answer := ready()) is not True:
             if child.exit_code is not None:
                 raise EnvironmentFault(f"{child.name} ended ({child.exit_code}): {child.last_words()}; see {child.log}")
-            if time.monotonic() > deadline:
+            own.look()
+            if own.spent > seconds:
                 raise EnvironmentFault(f"{child.name} was not ready after {seconds:.0f} s; see {child.log}")
             if isinstance(answer, str) and answer != said:
                 said = answer
                 self._progress.say(answer)
             time.sleep(0.25)
 
-    def ended(self) -> list[Child]:
+    def ended(self) -> list[ChildProcess]:
         """Those that ended by themselves; each is named once."""
         gone = [child for child in self._running if child.exit_code is not None]
         self._running = [child for child in self._running if child not in gone]

@@ -6,15 +6,15 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from limnograph.demo.commits import Place
-from limnograph.demo.signals import Schedule
+from limnograph.demo.lake.commits import LakeLocation
+from limnograph.demo.story.signals import JobSchedule
 
 
 def limnograph_toml(
-    place: Place,
+    place: LakeLocation,
     prometheus_port: int,
     server_port: int,
-    jobs: Sequence[Schedule],
+    jobs: Sequence[JobSchedule],
     *,
     pipeline_port: int,
     alertmanager_port: int | None = None,
@@ -58,7 +58,7 @@ master = "local[2]"
 {linked}"""
 
 
-def _names(job: Schedule, role: str) -> str:
+def _names(job: JobSchedule, role: str) -> str:
     return json.dumps([f"lake.{use.table}" for use in job.uses if use.role == role])
 
 

@@ -1,6 +1,7 @@
 """A small real PySpark job: looks into the carts, writes orders, erases rows, and measures itself. Its own process.
 
-`python -m limnograph.demo.live_job --config F --port P --server URL`. Compacts its tables now and then, as one should.
+`python -m limnograph.demo.processes.live_job --config F --port P --server URL`. Compacts its tables now and then, as
+one should.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from limnograph.demo.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, LIVE_JOB
-from limnograph.demo.session import start
+from limnograph.demo.lake.session import start
+from limnograph.demo.story.plan import LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, LIVE_JOB
 from limnograph.settings import load
 from limnograph.spark_metrics import job_run, start_exposition
 
@@ -106,7 +107,7 @@ def compact(spark: SparkSession) -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m limnograph.demo.live_job", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m limnograph.demo.processes.live_job", description=__doc__)
     parser.add_argument("--config", required=True, help="limnograph.toml of the demo")
     parser.add_argument("--port", type=int, required=True, help="port of the job's own /metrics")
     parser.add_argument("--server", help="base URL of the Limnograph server")

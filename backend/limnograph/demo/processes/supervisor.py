@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from limnograph.demo import alerting, signals
-from limnograph.demo.children import Children, Program, answers
-from limnograph.demo.configuration import limnograph_toml, prometheus_yml
 from limnograph.demo.folder import Folder
-from limnograph.demo.meta import meta_rows
+from limnograph.demo.lake.meta import meta_rows
+from limnograph.demo.lake.session import name_jars
+from limnograph.demo.processes import alerting
+from limnograph.demo.processes.children import ChildProcesses, Program, answers
+from limnograph.demo.processes.configuration import limnograph_toml, prometheus_yml
+from limnograph.demo.processes.tools import free_port, tool
 from limnograph.demo.progress import Progress
-from limnograph.demo.session import name_jars
-from limnograph.demo.story import Story
-from limnograph.demo.tools import free_port, tool
+from limnograph.demo.story import signals
+from limnograph.demo.story.story import Story
 from limnograph.domain.errors import EnvironmentFault
 
 TRIGGER = "30s"
@@ -54,12 +55,12 @@ class Ports(NamedTuple):
 
 
 @contextmanager
-def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) -> Iterator[Children]:
+def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) -> Iterator[ChildProcesses]:
     """All parts up and ready inside the block, ended after it."""
     prometheus = tool("prometheus")
     name_jars()
     _write_settings(folder, told, ports)
-    with Children(folder.logs, progress) as children:
+    with ChildProcesses(folder.logs, progress) as children:
         child = children.start(_prometheus(str(prometheus), folder, ports))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.prometheus}/-/ready"), 60)
         progress.say("Prometheus is up")
@@ -96,7 +97,7 @@ def _write_settings(folder: Folder, told: Story, ports: Ports) -> None:
     folder.alertmanager_config.write_text(alerting.alertmanager_yml(ports.server))
 
 
-def _start_alertmanager(children: Children, folder: Folder, ports: Ports, progress: Progress) -> None:
+def _start_alertmanager(children: ChildProcesses, folder: Folder, ports: Ports, progress: Progress) -> None:
     """The demo goes on without one; it says so."""
     program = alerting.alertmanager()
     if program is None or ports.alertmanager is None:
@@ -121,7 +122,7 @@ def first_pass(folder: Folder, snapshots: int) -> Callable[[], bool | str]:
     return ready
 
 
-def watch(children: Children, progress: Progress) -> None:
+def watch(children: ChildProcesses, progress: Progress) -> None:
     """Until somebody stops us. A part that ends by itself is reported; without the server there is nothing to see."""
     while True:
         for child in children.ended():
@@ -183,5 +184,5 @@ def _limnograph(verb: str, folder: Folder, *more: str) -> Program:
 
 
 def _live(folder: Folder, ports: Ports) -> Program:
-    command = [sys.executable, "-m", "limnograph.demo.live_job", "--config", str(folder.config)]
+    command = [sys.executable, "-m", "limnograph.demo.processes.live_job", "--config", str(folder.config)]
     return Program("live", [*command, "--port", str(ports.live), "--server", f"http://127.0.0.1:{ports.server}"])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from limnograph.adapters.spark.jars import checkout
 from limnograph.domain.errors import EnvironmentFault, InvalidInput
 
 TOOLS_ENV = "LIMNOGRAPH_TOOLS"
@@ -23,9 +24,13 @@ def tool(name: str) -> Path:
     if found := shutil.which(name):
         return Path(found)
     raise EnvironmentFault(
-        f"{name} was not found; run `make setup`, or install it: apt-get install prometheus (Debian),"
+        f"{name} was not found; {_setup()}install it: apt-get install prometheus (Debian),"
         " dnf install golang-github-prometheus (Fedora), brew install prometheus (macOS)"
     )
+
+
+def _setup() -> str:
+    return "run `make setup`, or " if checkout() else ""
 
 
 def folders() -> Iterator[Path]:
@@ -33,7 +38,7 @@ def folders() -> Iterator[Path]:
     if given := os.environ.get(TOOLS_ENV):
         yield Path(given)
     yield Path.cwd() / ".tools"
-    yield Path(__file__).resolve().parents[3] / ".tools"
+    yield Path(__file__).resolve().parents[4] / ".tools"
 
 
 def server_port(given: int | None, usual: int) -> int:

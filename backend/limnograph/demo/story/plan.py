@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from limnograph.demo.calendar import DAY, HOUR, MINUTE, SECOND, Calendar
-from limnograph.demo.steps import MB, Append, Compaction, Files, Rows, Statement, Step, TablePlan, Writer
+from limnograph.demo.story.calendar import DAY, HOUR, MINUTE, SECOND, Calendar
+from limnograph.demo.story.steps import MB, Append, Compaction, Files, RowAppend, SqlStep, Step, TablePlan, Writer
 
 BURST_FILES = 50_000
 FILES_BEFORE = 1_202
@@ -128,8 +128,8 @@ def _campaigns(calendar: Calendar) -> TablePlan:
     """A column at 01:42 and a new partition field at 02:20."""
     plan = _steady(calendar, "marketing.campaigns", 20, (1, 1), 27)
     changes = [
-        Statement(calendar.schema_change, "alter table {table} add column channel string after kind"),
-        Statement(calendar.clock("02:20"), "alter table {table} add partition field bucket(4, id) as id_bucket"),
+        SqlStep(calendar.schema_change, "alter table {table} add column channel string after kind"),
+        SqlStep(calendar.clock("02:20"), "alter table {table} add partition field bucket(4, id) as id_bucket"),
     ]
     return _table(plan.name, plan.columns, plan.partitioned_by, plan.properties, [*plan.steps, *changes])
 
@@ -139,8 +139,8 @@ def _leads(calendar: Calendar) -> TablePlan:
     plan = _steady(calendar, "marketing.leads", 24, (1, 2), 31)
     audit = writer_of("audit_leads", calendar, 32)
     extra: list[Step] = [
-        Statement(calendar.clock("17:00:30", -1), "alter table {table} create tag `evening`"),
-        Statement(calendar.clock("22:10:30", -1), "alter table {table} create branch `audit`"),
+        SqlStep(calendar.clock("17:00:30", -1), "alter table {table} create tag `evening`"),
+        SqlStep(calendar.clock("22:10:30", -1), "alter table {table} create branch `audit`"),
         Append(calendar.clock("22:20:30", -1), Files(3, stem="audit"), audit, branch="audit"),
         Append(calendar.clock("23:20:30", -1), Files(2, stem="audit"), audit, branch="audit"),
     ]
@@ -159,8 +159,8 @@ def _carts(calendar: Calendar) -> TablePlan:
     plan = _live(calendar, LIVE_DELETE_TABLE, ORDER_COLUMNS, 30, 22)
     erase = "delete from {table} where customer = "
     hourly = range(calendar.start + 20 * MINUTE, min(calendar.until, calendar.start + 26 * HOUR) - MINUTE, 2 * HOUR)
-    deletes = [Statement(at, f"{erase}{number}") for number, at in enumerate(hourly)]
-    night = [Statement(calendar.clock("01:10") + n * 20 * SECOND, f"{erase}{100 + n}") for n in range(11)]
+    deletes = [SqlStep(at, f"{erase}{number}") for number, at in enumerate(hourly)]
+    night = [SqlStep(calendar.clock("01:10") + n * 20 * SECOND, f"{erase}{100 + n}") for n in range(11)]
     return _table(plan.name, plan.columns, plan.partitioned_by, plan.properties, [*plan.steps, *deletes, *night])
 
 
@@ -168,11 +168,11 @@ def _live(calendar: Calendar, name: str, columns: str, minutes: int, number: int
     """A table of real files, on which a job goes on committing."""
     rng = random.Random(name)  # noqa: S311
     writer = writer_of(f"ingest_{name.split('.')[1]}", calendar, number)
-    steps: list[Step] = [Rows(calendar.start, 4_000, writer)]
-    steps += [Rows(at, rng.randint(300, 700), writer) for at in _moments(calendar, minutes, rng)]
+    steps: list[Step] = [RowAppend(calendar.start, 4_000, writer)]
+    steps += [RowAppend(at, rng.randint(300, 700), writer) for at in _moments(calendar, minutes, rng)]
     # From here on a job commits every few seconds; during the build every metadata file is kept for the replay.
     tidy = "alter table {table} set tblproperties ('write.metadata.delete-after-commit.enabled'='true')"
-    steps.append(Statement(calendar.until - MINUTE, tidy))
+    steps.append(SqlStep(calendar.until - MINUTE, tidy))
     return _table(name, columns, "", LIVE, steps)
 
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from limnograph.demo.calendar import MINUTE, SECOND, Calendar
-from limnograph.demo.plan import CULPRIT, LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, READER, STORY_TABLE, writer_of
-from limnograph.demo.steps import Append, Rows, TablePlan
+from limnograph.demo.story.calendar import MINUTE, SECOND, Calendar
+from limnograph.demo.story.plan import CULPRIT, LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, READER, STORY_TABLE, writer_of
+from limnograph.demo.story.steps import Append, RowAppend, TablePlan
 
 SLOWER = 3.08
 """160 s against 52 s."""
@@ -21,7 +21,7 @@ class Use(NamedTuple):
     role: str
 
 
-class Run(NamedTuple):
+class SignalRun(NamedTuple):
     """One finished run, instants in epoch ms. `shown_until`: the job's exposition is gone after that."""
 
     job_name: str
@@ -37,7 +37,7 @@ class Run(NamedTuple):
         return (self.ended - self.started) / 1000
 
 
-class Schedule(NamedTuple):
+class JobSchedule(NamedTuple):
     """A job that runs every so many seconds and usually takes so many."""
 
     job_name: str
@@ -47,27 +47,27 @@ class Schedule(NamedTuple):
     number: int
 
 
-def schedules() -> tuple[Schedule, ...]:
+def schedules() -> tuple[JobSchedule, ...]:
     """The jobs that read the lake. The live job has no past: what it measures would not match anything made up."""
     return (
-        Schedule(READER, (Use(STORY_TABLE, "reads"),), 180, 52, 71),
-        Schedule("sessionize", (Use("sales.web_sessions", "reads"),), 300, 75, 72),
-        Schedule("attribution", (Use("marketing.touchpoints", "reads"),), 600, 95, 73),
-        Schedule("score_leads", (Use("marketing.leads", "reads"),), 900, 24, 74),
-        Schedule("sensor_alerts", (Use("ops.sensor_readings", "reads"),), 120, 20, 75),
-        Schedule("daily_revenue", (Use(LIVE_APPEND_TABLE, "reads"),), 420, 44, 76),
-        Schedule("abandoned_carts", (Use(LIVE_DELETE_TABLE, "reads"),), 300, 31, 77),
+        JobSchedule(READER, (Use(STORY_TABLE, "reads"),), 180, 52, 71),
+        JobSchedule("sessionize", (Use("sales.web_sessions", "reads"),), 300, 75, 72),
+        JobSchedule("attribution", (Use("marketing.touchpoints", "reads"),), 600, 95, 73),
+        JobSchedule("score_leads", (Use("marketing.leads", "reads"),), 900, 24, 74),
+        JobSchedule("sensor_alerts", (Use("ops.sensor_readings", "reads"),), 120, 20, 75),
+        JobSchedule("daily_revenue", (Use(LIVE_APPEND_TABLE, "reads"),), 420, 44, 76),
+        JobSchedule("abandoned_carts", (Use(LIVE_DELETE_TABLE, "reads"),), 300, 31, 77),
     )
 
 
-def runs(calendar: Calendar, plans: Sequence[TablePlan]) -> list[Run]:
+def runs(calendar: Calendar, plans: Sequence[TablePlan]) -> list[SignalRun]:
     """All runs that finished before the history ends, in order of their ends."""
     found = [run for schedule in schedules() for run in _reader_runs(schedule, calendar)]
     found += [run for plan in plans for run in _writer_runs(plan, calendar)]
     return sorted((run for run in found if run.ended <= calendar.until), key=lambda run: run.ended)
 
 
-def _reader_runs(schedule: Schedule, calendar: Calendar) -> Iterator[Run]:
+def _reader_runs(schedule: JobSchedule, calendar: Calendar) -> Iterator[SignalRun]:
     rng = random.Random(schedule.job_name)  # noqa: S311 - the same past every time, no secret
     application_id = writer_of(schedule.job_name, calendar, schedule.number).app_id
     every = schedule.every * SECOND
@@ -78,22 +78,24 @@ def _reader_runs(schedule: Schedule, calendar: Calendar) -> Iterator[Run]:
         if schedule.job_name == READER and calendar.slow_from <= started < calendar.repair:
             seconds *= SLOWER
         ended = started + round(seconds * 1000)
-        yield Run(schedule.job_name, application_id, schedule.uses, started, ended, calendar.until)
+        yield SignalRun(schedule.job_name, application_id, schedule.uses, started, ended, calendar.until)
         started += every
 
 
-def _writer_runs(plan: TablePlan, calendar: Calendar) -> Iterator[Run]:
+def _writer_runs(plan: TablePlan, calendar: Calendar) -> Iterator[SignalRun]:
     """A run for each append: it ends when the commit is there, and carries the application id of its summary."""
     rng = random.Random(f"runs of {plan.name}")  # noqa: S311
     for step in plan.steps:
-        if not isinstance(step, Append | Rows):
+        if not isinstance(step, Append | RowAppend):
             continue
         once = step.writer.app_name == CULPRIT or step.writer.app_name.startswith(("import_", "audit_"))
         seconds = 412.0 if once else 18 * rng.gauss(1.0, 0.08)
         ended = step.at + SECOND
         shown_until = ended + 5 * MINUTE if once else calendar.until
         uses = (Use(plan.name, "writes"),)
-        yield Run(step.writer.app_name, step.writer.app_id, uses, ended - round(seconds * 1000), ended, shown_until)
+        yield SignalRun(
+            step.writer.app_name, step.writer.app_id, uses, ended - round(seconds * 1000), ended, shown_until
+        )
 
 
 class Load(NamedTuple):

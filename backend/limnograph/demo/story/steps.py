@@ -38,7 +38,7 @@ class Append(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowAppend:
     """An append of real rows in one real Parquet file."""
 
     at: int
@@ -46,7 +46,7 @@ class Rows:
     writer: Writer
 
 
-class Statement(NamedTuple):
+class SqlStep(NamedTuple):
     """SQL that Spark runs: DDL on any table, DELETE or a procedure only where the files are real."""
 
     at: int
@@ -61,7 +61,7 @@ class Compaction(NamedTuple):
     into: Files
 
 
-Step = Append | Rows | Statement | Compaction
+Step = Append | RowAppend | SqlStep | Compaction
 
 
 class TablePlan(NamedTuple):

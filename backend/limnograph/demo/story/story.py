@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
-from limnograph.demo.calendar import HOUR, MINUTE, Calendar
-from limnograph.demo.commits import Mark
-from limnograph.demo.plan import BURST_FILES, FILES_AFTER_REPAIR, FILES_BEFORE, READER, STORY_TABLE
-from limnograph.demo.steps import Append, TablePlan
+from limnograph.demo.lake.commits import Mark
+from limnograph.demo.story.calendar import HOUR, MINUTE, Calendar
+from limnograph.demo.story.plan import BURST_FILES, FILES_AFTER_REPAIR, FILES_BEFORE, READER, STORY_TABLE
+from limnograph.demo.story.steps import Append, TablePlan
 from limnograph.domain.errors import EnvironmentFault
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class StoryEvent(msgspec.Struct, frozen=True, kw_only=True):
     """A commit of the story or a decoy; `snapshot_id` null when it made no snapshot."""
 
     what: str
@@ -51,10 +51,10 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     snapshots: int
     files_before: int
     files_after: int
-    burst: Event
+    burst: StoryEvent
     slowdown: Slowdown
-    repair: Event
-    decoys: list[Event]
+    repair: StoryEvent
+    decoys: list[StoryEvent]
     view_from: int
     view_to: int
 
@@ -70,10 +70,10 @@ def tell(calendar: Calendar, plans: Sequence[TablePlan], marks: Mapping[str, Seq
         if isinstance(step, Append) and step.at == calendar.burst
     )
 
-    def event(what: str, table: str, at: int, **more: Any) -> Event:
+    def event(what: str, table: str, at: int, **more: Any) -> StoryEvent:
         snapshot_id = ids[table, at]
         known = None if snapshot_id is None else str(snapshot_id)
-        return Event(what=what, table=f"lake.{table}", at=at, snapshot_id=known, **more)
+        return StoryEvent(what=what, table=f"lake.{table}", at=at, snapshot_id=known, **more)
 
     return Story(
         demo_day=calendar.day,
@@ -108,7 +108,7 @@ def tell(calendar: Calendar, plans: Sequence[TablePlan], marks: Mapping[str, Seq
             event("big append", "marketing.touchpoints", calendar.decoy_append, added_data_files=2_400),
             event("daily compaction", "sales.web_sessions", calendar.clock("00:30")),
             event("row deletes", "sales.carts", calendar.clock("01:10")),
-            Event(what="processor spike", table=None, at=calendar.cpu_spike),
+            StoryEvent(what="processor spike", table=None, at=calendar.cpu_spike),
         ],
         view_from=calendar.burst - 2 * HOUR - 4 * MINUTE,
         view_to=calendar.morning + 30 * MINUTE if calendar.until > calendar.morning + HOUR else calendar.morning,

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from limnograph.domain.answers import View
-from limnograph.domain.commits import CommitRow
+from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.answers.tables import View
 
-Told = Literal["firing", "resolved"]
+AlertStatus = Literal["firing", "resolved"]
 State = Literal["firing", "resolved", "unknown"]
 Muted = Literal["silenced", "inhibited"]
 
@@ -101,7 +101,7 @@ class AlertsPage(View, frozen=True, kw_only=True):
 class AlertTransition(View, frozen=True, kw_only=True):
     """What was told: `at` when it happened (null where the sender did not say), `observed_at` when it came here."""
 
-    status: Told
+    status: AlertStatus
     at: int | None
     observed_at: int | None
 
@@ -153,7 +153,7 @@ class AlertTarget(View, frozen=True, kw_only=True):
     tables: list[AlertTable]
 
 
-class AlertSeen(View, frozen=True, kw_only=True):
+class AlertStreamEvent(View, frozen=True, kw_only=True):
     """Event `alert`: an alert began to fire, or was resolved."""
 
     alert: AlertView

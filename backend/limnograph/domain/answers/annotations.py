@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limnograph.domain.answers import View
+from limnograph.domain.answers.tables import View
 
 
 class Annotation(View, frozen=True, kw_only=True):

@@ -1,12 +1,10 @@
-"""What services answer of commits: rows of a list, and one in detail. Wire structs, as `domain/answers.py`."""
+"""What services answer of commits: rows of a list, and one in detail. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers import (
-    View,
-)
+from limnograph.domain.answers.tables import View
 
 
 class CommitRow(View, frozen=True, kw_only=True):
@@ -66,6 +64,7 @@ class PartitionChange(View, frozen=True, kw_only=True):
 class RunEffect(View, frozen=True, kw_only=True):
     """Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: how much longer
     they take, between `change_low_s` and `change_high_s` in 95 of 100 cases; those are null of too few runs.
+    `last_run`: start of the newest ended run that is known within six hours of the commit, epoch ms.
     """
 
     job: str
@@ -77,6 +76,7 @@ class RunEffect(View, frozen=True, kw_only=True):
     change_s: float | None
     change_low_s: float | None
     change_high_s: float | None
+    last_run: int | None
 
 
 class SizeShape(View, frozen=True, kw_only=True):
@@ -87,9 +87,49 @@ class SizeShape(View, frozen=True, kw_only=True):
     after: list[int] | None
 
 
-class CommitDetail(View, frozen=True, kw_only=True):
+class ColumnOrigin(View, frozen=True, kw_only=True):
+    """A column that a written column comes from. `transformation` as OpenLineage names it, `DIRECT/IDENTITY`; `masked`:
+    whether nothing of the value is left, null where that was not said. `from_table`: its name in the
+    event.
+    """
+
+    column: str
+    from_table: str
+    from_column: str
+    transformation: str | None
+    masked: bool | None
+
+
+class WritingRun(View, frozen=True, kw_only=True):
+    """The run that reported that it wrote the commit. Times epoch ms; `started_at` null where only its end is known.
+    `ref`: branch that it wrote to; null: main. `columns`: at most 500 of `columns_total`; empty: not reported.
+    """
+
+    run_id: str
+    job: str | None
+    status: str
+    started_at: int | None
+    ended_at: int | None
+    parent_run_id: str | None
+    ref: str | None
+    columns: list[ColumnOrigin]
+    columns_total: int
+    masked_columns: int
+
+
+class TouchedRows(View, frozen=True, kw_only=True):
+    """Rows of the partitions that the commit wrote. `spark_sql`: a predicate for Spark, made of the partition specs and
+    the present names of columns; null where none can be made. `note`: why, or what it leaves out; null: it is exact.
+    """
+
+    spark_sql: str | None
+    note: str | None
+
+
+class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
     """One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it. `expired`:
     the table's own expiry took it out of its metadata, so that nobody can travel to it; null where that is not known.
+    `written_by_run`: left out where no run reported it; `written_by_job` may be known all the same.
     """
 
     commit: CommitRow
@@ -113,3 +153,5 @@ class CommitDetail(View, frozen=True, kw_only=True):
     previous_id: str | None
     next_id: str | None
     expired: bool | None
+    touched: TouchedRows
+    written_by_run: WritingRun | None = None

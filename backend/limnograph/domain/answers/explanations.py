@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from limnograph.domain.commits import CommitRow
-from limnograph.domain.timeline import LaneQuery
+from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.answers.timeline import LaneQuery
 
 Confidence = Literal["strong", "possible", "weak", "none"]
 ChangeKind = Literal["step", "ramp", "pulse", "drop"]
@@ -189,7 +189,7 @@ class Difference(msgspec.Struct, kw_only=True):
     weight: float
 
 
-class Competing(msgspec.Struct, kw_only=True):
+class CompetingChange(msgspec.Struct, kw_only=True):
     """What else moved around a change: other jobs, how much the job had to do, or what it used (`cpu` ...).
 
     `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
@@ -208,7 +208,7 @@ class Competing(msgspec.Struct, kw_only=True):
     problem: str | None = None
 
 
-class Around(msgspec.Struct, kw_only=True):
+class ChangeBounds(msgspec.Struct, kw_only=True):
     """How well the size of a change is known: 95 % of it, in seconds, None with fewer than eight runs on a side; and
     what else moved then.
     """
@@ -217,7 +217,20 @@ class Around(msgspec.Struct, kw_only=True):
     runs_after: int
     low_seconds: float | None
     high_seconds: float | None
-    competing: list[Competing]
+    competing: list[CompetingChange]
+
+
+class Pending(msgspec.Struct, kw_only=True):
+    """What no run tells yet. `last_run`: start of the newest run that ended well, null: none is known since `since` of
+    the answer. `running_since`: start of a later run that has not ended, null: none is known. `commits`: of the range,
+    after `last_run`; `commit_id` and `committed_at`: the one that is waited for, null: the range has no run at all.
+    """
+
+    last_run: int | None
+    running_since: int | None
+    commits: int
+    commit_id: str | None
+    committed_at: int | None
 
 
 class ExplainPage(msgspec.Struct, kw_only=True):
@@ -226,8 +239,9 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
     `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
     `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
-    up to there. `queries`: what was asked for runs and commits, as text to copy. `sure_from`: from which posterior of a
-    commit on each word of confidence is said; it is named from `possible` on.
+    up to there. `pending`: what no run tells yet, null: runs tell. `queries`: what was asked for runs and commits, as
+    text to copy. `sure_from`: from which posterior of a commit on each word of confidence is said; it is named from
+    `possible` on.
     """
 
     job: str | None
@@ -241,10 +255,11 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     tables: list[str]
     explanation: Explanation
     suspects: list[CommitRow]
-    around: list[Around]
+    around: list[ChangeBounds]
     differences: list[Difference]
     labels: list[Label]
     notes: list[str]
     watermark: int | None
+    pending: Pending | None
     queries: LaneQuery
     sure_from: dict[str, float]

@@ -1,11 +1,11 @@
-"""What the page of partitions answers. Wire structs, as `domain/answers.py`."""
+"""What the page of partitions answers. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers import PartitionField, View
-from limnograph.domain.structure import PageHead
+from limnograph.domain.answers.structure import PageHead
+from limnograph.domain.answers.tables import PartitionField, View
 
 PartitionSort = Literal[
     "data_files",

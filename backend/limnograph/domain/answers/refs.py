@@ -1,11 +1,11 @@
-"""What the page of branches and tags answers. Wire structs, as `domain/answers.py`."""
+"""What the page of branches and tags answers. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers import View
-from limnograph.domain.structure import PageHead
+from limnograph.domain.answers.structure import PageHead
+from limnograph.domain.answers.tables import View
 
 
 class Retention(View, frozen=True, kw_only=True):

@@ -1,11 +1,11 @@
-"""What the page of schemas, specs and sort orders answers. Wire structs, as `domain/answers.py`."""
+"""What the page of schemas, specs and sort orders answers. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers import View
-from limnograph.domain.structure import PageHead
+from limnograph.domain.answers.structure import PageHead
+from limnograph.domain.answers.tables import View
 
 Risk = Literal["breaking", "check", "safe"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.alerts import AlertSeen
-from limnograph.domain.answers import SourceStatus, View
+from limnograph.domain.answers.alerts import AlertStreamEvent
+from limnograph.domain.answers.tables import SourceStatus, View
 
 
-class CommitSeen(View, frozen=True, kw_only=True):
+class CommitStreamEvent(View, frozen=True, kw_only=True):
     """Event `commit`: a commit came, or the pipeline's row took the place of the watcher's (`provisional` false)."""
 
     catalog: str
@@ -22,7 +22,7 @@ class CommitSeen(View, frozen=True, kw_only=True):
     provisional: bool
 
 
-class TableMoved(View, frozen=True, kw_only=True):
+class TableStreamEvent(View, frozen=True, kw_only=True):
     """Event `table`: anything known of a table changed; its pages are worth asking for again. `commits`: how many came,
     of which at most a hundred are told one by one.
     """
@@ -33,23 +33,23 @@ class TableMoved(View, frozen=True, kw_only=True):
     commits: int
 
 
-class SourcesMoved(View, frozen=True, kw_only=True):
+class SourcesStreamEvent(View, frozen=True, kw_only=True):
     """Event `sources`: a source answers now, or no longer does."""
 
     sources: tuple[SourceStatus, ...]
 
 
-class Reset(View, frozen=True, kw_only=True):
+class ResetStreamEvent(View, frozen=True, kw_only=True):
     """Event `reset`: what happened meanwhile is not known here any more; ask for everything that is on the page."""
 
     reason: Literal["new-server", "too-long-ago", "too-much"]
 
 
 STREAM_EVENTS: dict[str, type[View]] = {
-    "commit": CommitSeen,
-    "alert": AlertSeen,
-    "table": TableMoved,
-    "sources": SourcesMoved,
-    "reset": Reset,
+    "commit": CommitStreamEvent,
+    "alert": AlertStreamEvent,
+    "table": TableStreamEvent,
+    "sources": SourcesStreamEvent,
+    "reset": ResetStreamEvent,
 }
 """Event names -> what their data is."""

@@ -1,4 +1,4 @@
-"""What the pages of a table's structure (partitions, schemas, refs) share: wire structs as `domain/answers.py`.
+"""What the pages of a table's structure (partitions, schemas, refs) share: wire structs as `domain/answers/tables.py`.
 
 Ids are text, instants epoch ms, sizes bytes; null = not known, never 0. A note says in a sentence what is lacking.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from limnograph.domain.answers import Health, View
+from limnograph.domain.answers.tables import Health, View
 
 NoteCode = Literal[
     "unreadable",

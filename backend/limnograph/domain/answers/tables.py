@@ -1,6 +1,6 @@
 """What services answer: the wire structs of tables and status. Ids text, instants epoch ms, null = not known.
 
-The timeline's lanes are in `domain/timeline.py`; requests, problems and health in `api/views.py`.
+The timeline's lanes are in `domain/answers/timeline.py`; requests, problems and health in `api/wire/views.py`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+
+from limnograph.domain.access import AccessScope
 
 ReasonCode = Literal[
     "unreadable",
@@ -21,7 +23,7 @@ ReasonCode = Literal[
     "stale",
     "none",
 ]
-Health = Literal["ok", "partial", "unreadable", "stale", "unknown"]
+Health = Literal["ok", "partial", "unreadable", "stale", "unknown", "dropped", "renamed"]
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +33,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 class Hint(View, frozen=True, kw_only=True):
     """Something to set up: `snippet` is text to copy (settings or a command)."""
 
-    code: Literal["no_pipeline", "no_prometheus", "no_jobs", "no_tables"]
+    code: Literal["no_pipeline", "no_prometheus", "no_jobs", "no_tables", "no_match", "tables_unread", "catalog_down"]
     title: str
     detail: str
     snippet: str | None = None
@@ -183,8 +185,19 @@ class Freshness(View, frozen=True, kw_only=True):
     usual_interval_s: float | None
 
 
+class TableRef(View, frozen=True, kw_only=True):
+    """A table by its plain name. `path`: of its page."""
+
+    catalog: str
+    namespace: str
+    table: str
+    path: str
+
+
 class TableDetail(View, frozen=True, kw_only=True):
-    """Identity and state of a table now. `unreadable_code` is set when its metadata cannot be read."""
+    """Identity and state of a table now. `unreadable_code` is set when its metadata cannot be read. `gone_at`: when the
+    name was lost, epoch ms: the table was dropped, or has the name `renamed_to` since; numbers are its last ones.
+    """
 
     catalog: str
     namespace: str
@@ -196,6 +209,8 @@ class TableDetail(View, frozen=True, kw_only=True):
     status: Health
     unreadable_code: str | None
     unreadable_detail: str | None
+    gone_at: int | None
+    renamed_to: TableRef | None
     reason: Reason
     schema_id: int | None
     fields: list[Field]
@@ -232,7 +247,9 @@ class HotIndex(View, frozen=True, kw_only=True):
 
 
 class Status(View, frozen=True, kw_only=True):
-    """State of the whole: sources, newest pass, watermark, what is missing; `hourly_days`: how long hours are kept."""
+    """State of the whole: sources, newest pass, watermark, what is missing; `hourly_days`: how long hours are kept;
+    `scopes`: what the caller may do.
+    """
 
     version: str
     now: int
@@ -246,3 +263,4 @@ class Status(View, frozen=True, kw_only=True):
     hot: HotIndex
     sources: list[SourceStatus]
     hints: list[Hint]
+    scopes: tuple[AccessScope, ...] = ()

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from limnograph.domain.answers import TableDetail
+from limnograph.domain.answers.tables import TableDetail
 
 LANES = (
     "alerts",
@@ -140,13 +140,20 @@ class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
-    """A span of a state: a schema version, a job run, an alert. `end` null = still so. `state` picks the drawing."""
+    """A span of a state: a schema version, a job run, an alert. `end` null = still so. `start` null: only the end of a
+    job run was reported. `state` picks the drawing.
+    """
 
-    start: int
+    start: int | None
     end: int | None
     label: str
     state: str = "ok"
     detail: str | None = None
+
+    @property
+    def begins(self) -> int:
+        """Its start, else its end."""
+        return self.start if self.start is not None else self.end or 0
 
 
 class BarsLane(_Lane, frozen=True, kw_only=True, tag="bars"):
@@ -166,7 +173,7 @@ class Range(msgspec.Struct, frozen=True):
     step: int
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedPeriod(msgspec.Struct, frozen=True, kw_only=True):
     """The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
     `seconds`; events and bars carry their own instants.
     """
@@ -185,7 +192,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     watermark: int | None
     t: list[int]
     lanes: list[Lane]
-    cmp: Compared | None = None
+    cmp: ComparedPeriod | None = None
     detail: TableDetail | None = None
 
     @property

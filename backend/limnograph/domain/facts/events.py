@@ -10,7 +10,7 @@ from typing import Annotated
 
 import msgspec
 
-from limnograph.domain.columns import (
+from limnograph.domain.facts.columns import (
     DOUBLE,
     INT,
     LONG,
@@ -33,6 +33,14 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     role: Annotated[str | None, Col(12, STRING, "`reads` or `writes`")] = None
     read_snapshot_id: Annotated[int | None, Col(13, LONG, "snapshot that the run read")] = None
     location: Annotated[str | None, Col(15, STRING, "folder of the table, where the producer told one")] = None
+    written_snapshot_id: Annotated[int | None, Col(23, LONG, "snapshot that the run wrote")] = None
+    ref: Annotated[str | None, Col(24, STRING, "branch or tag that was read or written; null: main")] = None
+    metadata_table: Annotated[
+        str | None, Col(25, STRING, "metadata table that was read: `files`, `snapshots`, …; null: the table's own rows")
+    ] = None
+    facets: Annotated[
+        str | None, Col(26, STRING, "JSON: facets `columnLineage`, `lineage` and `masking` of OpenLineage, by name")
+    ] = None
 
 
 class RunFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +65,10 @@ class RunFact(msgspec.Struct, frozen=True, kw_only=True):
     engine_version: Annotated[str | None, Col(20, STRING, "version of the engine")] = None
     message: Annotated[str | None, Col(21, STRING, "why it failed, in the producer's words")] = None
     source: Annotated[str | None, Col(22, STRING, "`runs` or `openlineage`: how it was told")] = None
+    written_snapshot_id: Annotated[
+        int | None,
+        Col(27, LONG, "snapshot that the run wrote, where it wrote one; by table in `tables[].written_snapshot_id`"),
+    ] = None
 
 
 class AlertFact(msgspec.Struct, frozen=True, kw_only=True):

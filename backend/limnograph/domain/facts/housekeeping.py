@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from limnograph.domain.columns import DOUBLE, LONG, STRING, TIMESTAMPTZ, Col, Column
+from limnograph.domain.facts.columns import DOUBLE, LONG, STRING, TIMESTAMPTZ, Col, Column
 
 DELTAS = {
     "added_data_files": 20,

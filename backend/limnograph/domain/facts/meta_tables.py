@@ -1,6 +1,6 @@
 """The facts that Limnograph keeps, one struct per meta table. THE one description: everything else is derived from it.
 
-Iceberg schema (`adapters/iceberg/schema.py`), Arrow schema and `docs/meta-tables.md` come from these fields.
+Iceberg schema (`adapters/meta/schema.py`), Arrow schema and `docs/meta-tables.md` come from these fields.
 Columns are only ever added, with a new field id. A number that is not known is None, never 0. Instants are
 microseconds since the epoch, UTC.
 """
@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from limnograph.domain.columns import (
+from limnograph.domain.facts.columns import (
     BOOLEAN,
     DOUBLE,
     INT,
@@ -25,10 +25,10 @@ from limnograph.domain.columns import (
     StructOf,
     columns_of,
 )
-from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
-from limnograph.domain.upkeep_facts import MaintenanceFact, span_columns
+from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
+from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
 
 HISTOGRAM_EDGES = tuple(2**power for power in range(13, 33))
@@ -176,13 +176,13 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangeFact(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes no snapshot, and everything about names and health. `kind` is one of CHANGE_KINDS."""
+    """What makes no snapshot, and everything about names and health. `kind` is one of change_kinds.py."""
 
     table_uuid: Annotated[str | None, Col(1, STRING, "identity of the table; null for a name never readable")] = None
     catalog: Annotated[str | None, Col(2, STRING, "catalog name when observed")] = None
     namespace: Annotated[str | None, Col(3, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(4, STRING, "table name when observed")] = None
-    kind: Annotated[str, Col(5, STRING, "what changed", True)]
+    kind: Annotated[str, Col(5, STRING, "what changed, see below", True)]
     subject: Annotated[str | None, Col(6, STRING, "ref name, property key, table name, …: what of that kind")] = None
     from_value: Annotated[str | None, Col(7, STRING, "value before")] = None
     to_value: Annotated[str | None, Col(8, STRING, "value after; ids are text")] = None
@@ -193,22 +193,6 @@ class ChangeFact(msgspec.Struct, frozen=True, kw_only=True):
     observed_at: Annotated[int | None, Col(13, TIMESTAMPTZ, "when the row was extracted")] = None
     run_id: Annotated[str | None, Col(14, STRING, "pipeline run that wrote the row")] = None
     extractor_version: Annotated[str | None, Col(15, STRING, "version of the program that extracted it")] = None
-
-
-CHANGE_KINDS = (
-    "schema",
-    "spec",
-    "sort_order",
-    "property",
-    "ref",
-    "named",
-    "dropped",
-    "first_seen",
-    "gap",
-    "unreadable",
-    "upgraded",
-    "retained",
-)
 
 
 class MetaTable(NamedTuple):

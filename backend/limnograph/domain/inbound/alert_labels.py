@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ TABLE_LABELS = frozenset({*CATALOG, *NAMESPACE, *TABLE})
 """Every label that may say a part of the name of a table."""
 _WEAK = "namespace"
 """Kubernetes overwrites it with its own: one that fits no table is none of a table's."""
+_CLASSIC = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _OFFSET, _PRIME, _BITS = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 
 
@@ -27,7 +29,18 @@ def fingerprint(labels: Mapping[str, str]) -> str:
     return f"{found:016x}"
 
 
-class Named(NamedTuple):
+def matcher(name: str, value: str) -> str:
+    """`name="value"` as Alertmanager reads it. Since 0.27 a name may be any UTF-8, and one that is no classic name is
+    quoted like a value.
+    """
+    return f"{name if _CLASSIC.fullmatch(name) else _quoted(name)}={_quoted(value)}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+class NamedTable(NamedTuple):
     """What labels say about a table; None where they say nothing. `weak`: the namespace may be somebody else's."""
 
     catalog: str | None
@@ -36,7 +49,7 @@ class Named(NamedTuple):
     weak: bool = False
 
 
-def named(labels: Mapping[str, str]) -> Named:
+def named(labels: Mapping[str, str]) -> NamedTable:
     """By the aliases in their order. A dotted `table` or `dataset` brings what stands before its last dot."""
     catalog, table = _first(labels, CATALOG), _first(labels, TABLE)
     key = next((name for name in NAMESPACE if labels.get(name)), None)
@@ -48,8 +61,8 @@ def named(labels: Mapping[str, str]) -> Named:
             catalog, before = first, rest
         elif catalog is not None and first == catalog and rest:
             before = rest
-        return Named(catalog, before, table)
-    return Named(catalog, namespace, table, key == _WEAK)
+        return NamedTable(catalog, before, table)
+    return NamedTable(catalog, namespace, table, key == _WEAK)
 
 
 def job_of(labels: Mapping[str, str]) -> str | None:
@@ -68,15 +81,16 @@ def tables(labels: Mapping[str, str], known: Iterable[TableName]) -> list[TableN
     if not found and said.weak:
         found = [name for name in known if _fits(said._replace(namespace=None), name)]
     if not found and said.catalog and said.namespace and not said.weak:
-        return [TableName(said.catalog, said.namespace, said.table)]
+        return [TableName.from_plain(said.catalog, said.namespace, said.table)]
     return sorted(found)
 
 
-def _fits(said: Named, name: TableName) -> bool:
+def _fits(said: NamedTable, name: TableName) -> bool:
+    plain = name.plain
     return (
-        said.table == name.table
+        said.table in {name.table, plain.table}
         and said.catalog in {None, name.catalog}
-        and (said.namespace is None or said.namespace == name.namespace)
+        and said.namespace in {None, name.namespace, plain.namespace}
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from limnograph.domain.openlineage import Text
+from limnograph.domain.inbound.openlineage import Text
 
 LARGEST = 2**63 - 1
 Long = Annotated[int, msgspec.Meta(ge=-LARGEST - 1, le=LARGEST)]

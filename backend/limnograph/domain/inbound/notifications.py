@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from limnograph.domain.openlineage import Text
+from limnograph.domain.inbound.openlineage import Text
 
 
 class CloudEvent(msgspec.Struct, frozen=True, kw_only=True):

@@ -89,6 +89,36 @@ class VersionFacet(Wire, frozen=True, kw_only=True):
     dataset_version: str
 
 
+class Transformation(Wire, frozen=True, kw_only=True):
+    """How an input column goes into an output column. `masking`: nothing of the value is left."""
+
+    type: str | None = None
+    subtype: str | None = None
+    masking: bool | None = None
+
+
+class InputField(Wire, frozen=True, kw_only=True):
+    """A column that another one comes from."""
+
+    namespace: str
+    name: str
+    field: str
+    transformations: list[Transformation] = []
+
+
+class OutputField(Wire, frozen=True, kw_only=True):
+    """Where a column of an output comes from. `transformation_type` of older versions: `IDENTITY` or `MASKED`."""
+
+    input_fields: list[InputField] = []
+    transformation_type: str | None = None
+
+
+class ColumnLineageFacet(Wire, frozen=True, kw_only=True):
+    """`columnLineage`: by column of the output."""
+
+    fields: dict[str, OutputField] = {}
+
+
 class EngineFacet(Wire, frozen=True, kw_only=True):
     """`processing_engine`."""
 

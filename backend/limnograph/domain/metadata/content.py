@@ -1,6 +1,6 @@
 """What a table holds after one snapshot and what that snapshot changed: the answer of every format's reader.
 
-Readers count, `services/extract.py` tells. A number that is not known is None, never 0; sizes are bytes.
+Readers count, `services/extraction/extract.py` tells. A number that is not known is None, never 0; sizes are bytes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from limnograph.domain.manifests import ManifestFile, PartitionKey
+from limnograph.domain.metadata.manifests import ManifestFile, PartitionKey
 
 PARTITIONS_KEPT = 1_000
 """A `full` row names this many partitions, the largest by bytes; a snapshot that changed more has a `full` row."""
@@ -43,7 +43,7 @@ UNKNOWN_TOTALS = Totals(
 """Of a snapshot whose live files are not known."""
 
 
-class Changed(msgspec.Struct, frozen=True, kw_only=True):
+class SnapshotChanges(msgspec.Struct, frozen=True, kw_only=True):
     """What the snapshot itself added and removed. `partitions`: partitions whose data or delete files it touched."""
 
     added_data_files: int | None
@@ -111,7 +111,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     totals: Totals
-    changed: Changed
+    changed: SnapshotChanges
     histogram: list[int] | None
     partitions: Partitions | None
     shape: Shape | None = None

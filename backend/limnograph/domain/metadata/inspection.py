@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from limnograph.domain.content import Shape
+from limnograph.domain.metadata.content import Shape
 
 
-class Totals(msgspec.Struct, frozen=True, kw_only=True):
+class DocumentTotals(msgspec.Struct, frozen=True, kw_only=True):
     """Live files and rows after a snapshot; None = not known."""
 
     data_files: int | None
@@ -22,7 +22,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     dvs: int | None
 
 
-class Moved(msgspec.Struct, frozen=True, kw_only=True):
+class FileDelta(msgspec.Struct, frozen=True, kw_only=True):
     """What a snapshot added or removed."""
 
     data_files: int | None
@@ -39,18 +39,18 @@ class InspectedSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     sequence_number: int | None
     committed_at: int | None
     operation: str | None
-    totals: Totals
-    added: Moved
-    removed: Moved
+    totals: DocumentTotals
+    added: FileDelta
+    removed: FileDelta
     manifests: int | None
     status: str
     summary_mismatch: list[str]
 
 
-class Current(msgspec.Struct, frozen=True, kw_only=True):
-    """State at main's head."""
+class HeadState(msgspec.Struct, frozen=True, kw_only=True):
+    """State at main's head; `snapshot_id` None: nothing was ever committed, and every number is 0."""
 
-    snapshot_id: str
+    snapshot_id: str | None
     data_files: int | None
     delete_files: int | None
     records: int | None
@@ -61,7 +61,7 @@ class Current(msgspec.Struct, frozen=True, kw_only=True):
 class InspectedTable(msgspec.Struct, frozen=True, kw_only=True):
     """The table's identity; None where the metadata does not say it or cannot be read."""
 
-    format: str
+    format: str | None
     format_version: int | None
     table_uuid: str | None
     location: str | None
@@ -86,7 +86,7 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     problems: list[InspectedProblem]
     snapshots: list[InspectedSnapshot]
-    current: Current | None
+    current: HeadState | None
 
 
 class InspectedPartition(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ class Structure(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str]
 
 
-class Inspected(msgspec.Struct, frozen=True, kw_only=True):
+class InspectionReport(msgspec.Struct, frozen=True, kw_only=True):
     """The contract's document, and what only people see. `structure` None: main's head was not read."""
 
     document: Inspection

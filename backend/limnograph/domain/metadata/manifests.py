@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 import msgspec
 
-from limnograph.domain.facts import HISTOGRAM_EDGES
+from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
 
 PartitionKey = tuple[int, str]
 """`(spec id, partition as text)`."""

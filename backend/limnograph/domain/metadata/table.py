@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from limnograph.domain.ids import location_uuid
-from limnograph.domain.targets import Targets, targets_of
+from limnograph.domain.metadata.targets import Targets, targets_of
 
 MAIN = "main"
 
 
-class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+class TableProblem(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something wrong with a table that can still be told about; `code` is stable, `detail` is for a person."""
 
     code: str
@@ -47,7 +47,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return None if self.timestamp_ms is None else self.timestamp_ms * 1000
 
 
-class Ref(msgspec.Struct, frozen=True):
+class SnapshotRef(msgspec.Struct, frozen=True):
     """A branch or a tag. `type` is `branch` or `tag`. `retention`: what it says itself of what expiry keeps, by
     Iceberg's keys (`min-snapshots-to-keep`, `max-snapshot-age-ms`, `max-ref-age-ms`).
     """
@@ -65,7 +65,9 @@ class LogEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
-    """One metadata file. Dictionaries are keyed by id; `snapshots` keeps the file's order."""
+    """One metadata file. Dictionaries are keyed by id; `snapshots` keeps the file's order. `empty`: the table was made
+    and nothing was ever committed to it, so its numbers are known to be 0.
+    """
 
     format: str = "iceberg"
     format_version: int
@@ -82,10 +84,11 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
     sort_orders: dict[int, dict[str, Any]]
     properties: dict[str, str]
     snapshots: dict[int, Snapshot]
-    refs: dict[str, Ref]
+    refs: dict[str, SnapshotRef]
     snapshot_log: tuple[LogEntry, ...]
     metadata_log: tuple[LogEntry, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[TableProblem, ...] = ()
+    empty: bool = False
 
     @property
     def table_uuid(self) -> str:

@@ -78,7 +78,7 @@ TABLE_GAUGES = (
 USUAL_INTERVAL = ServedMetric(
     "lakehouse_table_usual_commit_interval_seconds",
     "gauge",
-    "Median time between the last 50 moves of main; known from five on.",
+    "90th percentile of the gaps between bursts of commits to main (below a minute: one burst).",
     LABELS,
 )
 
@@ -101,6 +101,18 @@ REPORTED_ATTEMPTS = ServedMetric(
     "counter",
     "Attempts that those commits took: more than one each is contention.",
     LABELS,
+)
+CATALOG_UP = ServedMetric(
+    "limnograph_catalog_up",
+    "gauge",
+    "1: the catalog answered in the watcher's newest round. Absent while the watcher is off.",
+    ("catalog",),
+)
+CATALOG_KNOWN = ServedMetric(
+    "limnograph_catalog_known_timestamp_seconds",
+    "gauge",
+    "Tables of this catalog are known up to here: when it last answered the watcher.",
+    ("catalog",),
 )
 PUBLIC_URL = ServedMetric(
     "limnograph_public_url_info", "gauge", "1; the label says where browsers find this server.", ("url",)
@@ -140,6 +152,12 @@ SERVER_METRICS = (
     ServerMetric(
         "limnograph_streams_dropped_total", "Live streams that were ended because their readers were too slow."
     ),
+    ServerMetric(
+        "limnograph_last_pass_timestamp_seconds",
+        "When the pipeline's last good pass ended, as its mark in the inbox says; also of a pipeline that is gone.",
+    ),
+    ServerMetric("limnograph_inbox_items", "Items in the inbox that no meta table has yet."),
+    ServerMetric("limnograph_inbox_oldest_timestamp_seconds", "When the oldest of them was accepted."),
     ServerMetric("limnograph_meta_up", "Whether the meta tables could be read last time (1) or not (0)."),
 )
 REQUESTS = "limnograph_http_request_duration_seconds"

@@ -91,7 +91,7 @@ class Aggregate(NamedTuple):
         return f"{_name(self.operator)} by ({', '.join(map(_label, self.by))}) ({self.argument})"
 
 
-class Labelled(NamedTuple):
+class LabelledExpression(NamedTuple):
     """Every series of `argument` with one more label of a fixed value."""
 
     argument: Expression
@@ -124,4 +124,4 @@ class OnlyAt(NamedTuple):
         return f"({self.argument}) and on() (vector(time()) == {self.second})"
 
 
-Expression = Selector | Call | Aggregate | Labelled | Union | OnlyAt
+Expression = Selector | Call | Aggregate | LabelledExpression | Union | OnlyAt

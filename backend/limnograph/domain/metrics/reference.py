@@ -1,11 +1,13 @@
-"""`docs/metrics.md` out of `gauges.py`: `python -m limnograph.domain.metrics_reference`. CI compares the two."""
+"""`docs/metrics.md` out of `gauges.py`: `python -m limnograph.domain.metrics.reference`. CI compares the two."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
 
-from limnograph.domain.gauges import (
+from limnograph.domain.metrics.gauges import (
+    CATALOG_KNOWN,
+    CATALOG_UP,
     LABELS,
     PUBLIC_URL,
     REPORTED_ATTEMPTS,
@@ -17,7 +19,7 @@ from limnograph.domain.gauges import (
     TABLE_GAUGES,
     USUAL_INTERVAL,
 )
-from limnograph.domain.source_metrics import (
+from limnograph.domain.metrics.sources import (
     ASKED,
     ASKED_HELP,
     ASKED_LABELS,
@@ -29,7 +31,7 @@ from limnograph.domain.source_metrics import (
 
 INTRODUCTION = f"""# Metrics
 
-Generated from `backend/limnograph/domain/gauges.py`: change it there, then run `make types`.
+Generated from `backend/limnograph/domain/metrics/gauges.py`: change it there, then run `make types`.
 
 `GET /metrics` of the server, in Prometheus' text format. Labels of a table: `{", ".join(LABELS)}`; never `job` or
 `namespace`, which Prometheus and Kubernetes overwrite. **A number that is not known has no sample, it is never 0.**
@@ -37,8 +39,8 @@ Beside these stand those of the process (`process_*`, `python_*`) and `limnograp
 """
 _COUNTED = """A counter begins at 0 when the server first sees the table and counts every commit of main once from then
 on, `replace` (maintenance) left out; it never decreases and goes on over restarts (`counters.json` beside the inbox).
-Growth in an alert: `x - x offset 5m > N` on a gauge or `increase(…_total[5m]) > N` on a counter; never `increase` on a
-gauge.
+Growth in an alert: a difference to an older sample, `x - last_over_time(x[30m] offset 5m) > N`, of gauges and counters
+alike: `increase` extrapolates, and takes every drop of a gauge for a restart (docs/adr/0032-rule-forms.md).
 """
 
 
@@ -49,6 +51,9 @@ def document() -> str:
     reported = _rows((metric.name, metric.kind, metric.help) for metric in (REPORTED_COMMITS, REPORTED_ATTEMPTS))
     own = _rows((metric.name, metric.kind, metric.help) for metric in SERVER_METRICS)
     own += f"| `{PUBLIC_URL.name}` | {PUBLIC_URL.kind} | {PUBLIC_URL.help} By `url`; links in alerts begin with it. |\n"
+    own += "".join(
+        f"| `{each.name}` | {each.kind} | {each.help} By `catalog`. |\n" for each in (CATALOG_UP, CATALOG_KNOWN)
+    )
     edges = ", ".join(f"{edge:g}" for edge in SECONDS)
     requests = f"Histogram by `route` (a pattern), `method` and `status`; seconds {edges}. Status 499: no answer began."
     requests += " Refusals are those of 400, 401, 403, 413 and 429."

@@ -19,7 +19,7 @@ from limnograph.domain.access import AccessScope, Identity
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.access import EndedSessions
 from limnograph.ports.clock import Clock
-from limnograph.services.tokens import Tokens
+from limnograph.services.access.tokens import Tokens
 
 _LONGEST = 4_096
 _REMEMBERED = 4_096
@@ -34,14 +34,14 @@ class _Session(msgspec.Struct, frozen=True, array_like=True):
     token_id: str | None
 
 
-class _Read(NamedTuple):
+class _VerifiedCookie(NamedTuple):
     """A cookie whose signature held."""
 
     session: _Session
     identity: Identity
 
 
-class Opened(NamedTuple):
+class OpenedSession(NamedTuple):
     """A new session: the cookie's value and how long it lasts, seconds."""
 
     cookie: str
@@ -49,19 +49,21 @@ class Opened(NamedTuple):
 
 
 class Sessions:
-    """`key`: at least 32 random bytes that the servers of one installation share."""
+    """`key`: at least 32 random bytes that the servers of one installation share. Thread-safe: `_known` is changed by
+    single steps, and a value is the same whichever thread computes it.
+    """
 
     def __init__(self, key: bytes, ended: EndedSessions, tokens: Tokens, clock: Clock, hours: float = 12.0) -> None:
         self._key, self._ended, self._tokens, self._clock = key, ended, tokens, clock
         self._length = int(hours * _HOUR)
         self._decoder = msgspec.json.Decoder(_Session)
-        self._known: OrderedDict[bytes, _Read] = OrderedDict()
+        self._known: OrderedDict[bytes, _VerifiedCookie] = OrderedDict()
 
     def now(self) -> int:
         """Epoch microseconds, by the clock that sessions end by."""
         return self._clock.now()
 
-    def open(self, identity: Identity) -> Opened:
+    def open(self, identity: Identity) -> OpenedSession:
         """A session for somebody who has just proved who they are. It never outlives the token behind it."""
         session = _Session(
             secrets.token_hex(16),
@@ -70,7 +72,7 @@ class Sessions:
             self._clock.now() + self._length,
             identity.token_id,
         )
-        return Opened(self.signed(msgspec.json.encode(session), "session"), self._length // MICROS_PER_SECOND)
+        return OpenedSession(self.signed(msgspec.json.encode(session), "session"), self._length // MICROS_PER_SECOND)
 
     def identity(self, cookie: str) -> Identity | None:
         """Who a cookie stands for; None when it is not ours, is over, was ended, or its token was."""
@@ -90,7 +92,7 @@ class Sessions:
         self._ended.end(found.session.id, found.session.expires_at, self._clock.now())
         return found.identity
 
-    def _read(self, cookie: str) -> _Read | None:
+    def _read(self, cookie: str) -> _VerifiedCookie | None:
         """What a cookie says, while it holds. A signature that held once is known by the digest of the cookie."""
         digest = hashlib.sha256(cookie.encode()).digest()
         found = self._known.get(digest)
@@ -103,7 +105,7 @@ class Sessions:
                 self._known.popitem(last=False)
         return found if self._clock.now() < found.session.expires_at else None
 
-    def _verified(self, cookie: str) -> _Read | None:
+    def _verified(self, cookie: str) -> _VerifiedCookie | None:
         payload = self.unsigned(cookie, "session")
         if payload is None:
             return None
@@ -111,7 +113,9 @@ class Sessions:
             session = self._decoder.decode(payload)
         except msgspec.MsgspecError:
             return None
-        return _Read(session, Identity(session.subject, frozenset(session.scopes), "session", session.token_id))
+        return _VerifiedCookie(
+            session, Identity(session.subject, frozenset(session.scopes), "session", session.token_id)
+        )
 
     def signed(self, payload: bytes, purpose: str) -> str:
         """Text that only this installation can make, for one purpose."""

@@ -28,7 +28,7 @@ _N, _R, _P = 2**14, 8, 1
 _KNOWN = 4_096
 
 
-class _Verified(NamedTuple):
+class _VerifiedRecord(NamedTuple):
     """A record whose secret somebody had. The store keeps the object as long as nothing of it changes."""
 
     record: TokenRecord
@@ -36,12 +36,14 @@ class _Verified(NamedTuple):
 
 
 class Tokens:
-    """Create, list, revoke, recognise. Thread-safe; `verify` hashes and blocks: call it in a thread."""
+    """Create, list, revoke, recognise. Thread-safe: writing is guarded by `_lock`, reading is a single look-up.
+    `verify` hashes and blocks: call it in a thread.
+    """
 
     def __init__(self, store: TokenStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._lock = threading.Lock()
-        self._known: OrderedDict[bytes, _Verified] = OrderedDict()
+        self._known: OrderedDict[bytes, _VerifiedRecord] = OrderedDict()
 
     def create(self, name: str, scopes: Collection[str], expires_at: int | None = None) -> tuple[str, TokenRecord]:
         """The token, which nothing can show again, and its record. Raises InvalidInput, EnvironmentFault."""
@@ -101,7 +103,7 @@ class Tokens:
         if not hmac.compare_digest(_hashed(shape[2], bytes.fromhex(record.salt)), bytes.fromhex(record.hash)):
             return None
         with self._lock:
-            self._known[hashlib.sha256(token.encode()).digest()] = _Verified(record, _identity(record))
+            self._known[hashlib.sha256(token.encode()).digest()] = _VerifiedRecord(record, _identity(record))
             while len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
         return _identity(record)

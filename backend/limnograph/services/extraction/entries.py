@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from limnograph.domain.content import Content, PartitionState, Shape
-from limnograph.domain.facts import PartitionFact
-from limnograph.domain.manifests import PartitionKey, histogram_percentile
-from limnograph.domain.metadata import Snapshot
+from limnograph.domain.facts.meta_tables import PartitionFact
+from limnograph.domain.metadata.content import Content, PartitionState, Shape
+from limnograph.domain.metadata.manifests import PartitionKey, histogram_percentile
+from limnograph.domain.metadata.table import Snapshot
 
 _SHAPE = tuple(name for name in Shape.__struct_fields__ if name not in {"debt_outputs", "overlap_unbounded"})
 """Members of Shape that are columns of their own."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from limnograph import __version__
-from limnograph.domain.content import Want
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.content import Want
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extract_numbers import reading_numbers
-from limnograph.services.extract_summary import compare, writer_identity
+from limnograph.services.extraction.numbers import reading_numbers
+from limnograph.services.extraction.summary import compare, writer_identity
 
 ENTRIES_AT_ONCE = 50
 """Beyond this many new snapshots of a table in one pass only the head is read to its entries."""

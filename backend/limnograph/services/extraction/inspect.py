@@ -6,28 +6,28 @@ from typing import Any
 
 from msgspec import structs
 
-from limnograph.domain.content import Content, PartitionState, Reading, Want
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.inspection import (
-    Current,
-    Inspected,
+from limnograph.domain.metadata.content import Content, PartitionState, Reading, Want
+from limnograph.domain.metadata.inspection import (
+    DocumentTotals,
+    FileDelta,
+    HeadState,
     InspectedPartition,
     InspectedProblem,
     InspectedSnapshot,
     InspectedTable,
     Inspection,
-    Moved,
+    InspectionReport,
     Structure,
-    Totals,
 )
-from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.metadata import Problem, Snapshot, TableMetadata
-from limnograph.domain.targets import delete_target, manifest_target
+from limnograph.domain.metadata.manifests import PartitionKey
+from limnograph.domain.metadata.table import Snapshot, TableMetadata, TableProblem
+from limnograph.domain.metadata.targets import delete_target, manifest_target
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extract_lists import manifest_numbers
-from limnograph.services.extract_numbers import reading_numbers
-from limnograph.services.extract_summary import compare
-from limnograph.services.inspect_sentences import UNAVAILABLE, remedy, sentence
+from limnograph.services.extraction.inspect_sentences import UNAVAILABLE, remedy, sentence
+from limnograph.services.extraction.lists import manifest_numbers
+from limnograph.services.extraction.numbers import reading_numbers
+from limnograph.services.extraction.summary import compare
 
 WORST = 5
 """Partitions that are named to people."""
@@ -35,18 +35,19 @@ _NUMBERS = Want(changed_only=True, shape=False)
 _SHAPE = Want(shape=True)
 
 
-def inspect(location: str, reader: TableReader, table_format: str = "iceberg") -> Inspected:
-    """Document of the table at a metadata pointer; `table_format` is said of one that cannot be read.
+def inspect(location: str, reader: TableReader, table_format: str | None = "iceberg") -> InspectionReport:
+    """Document of the table at a metadata pointer; `table_format` is that of one which cannot be read, None where it is
+    not known either.
 
     Raises SourceError when storage does not serve the pointer.
     """
     try:
         metadata = reader.metadata(location)
     except MetadataError as error:
-        return Inspected(document=_unreadable(location, table_format, error), structure=None)
+        return InspectionReport(document=_unreadable(location, table_format, error), structure=None)
     problems = list(map(_problem, metadata.problems))
     snapshots: list[InspectedSnapshot] = []
-    current: Current | None = None
+    current: HeadState | None = None
     structure: Structure | None = None
     for snapshot in metadata.ordered:
         is_head = snapshot.snapshot_id == metadata.head_id
@@ -57,11 +58,13 @@ def inspect(location: str, reader: TableReader, table_format: str = "iceberg") -
         if is_head:
             current = _current(snapshot, numbers)
             structure = _structure(metadata, reading)
+    if metadata.empty:
+        current = HeadState(snapshot_id=None, data_files=0, delete_files=0, records=0, bytes=0, partitions=0)
     status = "partial" if problems else "ok"
     document = Inspection(
         table=_table(metadata), status=status, problems=problems, snapshots=snapshots, current=current
     )
-    return Inspected(document=document, structure=structure)
+    return InspectionReport(document=document, structure=structure)
 
 
 def _read(reader: TableReader, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
@@ -97,17 +100,17 @@ def _snapshot(snapshot: Snapshot, reading: Reading, numbers: dict[str, Any]) -> 
         sequence_number=snapshot.sequence_number,
         committed_at=snapshot.timestamp_ms,
         operation=snapshot.operation,
-        totals=Totals(**{name: known(f"total_{name}") for name in Totals.__struct_fields__}),
-        added=Moved(**{name: known(f"added_{name}") for name in Moved.__struct_fields__}),
-        removed=Moved(**{name: known(f"removed_{name}") for name in Moved.__struct_fields__}),
+        totals=DocumentTotals(**{name: known(f"total_{name}") for name in DocumentTotals.__struct_fields__}),
+        added=FileDelta(**{name: known(f"added_{name}") for name in FileDelta.__struct_fields__}),
+        removed=FileDelta(**{name: known(f"removed_{name}") for name in FileDelta.__struct_fields__}),
         manifests=known("manifests"),
         status="partial" if reading.problems else "ok",
         summary_mismatch=compare(snapshot, numbers) if reading.tier != "summary" else [],
     )
 
 
-def _current(snapshot: Snapshot, numbers: dict[str, Any]) -> Current:
-    return Current(
+def _current(snapshot: Snapshot, numbers: dict[str, Any]) -> HeadState:
+    return HeadState(
         snapshot_id=str(snapshot.snapshot_id),
         data_files=numbers.get("total_data_files"),
         delete_files=numbers.get("total_delete_files"),
@@ -170,12 +173,12 @@ def _snapshot_problem(metadata: TableMetadata, snapshot: Snapshot, code: str, re
     return InspectedProblem(code=code, detail=detail, snapshot_id=str(snapshot.snapshot_id))
 
 
-def _problem(problem: Problem) -> InspectedProblem:
+def _problem(problem: TableProblem) -> InspectedProblem:
     snapshot_id = None if problem.snapshot_id is None else str(problem.snapshot_id)
     return InspectedProblem(code=problem.code, detail=problem.detail, snapshot_id=snapshot_id)
 
 
-def _unreadable(location: str, table_format: str, error: MetadataError) -> Inspection:
+def _unreadable(location: str, table_format: str | None, error: MetadataError) -> Inspection:
     nothing = InspectedTable(
         format=table_format,
         format_version=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limnograph.domain.ids import normalise_location
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.table import TableMetadata
 
 UNAVAILABLE = "storage_unavailable"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from limnograph.domain.manifests import ManifestFile
-from limnograph.domain.metadata import Snapshot
-from limnograph.services.extract_summary import number
+from limnograph.domain.metadata.manifests import ManifestFile
+from limnograph.domain.metadata.table import Snapshot
+from limnograph.services.extraction.summary import number
 
 _MAX_LONG = 2**63 - 1
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from limnograph.domain.content import Reading
-from limnograph.domain.metadata import Snapshot
-from limnograph.services.extract_entries import entries_numbers
-from limnograph.services.extract_lists import list_numbers, manifest_numbers, summary_numbers
+from limnograph.domain.metadata.content import Reading
+from limnograph.domain.metadata.table import Snapshot
+from limnograph.services.extraction.entries import entries_numbers
+from limnograph.services.extraction.lists import list_numbers, manifest_numbers, summary_numbers
 
 
 def reading_numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from limnograph.domain.metadata import Snapshot
+from limnograph.domain.metadata.table import Snapshot
 
 _COMPARED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("total-data-files", ("total_data_files",)),

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
-from limnograph.domain.facts import MAINTENANCE
+from limnograph.domain.facts.housekeeping import MaintenanceFact
+from limnograph.domain.facts.meta_tables import MAINTENANCE
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 

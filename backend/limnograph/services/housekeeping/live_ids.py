@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from limnograph.domain.facts import CHANGES, ChangeFact
-from limnograph.ports.lake import Lake, Listing
+from limnograph.domain.facts.meta_tables import CHANGES, ChangeFact
+from limnograph.ports.lake import LakeListing, ObservedLake
 from limnograph.ports.meta_store import MetaStore
-from limnograph.services.history import standing_names
-from limnograph.services.ledger import ledger_at
-from limnograph.services.retention import LakeIds
-from limnograph.services.survey import observed_tables, surveys
+from limnograph.services.housekeeping.retention import LakeIds
+from limnograph.services.lake.history import standing_names
+from limnograph.services.pipeline.ledger import ledger_at
+from limnograph.services.pipeline.survey import observed_tables, surveys
 
 
-def lake_ids(lake: Lake, store: MetaStore) -> LakeIds:
+def lake_ids(lake: ObservedLake, store: MetaStore) -> LakeIds:
     """Ids by series. A series with any name whose metadata could not be read now is left out. Raises SourceError."""
     listing = lake.listing()
     head = store.head(CHANGES)
@@ -30,7 +30,7 @@ def lake_ids(lake: Lake, store: MetaStore) -> LakeIds:
     return LakeIds({uuid: frozenset(held) for uuid, held in ids.items() if uuid not in unread}, frozenset(gone))
 
 
-def _unread(listing: Listing, read: Collection[str], owners: Mapping[str, str]) -> set[str]:
+def _unread(listing: LakeListing, read: Collection[str], owners: Mapping[str, str]) -> set[str]:
     """Series with a name that is listed and was not read, or that an incomplete listing does not show."""
     listed = {str(pointer.name) for pointer in listing.pointers} | set(listing.listed)
     hidden = (

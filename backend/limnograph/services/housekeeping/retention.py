@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 import msgspec
 import polars as pl
 
-from limnograph.domain.facts import DAILY, HOURLY, SNAPSHOTS
+from limnograph.domain.facts.meta_tables import DAILY, HOURLY, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
-from limnograph.services.rollup_marks import RAW_FLOOR, raw_floor
-from limnograph.services.rollups import DAY
-from limnograph.services.rollups_run import Rollups
+from limnograph.services.rollups.fold import DAY
+from limnograph.services.rollups.marks import RAW_FLOOR, raw_floor
+from limnograph.services.rollups.step import Rollups
 
 KEYS_AT_ONCE = 100_000
 """Rows deleted by one commit."""
@@ -42,15 +42,15 @@ class LakeIds(msgspec.Struct, frozen=True):
         return series in self.dropped or (series in self.retained and snapshot_id not in self.retained[series])
 
 
-class Kept(msgspec.Struct, frozen=True):
+class RetentionReport(msgspec.Struct, frozen=True):
     """What retention did. `late_facts`: raw rows that came after their day's roll-up was closed."""
 
-    rows: int = 0
+    deleted_rows: int = 0
     late_facts: int = 0
-    months: int = 0
+    deleted_months: int = 0
 
 
-class Retention:
+class RetentionStep:
     """Retention of one store: `raw_days` of `snapshots`, `hourly_days` of hours; days are kept for ever."""
 
     def __init__(
@@ -74,12 +74,12 @@ class Retention:
             p.end is not None and p.end <= self._rollups.oldest_hour() for p in hours
         )
 
-    def run(self) -> Kept:
+    def run(self) -> RetentionReport:
         """Delete what may go. Raises SourceError, and Conflict when another commit came between."""
         position = self._upkeep.standing(SNAPSHOTS).position
         self._rollups.run()  # From here on every row at that position is in its roll-up, or late.
         rows, late = self._delete_rows(position)
-        return Kept(rows, late, self._delete_hours())
+        return RetentionReport(rows, late, self._delete_hours())
 
     def _cutoff(self) -> int:
         return self._clock.now() // DAY * DAY - self._raw_days * DAY

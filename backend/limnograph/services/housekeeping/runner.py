@@ -13,18 +13,18 @@ from collections import Counter
 
 import msgspec
 
-from limnograph.domain import pipeline_metrics as metrics
+from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.failpoints import FailpointReached
+from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.secrecy import clean
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.domain.upkeep_facts import MaintenanceFact
 from limnograph.ports.clock import Clock
-from limnograph.ports.meta_upkeep import MetaUpkeep, Standing
-from limnograph.ports.meter import Meter, Unmetered
-from limnograph.services import housekeeping_schedule as schedule
-from limnograph.services.housekeeping_journal import Journal, StepKey
-from limnograph.services.housekeeping_steps import Outcome, Step, Steps
-from limnograph.services.metering import tell_step
+from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep
+from limnograph.ports.meter import Meter, NullMeter
+from limnograph.services.housekeeping import schedule
+from limnograph.services.housekeeping.journal import Journal, StepKey
+from limnograph.services.housekeeping.steps import HousekeepingStep, StepOutcome, Steps
+from limnograph.services.pipeline.metering import tell_step
 
 CHECK_SECONDS = 10
 """After a look that found nothing due, the next one waits so long."""
@@ -56,7 +56,7 @@ class Housekeeping:
         meter: Meter | None = None,
     ) -> None:
         self._upkeep, self._journal, self._steps = upkeep, journal, steps
-        self._clock, self._place, self._meter = clock, place, meter or Unmetered()
+        self._clock, self._place, self._meter = clock, place, meter or NullMeter()
         self._failures: Counter[StepKey] = Counter()
         self._idle_until = 0
 
@@ -81,7 +81,7 @@ class Housekeeping:
         wait = min(schedule.RETRY_SECONDS * 2 ** (self._failures[key] - 1), schedule.HOUR_SECONDS)
         return not schedule.passed(self._journal.last(key), now, wait)
 
-    def _run(self, step: Step, now: int) -> StepReport:
+    def _run(self, step: HousekeepingStep, now: int) -> StepReport:
         started = time.monotonic()
         before = self._upkeep.standing(step.table)
         outcome, problem = self._acted(step)
@@ -95,16 +95,16 @@ class Housekeeping:
             self._record(self._fact(report, outcome, now), step, before)
         return report
 
-    def _acted(self, step: Step) -> tuple[Outcome, str | None]:
+    def _acted(self, step: HousekeepingStep) -> tuple[StepOutcome, str | None]:
         try:
             return step.act(), None
         except FailpointReached:
             raise
         except Exception as error:  # noqa: BLE001 - one step fails, the others go on
             _log.exception("%s of %s failed", step.key.kind, step.key.table)
-            return Outcome(), clean(f"{type(error).__name__}: {error}")
+            return StepOutcome(), clean(f"{type(error).__name__}: {error}")
 
-    def _fact(self, report: StepReport, outcome: Outcome, now: int) -> MaintenanceFact:
+    def _fact(self, report: StepReport, outcome: StepOutcome, now: int) -> MaintenanceFact:
         return MaintenanceFact(
             run_id=str(uuid.uuid4()),
             status="failed" if report.problem else "ok",
@@ -122,7 +122,7 @@ class Housekeeping:
             detail=msgspec.json.encode(outcome.detail).decode() if outcome.detail else None,
         )
 
-    def _record(self, fact: MaintenanceFact, step: Step, before: Standing) -> None:
+    def _record(self, fact: MaintenanceFact, step: HousekeepingStep, before: MetaTableState) -> None:
         """A row of `maintenance`. One that cannot be written is only logged: the step itself is done."""
         try:
             self._journal.record(_with_sizes(fact, before, self._upkeep.standing(step.table)))
@@ -132,7 +132,7 @@ class Housekeeping:
             _log.exception("%s of %s could not be recorded", step.key.kind, step.key.table)
 
 
-def _with_sizes(fact: MaintenanceFact, before: Standing, after: Standing) -> MaintenanceFact:
+def _with_sizes(fact: MaintenanceFact, before: MetaTableState, after: MetaTableState) -> MaintenanceFact:
     return msgspec.structs.replace(
         fact,
         files_before=before.files,

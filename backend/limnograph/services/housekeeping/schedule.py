@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.ports.meta_upkeep import Part, Standing
+from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles
 
 ROLLUP_SECONDS = 600
 HOUR_SECONDS = 3_600
@@ -40,30 +40,30 @@ def passed(last: int | None, now: int, seconds: int) -> bool:
     return last is None or last - now > ahead or now - last >= seconds * MICROS_PER_SECOND
 
 
-def expirable(standing: Standing, now: int) -> int:
+def expirable(standing: MetaTableState, now: int) -> int:
     """Snapshots that may be expired."""
     border = now - SNAPSHOT_SECONDS * MICROS_PER_SECOND
     return sum(at < border for at in standing.committed[:-SNAPSHOTS_KEPT])
 
 
-def expiry_due(standing: Standing, last: int | None, now: int) -> bool:
+def expiry_due(standing: MetaTableState, last: int | None, now: int) -> bool:
     """Hourly, and sooner when many pile up."""
     many = len(standing.committed) >= MANY_SNAPSHOTS and expirable(standing, now) >= SNAPSHOTS_KEPT
     return many or (expirable(standing, now) > 0 and passed(last, now, HOUR_SECONDS))
 
 
-def open_part_due(part: Part, last: int | None, now: int) -> bool:
+def open_part_due(part: PartitionFiles, last: int | None, now: int) -> bool:
     """A partition that still grows (today, this month, an unpartitioned table): hourly, when it is worth it."""
     growing = part.end is None or part.end > now
     return growing and part.files >= OPEN_FILES and excess(part) > 0 and passed(last, now, HOUR_SECONDS)
 
 
-def excess(part: Part) -> int:
+def excess(part: PartitionFiles) -> int:
     """Files that a rewrite would save; large partitions have more than one by right."""
     return max(0, part.files - 1 - 2 * (part.bytes // TARGET_BYTES))
 
 
-def closed_batch(standing: Standing, last: int | None, now: int) -> Part | None:
+def closed_batch(standing: MetaTableState, last: int | None, now: int) -> PartitionFiles | None:
     """The newest closed partitions with files too many, as one part; None when there are none, or it can wait."""
     closed = [p for p in standing.parts if p.start is not None and p.end is not None and p.end <= now and excess(p)]
     if not closed:
@@ -72,10 +72,10 @@ def closed_batch(standing: Standing, last: int | None, now: int) -> Part | None:
         return None
     batch = list(_newest(closed))
     starts, ends = [p.start for p in batch if p.start is not None], [p.end for p in batch if p.end is not None]
-    return Part(min(starts), max(ends), sum(p.files for p in batch), sum(p.bytes for p in batch))
+    return PartitionFiles(min(starts), max(ends), sum(p.files for p in batch), sum(p.bytes for p in batch))
 
 
-def _newest(closed: Sequence[Part]) -> Iterator[Part]:
+def _newest(closed: Sequence[PartitionFiles]) -> Iterator[PartitionFiles]:
     """From the newest backwards, until the batch has its size; at least one."""
     size, newest = 0, sorted(closed, key=lambda p: -(p.start or 0))
     for part in newest[:BATCH_PARTS]:

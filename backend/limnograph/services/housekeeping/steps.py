@@ -9,25 +9,25 @@ from typing import Any
 
 import msgspec
 
-from limnograph.domain import pipeline_metrics as metrics
-from limnograph.domain.facts import HOURLY, META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import HOURLY, META_TABLES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
+from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.ports.meta_upkeep import MetaUpkeep, Part, Standing
-from limnograph.ports.meter import Meter, Unmetered
-from limnograph.services import housekeeping_schedule as schedule
-from limnograph.services.housekeeping_journal import Journal, StepKey
-from limnograph.services.metering import tell_sizes
-from limnograph.services.repair import Repairs
-from limnograph.services.retention import Retention
-from limnograph.services.rollup_marks import ROLLED_AT, number
-from limnograph.services.rollups_run import Rollups
+from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep, PartitionFiles
+from limnograph.ports.meter import Meter, NullMeter
+from limnograph.services.housekeeping import schedule
+from limnograph.services.housekeeping.journal import Journal, StepKey
+from limnograph.services.housekeeping.retention import RetentionStep
+from limnograph.services.pipeline.metering import tell_sizes
+from limnograph.services.pipeline.repair import Repairs
+from limnograph.services.rollups.marks import ROLLED_AT, number
+from limnograph.services.rollups.step import Rollups
 
 CLOSED = "closed"
 """Subject under which rewrites of closed partitions are scheduled."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class StepOutcome(msgspec.Struct, frozen=True):
     """What a step did. `did` false: nothing, and no row is written."""
 
     did: bool = True
@@ -36,12 +36,12 @@ class Outcome(msgspec.Struct, frozen=True):
     detail: dict[str, Any] = {}
 
 
-class Step(msgspec.Struct, frozen=True):
+class HousekeepingStep(msgspec.Struct, frozen=True):
     """Something due."""
 
     key: StepKey
     table: MetaTable
-    act: Callable[[], Outcome]
+    act: Callable[[], StepOutcome]
 
 
 class Steps:
@@ -52,7 +52,7 @@ class Steps:
         upkeep: MetaUpkeep,
         journal: Journal,
         rollups: Rollups,
-        retention: Retention,
+        retention: RetentionStep,
         failpoints: Failpoints,
         *,
         repairs: Repairs | None = None,
@@ -60,9 +60,9 @@ class Steps:
     ) -> None:
         self._upkeep, self._journal = upkeep, journal
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
-        self._repairs, self._meter = repairs, meter or Unmetered()
+        self._repairs, self._meter = repairs, meter or NullMeter()
 
-    def due(self, now: int) -> Iterator[Step]:
+    def due(self, now: int) -> Iterator[HousekeepingStep]:
         """Steps that are due, most urgent first: what readers wait for, then what makes commits and reads dear."""
         yield from self._rollup(now)
         standing = {table: self._upkeep.standing(table) for table in META_TABLES}
@@ -75,43 +75,45 @@ class Steps:
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
 
-    def _rollup(self, now: int) -> Iterator[Step]:
+    def _rollup(self, now: int) -> Iterator[HousekeepingStep]:
         key = StepKey("rollup", HOURLY.name)
         rolled_at = number(self._upkeep.standing(HOURLY).properties.get(ROLLED_AT)) or None
         last = max((at for at in (rolled_at, self._journal.last(key)) if at is not None), default=None)
         if schedule.passed(last, now, schedule.ROLLUP_SECONDS) and self._rollups.behind():
-            yield Step(key, HOURLY, self._roll)
+            yield HousekeepingStep(key, HOURLY, self._roll)
 
-    def _roll(self) -> Outcome:
+    def _roll(self) -> StepOutcome:
         done = self._rollups.run()
         detail = {"hours": done.hours, "days": done.days, "closed_days": done.closed}
-        return Outcome(did=bool(done.hours or done.days), rows=done.hours + done.days, detail=detail)
+        return StepOutcome(did=bool(done.hours or done.days), rows=done.hours + done.days, detail=detail)
 
-    def _retain(self, now: int) -> Iterator[Step]:
+    def _retain(self, now: int) -> Iterator[HousekeepingStep]:
         key = StepKey("retention", SNAPSHOTS.name)
         if schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS) and self._retention.old():
-            yield Step(key, SNAPSHOTS, self._keep)
+            yield HousekeepingStep(key, SNAPSHOTS, self._keep)
 
-    def _keep(self) -> Outcome:
+    def _keep(self) -> StepOutcome:
         done = self._retention.run()
         self._meter.put(metrics.LATE, done.late_facts)
-        return Outcome(rows=done.rows, late_facts=done.late_facts, detail={"months_of_hours": done.months})
+        return StepOutcome(
+            rows=done.deleted_rows, late_facts=done.late_facts, detail={"months_of_hours": done.deleted_months}
+        )
 
-    def _repair(self, now: int) -> Iterator[Step]:
+    def _repair(self, now: int) -> Iterator[HousekeepingStep]:
         key = StepKey("repair", SNAPSHOTS.name)
         if self._repairs is not None and schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS):
-            yield Step(key, SNAPSHOTS, partial(self._mend, self._repairs))
+            yield HousekeepingStep(key, SNAPSHOTS, partial(self._mend, self._repairs))
 
     @staticmethod
-    def _mend(repairs: Repairs) -> Outcome:
+    def _mend(repairs: Repairs) -> StepOutcome:
         """Where nothing is damaged no row is written, and the next process looks again."""
         damaged = repairs.damaged()
         if not damaged:
-            return Outcome(did=False)
+            return StepOutcome(did=False)
         done = repairs.retry_damaged()
-        return Outcome(rows=done.snapshots_replaced, detail={"damaged": damaged, "failed": len(done.failed)})
+        return StepOutcome(rows=done.snapshots_replaced, detail={"damaged": damaged, "failed": len(done.failed)})
 
-    def _expiry(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+    def _expiry(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
         key = StepKey("expire", table.name)
         older_than = now - schedule.SNAPSHOT_SECONDS * MICROS_PER_SECOND
         if schedule.expiry_due(standing, self._journal.last(key), now):
@@ -119,7 +121,7 @@ class Steps:
                 key, table, "expire", lambda: self._upkeep.expire(table, older_than, schedule.SNAPSHOTS_KEPT)
             )
 
-    def _open_parts(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+    def _open_parts(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
         for part in standing.parts:
             key = StepKey("compact", table.name, label(part))
             if schedule.open_part_due(part, self._journal.last(key), now):
@@ -127,33 +129,35 @@ class Steps:
                 whole = table.partition is not None and table.partition[1] == "day"
                 yield self._compaction(key, table, part, whole=whole)
 
-    def _closed_parts(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+    def _closed_parts(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
         key = StepKey("compact", table.name, CLOSED)
         batch = schedule.closed_batch(standing, self._journal.last(key), now)
         if batch is not None:
             yield self._compaction(key, table, batch, whole=True)
 
-    def _compaction(self, key: StepKey, table: MetaTable, part: Part, *, whole: bool) -> Step:
+    def _compaction(self, key: StepKey, table: MetaTable, part: PartitionFiles, *, whole: bool) -> HousekeepingStep:
         detail = {"from": part.start, "to": part.end, "files": part.files, "bytes": part.bytes}
         return self._step(
             key, table, "compact", lambda: self._upkeep.compact(table, part, whole=whole), {"part": detail}
         )
 
-    def _manifests(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+    def _manifests(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
         key = StepKey("manifests", table.name)
         many = standing.manifests >= schedule.MANY_MANIFESTS
         if many and schedule.passed(self._journal.last(key), now, schedule.HOUR_SECONDS):
             yield self._step(key, table, "rewrite_manifests", lambda: self._upkeep.rewrite_manifests(table))
 
-    def _orphans(self, table: MetaTable, standing: Standing, now: int) -> Iterator[Step]:
+    def _orphans(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
         """Daily, from the second day on: an installation that is younger has none that is old enough."""
         key = StepKey("orphans", table.name)
         last, oldest = self._journal.last(key), self._journal.oldest
         settled = oldest is not None and schedule.passed(oldest, now, schedule.DAY_SECONDS)
         if standing.position is not None and settled and schedule.passed(last, now, schedule.DAY_SECONDS):
-            yield Step(key, table, lambda: self._sweep(table, now - schedule.ORPHAN_SECONDS * MICROS_PER_SECOND))
+            yield HousekeepingStep(
+                key, table, lambda: self._sweep(table, now - schedule.ORPHAN_SECONDS * MICROS_PER_SECOND)
+            )
 
-    def _sweep(self, table: MetaTable, older_than: int) -> Outcome:
+    def _sweep(self, table: MetaTable, older_than: int) -> StepOutcome:
         """A dry run first: its count stands in the row whatever the removal says."""
         found = self._upkeep.orphans(table, older_than, remove=False)
         removed = 0
@@ -161,7 +165,7 @@ class Steps:
             self._failpoints.reach("before_remove_orphans")
             removed = self._upkeep.orphans(table, older_than, remove=True)
             self._failpoints.reach("after_remove_orphans")
-        return Outcome(rows=removed, detail={"found": found, "removed": removed})
+        return StepOutcome(rows=removed, detail={"found": found, "removed": removed})
 
     def _step(
         self,
@@ -170,19 +174,19 @@ class Steps:
         name: str,
         act: Callable[[], None],
         detail: dict[str, Any] | None = None,
-    ) -> Step:
+    ) -> HousekeepingStep:
         """A step that is one procedure between its failpoints."""
 
-        def run() -> Outcome:
+        def run() -> StepOutcome:
             self._failpoints.reach(f"before_{name}")
             act()
             self._failpoints.reach(f"after_{name}")
-            return Outcome(detail=detail or {})
+            return StepOutcome(detail=detail or {})
 
-        return Step(key, table, run)
+        return HousekeepingStep(key, table, run)
 
 
-def label(part: Part) -> str:
+def label(part: PartitionFiles) -> str:
     """A partition as people name it: its first day, or `all`."""
     if part.start is None:
         return "all"

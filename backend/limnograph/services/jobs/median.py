@@ -8,8 +8,8 @@ from statistics import median
 import msgspec
 
 from limnograph.analysis.alignment import Value
+from limnograph.domain.answers.timeline import BandLane, BarsLane
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import BandLane, BarsLane
 
 RUNS = 9
 """By number and not by time: it says the same of a job of every minute and of one of every night."""
@@ -30,7 +30,8 @@ def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
     """At each instant of the newest RUNS runs that had ended well, or of all that did since the step before where those
     are more. Null where the lane is: a job that nobody measures has no usual time either.
     """
-    ended = sorted((bar.end, (bar.end - bar.start) / 1000) for bar in runs.bars if bar.state == "ok" and bar.end)
+    timed = ((bar.end, bar.start) for bar in runs.bars if bar.state == "ok")
+    ended = sorted((end, (end - start) / 1000) for end, start in timed if end and start is not None)
     ends, seconds = [end for end, _ in ended], [lasted for _, lasted in ended]
     found: list[Value] = []
     window, value = (0, 0), None

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Matrix, RangeQuery
-from limnograph.services import templates
-from limnograph.services.metrics import Metrics
-from limnograph.services.thresholds import JobPace
+from limnograph.domain.metrics.series import Matrix, RangeQuery
+from limnograph.domain.thresholds import JobPace
+from limnograph.services.sources import templates
+from limnograph.services.sources.metrics import Metrics
 
 _LEAST_WINDOW_S = 300
 _MOST_WINDOW_S = 3_600
@@ -52,7 +52,7 @@ def ends(matrix: Matrix) -> dict[_Reader, tuple[float, float]]:
         ):
             continue
         label = series.labels.get
-        name = TableName(label("catalog", ""), label("table_namespace", ""), label("table", ""))
+        name = TableName.from_plain(label("catalog", ""), label("table_namespace", ""), label("table", ""))
         found[name, label("job_name", "")] = series.values[0], series.values[1]
     return found
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 from limnograph.analysis.alignment import Value, finite
+from limnograph.domain.answers.timeline import LaneQuery, LineLane
 from limnograph.domain.errors import SourceError
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import LaneQuery, LineLane
-from limnograph.services import templates
-from limnograph.services.job_lanes import Chosen, problem_of
-from limnograph.services.jobs import Jobs
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.lanes import ChosenJob, problem_of
+from limnograph.services.sources import templates
 
 Signal = Literal["cpu", "spill", "executors"]
 UNITS: Mapping[Signal, str] = {"cpu": "cores", "spill": "bytes", "executors": "executors"}
@@ -40,13 +40,13 @@ def total(matrix: Matrix) -> dict[int, float]:
     return values
 
 
-async def lanes(jobs: Jobs, job: Chosen | None, span: TimeRange, asked: Collection[str]) -> list[LineLane]:
+async def lanes(jobs: Jobs, job: ChosenJob | None, span: TimeRange, asked: Collection[str]) -> list[LineLane]:
     """The lanes of those signals that are asked for; each fails alone."""
     wanted = [signal for signal in UNITS if signal in asked]
     return list(await asyncio.gather(*(_lane(jobs, job, signal, span) for signal in wanted)))
 
 
-async def _lane(jobs: Jobs, job: Chosen | None, signal: Signal, span: TimeRange) -> LineLane:
+async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRange) -> LineLane:
     """Absent where no query tells the signal, and where the query of Spark's own series finds none."""
     asked = "" if job is None else promql(jobs, job.name, signal, span.step)
     nothing: list[Value] = [None] * len(span.instants())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from limnograph.services.hot_columns import INDEX, NULL
+from limnograph.services.lake.columns import INDEX, NULL
 
 if TYPE_CHECKING:
-    from limnograph.services.history import History
+    from limnograph.services.lake.history import History
 
 _OPERATION = INDEX["operation"]
 

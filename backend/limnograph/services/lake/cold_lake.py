@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
-from limnograph.services.hot_table import HotTable, states_once
-from limnograph.services.lake import Lake
-from limnograph.services.loading import Loaded, load
+from limnograph.ports.stopping import STOP
+from limnograph.services.lake.lake import Lake
+from limnograph.services.lake.loading import LoadedSpan, load
+from limnograph.services.lake.table import HotTable, states_once
 
 HOUR = 3_600 * MICROS_PER_SECOND
 PIECE = 24 * HOUR
@@ -20,18 +24,27 @@ every five minutes; beyond that stay packed rows, about 100 bytes each.
 """
 PIECES = 100
 """At most, each two questions: of a longer span a piece is as much longer."""
+WIDE_READS = 2
+"""Reads of all tables at once: each may hold a PIECE in memory, and one that hangs must not stop the others."""
+_LOOK_S = 0.05
+"""How often a thread that waits for another's read looks whether anyone still waits for its own."""
 _KEPT = 8
 _Asked = tuple[int, int | None, tuple[str, ...], tuple[str, ...]]
 
 
 class OlderLakes:
-    """Thread-safe; blocks: call it in a thread. `unordered`: the same engine's faster read, where it has one."""
+    """`reaching` blocks: call it in a thread. `unordered`: the same engine's faster read, where it has one.
+
+    Thread-safe: `_lock` guards what is kept and is never held over I/O. Equal questions that come together are read
+    once; different ones do not wait for each other, but for WIDE_READS.
+    """
 
     def __init__(self, engine: QueryEngine, clock: Clock, unordered: Fresh | None) -> None:
         self._engine, self._clock = engine, clock
         self._unordered = unordered.unordered if unordered else None
-        self._reading = threading.Lock()
-        self._read: OrderedDict[tuple[MetaHead, _Asked], Loaded] = OrderedDict()
+        self._lock, self._wide = threading.Lock(), threading.BoundedSemaphore(WIDE_READS)
+        self._reading: dict[tuple[MetaHead, _Asked], threading.Event] = {}
+        self._read: OrderedDict[tuple[MetaHead, _Asked], LoadedSpan] = OrderedDict()
         self._united: OrderedDict[tuple[int, _Asked], Lake] = OrderedDict()
 
     def reaching(
@@ -52,9 +65,14 @@ class OlderLakes:
         last = None if end is None or end // HOUR * HOUR + HOUR >= hot.floor else end // HOUR * HOUR + HOUR
         asked = start // HOUR * HOUR, last, table_uuids, columns
         cold = self._loaded(head, asked)
-        united = self._united.get((hot.version, asked))
-        if united is None:
-            united = self._united[hot.version, asked] = _united(cold, hot, asked[0], table_uuids)
+        known = self._united.get((hot.version, asked))
+        if known is not None:
+            return known
+        united = _united(cold, hot, asked[0], table_uuids)
+        with self._lock:
+            # Of two threads that unite the same rows the second takes the lake of the first: what is kept beside a
+            # lake is found by its identity.
+            united = self._united.setdefault((hot.version, asked), united)
             while len(self._united) > _KEPT:
                 self._united.popitem(last=False)
         return united
@@ -70,18 +88,55 @@ class OlderLakes:
         piece = max(PIECE, -(-(last - start) // PIECES))
         return range(start + piece, last, piece)
 
-    def _loaded(self, head: MetaHead, asked: _Asked) -> Loaded:
-        start, end, table_uuids, columns = asked
-        with self._reading:
-            if (head, asked) not in self._read:
-                cuts = () if table_uuids else self._cuts(start, end)  # of few tables even a year is little
-                found = load(
-                    self._engine, start, table_uuids, cuts, unordered=self._unordered, columns=columns, end=end
-                )
+    def _loaded(self, head: MetaHead, asked: _Asked) -> LoadedSpan:
+        while True:
+            with self._lock:
+                if (head, asked) in self._read:
+                    return self._read[head, asked]
+                others = self._reading.get((head, asked))
+                if others is None:
+                    ended = self._reading[head, asked] = threading.Event()
+            if others is None:
+                return self._own(head, asked, ended)
+            while not others.wait(_LOOK_S):
+                _check_wanted()
+
+    def _own(self, head: MetaHead, asked: _Asked, ended: threading.Event) -> LoadedSpan:
+        """Read for all who ask the same; when that fails, the next of them tries."""
+        try:
+            found = self._load(asked)
+            with self._lock:
                 self._read[head, asked] = found
                 while len(self._read) > _KEPT:
                     self._read.popitem(last=False)
-            return self._read[head, asked]
+            return found
+        finally:
+            with self._lock:
+                del self._reading[head, asked]
+            ended.set()
+
+    def _load(self, asked: _Asked) -> LoadedSpan:
+        start, end, table_uuids, columns = asked
+        if table_uuids:  # of few tables even a year is little
+            return load(self._engine, start, table_uuids, (), unordered=self._unordered, columns=columns, end=end)
+        with self._turn():
+            cuts = self._cuts(start, end)
+            return load(self._engine, start, (), cuts, unordered=self._unordered, columns=columns, end=end)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        while not self._wide.acquire(timeout=_LOOK_S):
+            _check_wanted()
+        try:
+            yield
+        finally:
+            self._wide.release()
+
+
+def _check_wanted() -> None:
+    stop = STOP.get()
+    if stop is not None and stop.is_set:
+        raise SourceUnavailable("meta", "no one waits for the answer any more")
 
 
 def all_reach(lake: Lake, start: int, table_uuids: tuple[str, ...]) -> bool:
@@ -91,7 +146,7 @@ def all_reach(lake: Lake, start: int, table_uuids: tuple[str, ...]) -> bool:
     return all(lake.reaches(start, uuid) for uuid in table_uuids)
 
 
-def _united(cold: Loaded, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
+def _united(cold: LoadedSpan, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
     """Union by key: no overlap at the edge, no hole."""
     tables = [_with_hot(table, hot.tables.get(uuid)) for uuid, table in cold.tables.items()]
     if table_uuids and start >= hot.floor:

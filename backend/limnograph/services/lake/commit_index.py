@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.history import History
-from limnograph.services.hot_columns import AT, INDEX, NULL, Ints
-from limnograph.services.hot_rows import Rows
-from limnograph.services.hot_table import HotTable
-from limnograph.services.packing import Block
+from limnograph.services.lake.columns import AT, INDEX, NULL, Ints
+from limnograph.services.lake.history import History
+from limnograph.services.lake.packing import Block
+from limnograph.services.lake.rows import PackedRows
+from limnograph.services.lake.table import HotTable
 
 _BUCKET = 900 * MICROS_PER_SECOND
 _OPERATIONS = ("append", "replace", "overwrite", "delete")
@@ -30,7 +30,7 @@ _MANY = 5
 """Where more than one table in five changed, all chunks are made anew: that is less work than to change each."""
 
 
-class Wanted(NamedTuple):
+class CommitFilter(NamedTuple):
     """Which commits: committed in `[start, end)` (microseconds), what is None does not count."""
 
     start: int
@@ -54,13 +54,13 @@ class _Chunk(NamedTuple):
 
 
 class CommitIndex:
-    """Thread-safe."""
+    """Thread-safe: guarded by `_lock`. Chunks are never changed in place: a reader goes on with those it took."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._chunks: dict[int, _Chunk] = {}
         self._slots: dict[str, int] = {}
-        self._known: list[Rows] = []
+        self._known: list[PackedRows] = []
         self._versions = np.zeros(0, np.int64)
         self._last: tuple[Sequence[HotTable], Ints] = ((), np.zeros(0, np.int64))
 
@@ -76,7 +76,7 @@ class CommitIndex:
         with self._lock:
             return self._updated(tables, floor)
 
-    def newest(self, tables: Sequence[HotTable], floor: int, wanted: Wanted) -> Iterator[tuple[HotTable, int]]:
+    def newest(self, tables: Sequence[HotTable], floor: int, wanted: CommitFilter) -> Iterator[tuple[HotTable, int]]:
         """Tables and instants of commits that match, newest first; a table comes once for an instant."""
         with self._lock:
             slots, chunks = self._updated(tables, floor), self._chunks
@@ -101,7 +101,7 @@ class CommitIndex:
             self._slots, self._known, self._versions, self._chunks = {}, [], np.zeros(0, np.int64), {}
         slots = np.array([self._slots.setdefault(table.uuid, len(self._slots)) for table in tables], np.int64)
         more = len(self._slots) - len(self._known)
-        self._known += [Rows()] * more
+        self._known += [PackedRows()] * more
         self._versions = np.pad(self._versions, (0, more))
         versions = np.array([table.version for table in tables], np.int64)
         changed = np.flatnonzero(self._versions[slots] != versions).tolist()
@@ -131,7 +131,7 @@ class CommitIndex:
         self._chunks = made
 
 
-def _matching(chunk: _Chunk, first: int, wanted: Wanted) -> NDArray[np.bool_]:
+def _matching(chunk: _Chunk, first: int, wanted: CommitFilter) -> NDArray[np.bool_]:
     low, high = wanted.start - first, wanted.end - first
     fits: NDArray[np.bool_] = np.ones(len(chunk.offsets), np.bool_)
     if low > 0 or high < _BUCKET:
@@ -147,7 +147,7 @@ def _matching(chunk: _Chunk, first: int, wanted: Wanted) -> NDArray[np.bool_]:
     return fits
 
 
-def _since(old: Rows, table: HotTable) -> int:
+def _since(old: PackedRows, table: HotTable) -> int:
     """The first instant at which its rows may be others than they were: blocks that both share are the same rows.
 
     Whether a commit changed the schema depends on its parent, wherever that stands: all are looked at where there was,

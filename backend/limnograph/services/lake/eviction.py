@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.services.hot_table import HotTable
-from limnograph.services.lake import Lake
+from limnograph.services.lake.lake import Lake
+from limnograph.services.lake.table import HotTable
 
 HOUR = 3_600 * MICROS_PER_SECOND
 KEPT_HOURS = (24, 12, 6, 3, 1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from limnograph.domain.facts import ChangeFact
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.metadata.table import TableMetadata
 
 RETAINED = "retained"
 """The kind of its rows of `changes`."""
@@ -36,7 +36,7 @@ def _spans(numbers: list[int]) -> Iterable[str]:
             first = place + 1
 
 
-class Retained:
+class RetainedIds:
     """What the newest row says. Without one, nothing is known: no expiry was seen, or nobody looked."""
 
     def __init__(self, newest: ChangeFact | None) -> None:

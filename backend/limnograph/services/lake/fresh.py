@@ -6,22 +6,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
-from limnograph.services.hot_columns import AT, ID, Sheet, joined
-from limnograph.services.hot_table import HotTable, Seen
-from limnograph.services.lake import Lake
-from limnograph.services.loading import CHANGE_COLUMNS, CHANGE_KINDS, change_facts
-from limnograph.services.main_log import is_move, move_of
-from limnograph.services.row_sheets import ROW_COLUMNS, names_by_id, newest_of, passes_of, rows_wanted, sheets_of
+from limnograph.services.lake.columns import AT, ID, Sheet, joined
+from limnograph.services.lake.lake import Lake
+from limnograph.services.lake.loading import CHANGE_COLUMNS, CHANGE_KINDS, change_facts
+from limnograph.services.lake.main_log import is_move, move_of
+from limnograph.services.lake.sheets import ROW_COLUMNS, names_by_id, newest_of, passes_of, rows_wanted, sheets_of
+from limnograph.services.lake.table import HotTable, LastSeen
 
 
-class Arrived(NamedTuple):
+class ArrivedRows(NamedTuple):
     """New rows by table. `passes`: earliest observation of each pass, by its run."""
 
     rows: dict[str, Sheet]
-    seen: dict[str, Seen]
+    seen: dict[str, LastSeen]
     changes: dict[str, list[ChangeFact]]
     nameless: tuple[ChangeFact, ...]
     passes: dict[str, int]
@@ -34,10 +34,10 @@ class Arrived(NamedTuple):
     def put(self, table: HotTable) -> HotTable:
         """A table with what is new of it. Costs O(new rows), see `hot_rows`."""
         table = table.with_changes(self.changes.get(table.uuid, ()))
-        return table.with_durable(self.rows.get(table.uuid), self.seen.get(table.uuid, Seen()))
+        return table.with_durable(self.rows.get(table.uuid), self.seen.get(table.uuid, LastSeen()))
 
 
-def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: Lake) -> Arrived | None:
+def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: Lake) -> ArrivedRows | None:
     """Rows of the window and changes that were appended since `old`; None when that cannot be told. Raises
     SourceError.
     """
@@ -62,7 +62,7 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: 
         engine, {(uuid, found) for uuid, new in newest.items() for found in new.ids if _unnamed(lake, uuid)}
     )
     seen = {uuid: new.seen.and_also(names[uuid]) if uuid in names else new.seen for uuid, new in newest.items()}
-    return Arrived(sheets, seen, by_table, tuple(nameless), passes_of(new_rows, new_changes))
+    return ArrivedRows(sheets, seen, by_table, tuple(nameless), passes_of(new_rows, new_changes))
 
 
 def _in_the_window(

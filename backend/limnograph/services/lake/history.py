@@ -13,20 +13,20 @@ from functools import cached_property
 import numpy as np
 
 from limnograph.analysis.alignment import Value
-from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.ancestry import ancestors, is_ancestor
-from limnograph.services.hot_columns import NULL, Ints, facts_of, plain, sheet_of
-from limnograph.services.hot_rows import Rows, places_of
-from limnograph.services.hot_table import HotTable, Seen, table_of
-from limnograph.services.main_log import MainLog, is_move, main_log, move_of
-from limnograph.services.retained import RETAINED, Retained
-from limnograph.services.standing import standing_names
+from limnograph.services.lake.ancestry import ancestors, is_ancestor
+from limnograph.services.lake.columns import NULL, Ints, facts_of, plain, sheet_of
+from limnograph.services.lake.expired import RETAINED, RetainedIds
+from limnograph.services.lake.main_log import MainLog, is_move, main_log, move_of
+from limnograph.services.lake.names import standing_names
+from limnograph.services.lake.rows import PackedRows, places_of
+from limnograph.services.lake.table import HotTable, LastSeen, table_of
 
-__all__ = ["Commits", "History", "history_of", "main_log", "standing_names"]
+__all__ = ["CommitColumns", "History", "history_of", "main_log", "standing_names"]
 
 
-class Commits:
+class CommitColumns:
     """Commits of a range in time order, by column; facts are made only of those that are shown."""
 
     def __init__(self, history: History, first: int, last: int) -> None:
@@ -55,7 +55,9 @@ class Commits:
 
 
 class History:
-    """A table seen as rows and moves. `provisional`: ids that only the watcher has seen."""
+    """A table seen as rows and moves. `provisional`: ids that only the watcher has seen. Belongs to one request; lazily
+    filled.
+    """
 
     def __init__(self, table: HotTable, name: TableName | None = None) -> None:
         self.table, self.uuid, self.changes = table, table.uuid, table.changes
@@ -148,16 +150,16 @@ class History:
         """Rows by id, made when asked for."""
         return _ById(self)
 
-    def between(self, start: int, end: int) -> Commits:
+    def between(self, start: int, end: int) -> CommitColumns:
         """Commits in `[start, end)`."""
         commits = self.numbers("committed_at")
         first, last = (int(np.searchsorted(commits, at)) for at in (start, end))
-        return Commits(self, max(first, self._first_known), max(last, first, self._first_known))
+        return CommitColumns(self, max(first, self._first_known), max(last, first, self._first_known))
 
     @property
     def ordered(self) -> list[SnapshotFact]:
         """Snapshots with a known time, oldest first."""
-        return list(Commits(self, self._first_known, self.table.rows.height))
+        return list(CommitColumns(self, self._first_known, self.table.rows.height))
 
     @cached_property
     def main_ancestors(self) -> frozenset[int]:
@@ -187,9 +189,9 @@ class History:
         return found[-1] if found else None
 
     @cached_property
-    def retained(self) -> Retained:
+    def retained(self) -> RetainedIds:
         """Which commits the table itself still has."""
-        return Retained(self.latest(RETAINED))
+        return RetainedIds(self.latest(RETAINED))
 
     @property
     def unreadable(self) -> ChangeFact | None:
@@ -231,5 +233,5 @@ def history_of(uuid: str, name: TableName, rows: Iterable[SnapshotFact], changes
         else:
             others.append(change)
     facts = list(rows)
-    filled = Rows().put(sheet_of(facts), wins=True).rows if facts else Rows()
-    return History(table_of(uuid, filled, MainLog().put(moves), others, Seen()), name)
+    filled = PackedRows().put(sheet_of(facts), wins=True).rows if facts else PackedRows()
+    return History(table_of(uuid, filled, MainLog().put(moves), others, LastSeen()), name)

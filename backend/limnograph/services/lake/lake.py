@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from limnograph.domain.errors import NotFound
-from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.domain.ids import TableName
-from limnograph.services.history import History
-from limnograph.services.hot_table import HotTable, name_of, states_once
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.ids import PlainName, TableName
+from limnograph.services.lake.history import History
+from limnograph.services.lake.table import HotTable, name_of, states_once
 
 _versions = itertools.count(1)
 
@@ -26,7 +26,7 @@ class Facts(NamedTuple):
     changes: list[ChangeFact]
 
 
-class Names(NamedTuple):
+class NameIndex(NamedTuple):
     """Who had a name last."""
 
     uuids: dict[TableName, str]
@@ -36,7 +36,8 @@ class Names(NamedTuple):
 class Lake:
     """`floor`: nothing older than this instant is complete, but carry-in; `edges`: the same of single tables whose
     older hours were let go. `nameless`: changes of names that were never readable. `observed_at`: when the newest
-    pass looked at the lake.
+    pass looked at the lake. Immutable after construction: a lazily computed value is the same whichever thread
+    computes it.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Lake:
         observed_at: int | None = None,
         nameless: tuple[ChangeFact, ...] = (),
         edges: Mapping[str, int] | None = None,
-        known: Names | None = None,
+        known: NameIndex | None = None,
     ) -> None:
         self.tables, self.floor, self.observed_at, self.nameless = tables, floor, observed_at, nameless
         self.edges: Mapping[str, int] = edges or {}
@@ -68,6 +69,17 @@ class Lake:
     def histories(self) -> Histories:
         """Views of the tables by uuid."""
         return Histories(self.tables)
+
+    def resolved(self, name: TableName) -> TableName:
+        """The known name that is meant: itself, else the one with this plain form; itself when none is known."""
+        if name in self.names or name in self.damaged:
+            return name
+        return self._by_plain.get(name.plain) or self._by_plain.get(PlainName(*name)) or name
+
+    @cached_property
+    def _by_plain(self) -> Mapping[PlainName, TableName]:
+        """Known names whose plain form is another text. O(names) once a lake."""
+        return {name.plain: name for name in [*self.damaged, *self.names] if name.plain != PlainName(*name)}
 
     def find(self, name: TableName) -> History | None:
         """History under a name, current or former; None for a name that was never readable. Raises NotFound."""
@@ -156,11 +168,11 @@ class Histories(Mapping[str, History]):
         return any(table.name is not None for table in self._tables.values())
 
 
-def _names(tables: Mapping[str, HotTable], nameless: Iterable[ChangeFact]) -> Names:
+def _names(tables: Mapping[str, HotTable], nameless: Iterable[ChangeFact]) -> NameIndex:
     """A table that was dropped and made again: the name belongs to who got it last."""
     got = [(at, name, uuid) for uuid, table in tables.items() for name, at in table.names]
     uuids = {name: uuid for _, name, uuid in sorted(got, key=lambda entry: entry[0])}
-    return Names(uuids, _damaged(states_once(nameless), uuids))
+    return NameIndex(uuids, _damaged(states_once(nameless), uuids))
 
 
 def _damaged(changes: Iterable[ChangeFact], names: dict[TableName, str]) -> dict[TableName, ChangeFact]:

@@ -14,13 +14,13 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.hot_columns import HOT_COLUMNS, ID
-from limnograph.services.hot_rows import Rows, packed
-from limnograph.services.hot_table import HotTable, Seen, table_of
-from limnograph.services.main_log import MainLog, log_of_sorted
-from limnograph.services.row_sheets import add_passes, names_by_id, newest_of, rows_wanted, runs_of, sheets_of
+from limnograph.services.lake.columns import HOT_COLUMNS, ID
+from limnograph.services.lake.main_log import MainLog, log_of_sorted
+from limnograph.services.lake.rows import PackedRows, packed
+from limnograph.services.lake.sheets import add_passes, names_by_id, newest_of, rows_wanted, runs_of, sheets_of
+from limnograph.services.lake.table import HotTable, LastSeen, table_of
 
 CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable", "retained")
 """Changes that pages show; the others are read by nobody here."""
@@ -34,7 +34,7 @@ _KEYS = frozenset(("snapshot_id", "committed_at", "sequence_number", "parent_id"
 """What rows are sorted by, and what tells whether they are on main: of every row."""
 
 
-class Loaded(NamedTuple):
+class LoadedSpan(NamedTuple):
     """Tables of a span. `passes`: earliest observation of each pass, by its run."""
 
     tables: dict[str, HotTable]
@@ -51,12 +51,12 @@ def load(
     unordered: Callable[[MetaQuery], pl.DataFrame] | None = None,
     columns: tuple[str, ...] = HOT_COLUMNS,
     end: int | None = None,
-) -> Loaded:
+) -> LoadedSpan:
     """Tables from `start` (epoch microseconds) on, until `end` if it is given, of all tables or some; read piece by
     piece between the instants `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster
     read. Rows of the span have only those of the HOT_COLUMNS that are named and their keys. Raises SourceError.
     """
-    reading = _Reading(engine, start, table_uuids, unordered or engine.select, columns)
+    reading = _LoadProgress(engine, start, table_uuids, unordered or engine.select, columns)
     for first, last in zip([start, *cuts], [*cuts, end], strict=True):
         reading.rows(first, last)
         reading.log(first, last)
@@ -64,7 +64,7 @@ def load(
     return reading.loaded()
 
 
-class _Reading:
+class _LoadProgress:
     """What one load has found so far."""
 
     def __init__(
@@ -78,9 +78,9 @@ class _Reading:
         self._engine, self._start, self._uuids, self._unordered = engine, start, table_uuids, unordered
         kept = tuple(name for name in HOT_COLUMNS if name in {*columns, *_KEYS})
         self._columns = ("table_uuid", *kept, "observed_at", "run_id")
-        self._blocks: dict[str, Rows] = defaultdict(Rows)
+        self._blocks: dict[str, PackedRows] = defaultdict(PackedRows)
         self._logs: dict[str, MainLog] = defaultdict(MainLog)
-        self._seen: dict[str, Seen] = defaultdict(Seen)
+        self._seen: dict[str, LastSeen] = defaultdict(LastSeen)
         self._newest: dict[str, set[int]] = defaultdict(set)
         self._changes: dict[str | None, list[ChangeFact]] = defaultdict(list)
         self._passes: dict[str, int] = {}
@@ -134,7 +134,7 @@ class _Reading:
             self._newest[uuid].add(int(sheet.numbers[ID][-1]))
         self._name()
 
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedSpan:
         """Everything, by table."""
         nameless = tuple(self._changes.pop(None, ()))
         tables = {
@@ -142,7 +142,7 @@ class _Reading:
             for uuid in [*dict.fromkeys([*self._blocks, *self._logs, *self._changes])]
             if uuid is not None
         }
-        return Loaded(tables, nameless, self._passes)
+        return LoadedSpan(tables, nameless, self._passes)
 
     def _keep(self, query: MetaQuery, chosen: pl.Expr | None) -> None:
         """Changes as facts, without main's moves."""

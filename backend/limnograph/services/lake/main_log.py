@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.facts import ChangeFact
-from limnograph.services.hot_columns import NULL, Ints, Sheet
-from limnograph.services.hot_rows import pushed
-from limnograph.services.packing import Block, pack
+from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.services.lake.columns import NULL, Ints, Sheet
+from limnograph.services.lake.packing import Block, pack
+from limnograph.services.lake.rows import pushed
 
 Move = tuple[int, int, int | None]
 """`(at, snapshot id, snapshot id before)`."""

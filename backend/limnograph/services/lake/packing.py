@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.services.hot_columns import NULL, Ints
+from limnograph.services.lake.columns import NULL, Ints
 
 _MILLIS = 1_000
 _SCALED = 5

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 
 _KEPT = 1_000
 
@@ -23,7 +23,9 @@ def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
 
 
 class WholeRows:
-    """The newest rows that the watcher told, with every column: the index keeps few."""
+    """The newest rows that the watcher told, with every column: the index keeps few. Guarded by the lock of the
+    HotStore for writing; reading is a single look-up.
+    """
 
     def __init__(self) -> None:
         self._rows: OrderedDict[tuple[str, int], SnapshotFact] = OrderedDict()

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.services import hot_columns
-from limnograph.services.hot_columns import AT, HOT_COLUMNS, ID, INDEX, NULL, SEQUENCE, TEXT_ROWS, Ints, Sheet
-from limnograph.services.packing import Block, pack
+from limnograph.services.lake import columns as hot_columns
+from limnograph.services.lake.columns import AT, HOT_COLUMNS, ID, INDEX, NULL, SEQUENCE, TEXT_ROWS, Ints, Sheet
+from limnograph.services.lake.packing import Block, pack
 
 MERGED = 1_024
 """Most rows of a block that was made by merging."""
@@ -46,12 +46,12 @@ def pushed(blocks: tuple[Block, ...], sheet: Sheet, pack_sheet: Packer = packed)
 class Put(NamedTuple):
     """What came of new rows. `changed`: rows are not what they were; `filled`: ids of which the older row knew more."""
 
-    rows: Rows
+    rows: PackedRows
     changed: bool
     filled: frozenset[int]
 
 
-class Rows(NamedTuple):
+class PackedRows(NamedTuple):
     """Blocks in order. `before`: how many rows stood before the first one once and were dropped."""
 
     blocks: tuple[Block, ...] = ()
@@ -172,7 +172,7 @@ class Rows(NamedTuple):
         changed = hot_columns.joined([fresh, Sheet(united[:, moved], both.words)])
         return Put(self._with(hot_columns.in_order(changed), places[met][moved].tolist()), changed=True, filled=told)
 
-    def _with(self, sheet: Sheet, gone: list[int]) -> Rows:
+    def _with(self, sheet: Sheet, gone: list[int]) -> PackedRows:
         """Rows in order put in their places, and the rows at the places `gone` taken out."""
         if not sheet.height:
             return self
@@ -203,7 +203,7 @@ class Rows(NamedTuple):
         same = zip(sequences[first:last].tolist(), ids[first:last].tolist(), strict=True)
         return first + sum(key < (sequence, snapshot_id) for key in same)
 
-    def trimmed(self, floor: int, keep: frozenset[int]) -> Rows:
+    def trimmed(self, floor: int, keep: frozenset[int]) -> PackedRows:
         """Without rows committed before `floor` (microseconds), but for those with the ids `keep`."""
         times = self.column("committed_at")
         known, end = (int(np.searchsorted(times, at)) for at in (NULL + 1, floor))
@@ -222,7 +222,7 @@ class Rows(NamedTuple):
         head = [self.chosen(stay)] if stay else []
         if head or rest:
             blocks.insert(0, packed(hot_columns.joined([*head, *rest])))
-        return Rows(tuple(blocks), self.before + end - len(stay))
+        return PackedRows(tuple(blocks), self.before + end - len(stay))
 
 
 def places_of(ids: Ints, wanted: Ints) -> Ints:

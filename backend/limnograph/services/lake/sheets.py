@@ -10,8 +10,8 @@ import polars as pl
 
 from limnograph.domain.ids import TableName
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.hot_columns import HOT_COLUMNS, Sheet, sheet_of_frame
-from limnograph.services.hot_table import Seen
+from limnograph.services.lake.columns import HOT_COLUMNS, Sheet, sheet_of_frame
+from limnograph.services.lake.table import LastSeen
 
 ROW_COLUMNS = ("table_uuid", *HOT_COLUMNS, "observed_at", "run_id")
 _NAMES = ("table_uuid", "snapshot_id", "catalog", "namespace", "table", "metadata_location")
@@ -19,14 +19,14 @@ _AT_ONCE = 131_072
 """Rows that are numbers of 64 bits at the same time: 45 MB."""
 
 
-class Newest(NamedTuple):
+class NewestRows(NamedTuple):
     """Ids of the rows of a table that were observed last and committed last, and until when it was observed."""
 
     ids: set[int]
-    seen: Seen
+    seen: LastSeen
 
 
-def newest_of(frame: pl.DataFrame) -> dict[str, Newest]:
+def newest_of(frame: pl.DataFrame) -> dict[str, NewestRows]:
     """Of every table in a frame with the ROW_COLUMNS."""
     thin = frame.select("table_uuid", "snapshot_id", "observed_at", "committed_at")
     best = thin.group_by("table_uuid").agg(
@@ -34,12 +34,14 @@ def newest_of(frame: pl.DataFrame) -> dict[str, Newest]:
         pl.col("snapshot_id").get(pl.col("observed_at").fill_null(0).arg_max()).alias("named"),
         pl.col("snapshot_id").get(pl.col("committed_at").fill_null(0).arg_max()).alias("located"),
     )
-    return {uuid: Newest({named, located}, Seen(observed)) for uuid, observed, named, located in best.iter_rows()}
+    return {
+        uuid: NewestRows({named, located}, LastSeen(observed)) for uuid, observed, named, located in best.iter_rows()
+    }
 
 
-def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, Seen]:
+def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, LastSeen]:
     """What some rows say about their tables' names and metadata."""
-    found: dict[str, Seen] = defaultdict(Seen)
+    found: dict[str, LastSeen] = defaultdict(LastSeen)
     if not wanted:
         return found
     frame = _by_id(engine, wanted, (*_NAMES, "observed_at", "committed_at"))
@@ -47,7 +49,7 @@ def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, 
         if (uuid, snapshot_id) in wanted:
             name = TableName(catalog, namespace or "", table) if catalog and table else None
             named_at, located = (observed or 0) if name else -1, -1 if committed is None else committed
-            found[uuid] = found[uuid].and_also(Seen(observed, name, named_at, location, located))
+            found[uuid] = found[uuid].and_also(LastSeen(observed, name, named_at, location, located))
     return found
 
 

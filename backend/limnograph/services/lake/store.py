@@ -14,22 +14,23 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from limnograph.domain.errors import LimnographError, SourceError, SourceTimeout, SourceUnavailable
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, QueryEngine
-from limnograph.services import eviction, lake_changes
-from limnograph.services import lake as lakes
-from limnograph.services.cold import ColdReads
-from limnograph.services.hot_columns import HOT_COLUMNS
-from limnograph.services.hot_fresh import Arrived, arrived
-from limnograph.services.known_until import KnownUntil, NewestPasses
-from limnograph.services.lake import Facts, Lake
-from limnograph.services.loading import Loaded, load
-from limnograph.services.older_lakes import OlderLakes, all_reach
-from limnograph.services.provisional import WholeRows
+from limnograph.services.lake import changes as lake_changes
+from limnograph.services.lake import eviction
+from limnograph.services.lake import lake as lakes
+from limnograph.services.lake.cold_lake import OlderLakes, all_reach
+from limnograph.services.lake.columns import HOT_COLUMNS
+from limnograph.services.lake.fresh import ArrivedRows, arrived
+from limnograph.services.lake.lake import Facts, Lake
+from limnograph.services.lake.loading import LoadedSpan, load
+from limnograph.services.lake.provisional import WholeRows
+from limnograph.services.lake.watermark import KnownUntil, NewestPasses
+from limnograph.services.sources.cold_reads import ColdReads
 
 HOUR = 3_600 * MICROS_PER_SECOND
 DAY = 24 * HOUR
@@ -43,7 +44,7 @@ UNREAD = SourceUnavailable("meta", "the meta tables are being read for the first
 _log = logging.getLogger("limnograph.hot")
 
 
-class Reading(NamedTuple):
+class LakeView(NamedTuple):
     """A lake with the state of its source: `error` when the newest read failed, `partial` when older rows are out."""
 
     lake: Lake
@@ -54,9 +55,13 @@ class Reading(NamedTuple):
 
 
 class HotStore:
-    """Thread-safe. `refresh` and cold reads block: call them in a thread. `fresh` tells what was appended since a
-    head, so that a new one costs O(new rows); without it, or where it cannot tell, the window is read again.
-    `most_bytes`: beyond it old hours of tables are let go and read cold, by engine `cold` when there is another.
+    """`refresh` and cold reads block: call them in a thread. `fresh` tells what was appended since a head, so that a
+    new one costs O(new rows); without it, or where it cannot tell, the window is read again. `most_bytes`: beyond it
+    old hours of tables are let go and read cold, by engine `cold` when there is another.
+
+    Thread-safe: readers take `_reading`, an immutable value, without a lock. It is replaced under `_swapping`, which is
+    never held over I/O, together with what it is made of (`_whole`, `_passes`, `_floor`). `_refreshing` lets one
+    refresh run at a time, reads included; no request waits for it.
     """
 
     def __init__(
@@ -77,7 +82,7 @@ class HotStore:
         self._refreshing, self._swapping = threading.Lock(), threading.Lock()
         self._whole = WholeRows()
         self._passes = NewestPasses()
-        self._reading = Reading(lakes.EMPTY, UNREAD, partial=False, head=_NOTHING, read_at=None)
+        self._reading = LakeView(lakes.EMPTY, UNREAD, partial=False, head=_NOTHING, read_at=None)
         self._floor: int | None = None
         self._attempted = False
         self._began: int | None = None
@@ -87,12 +92,16 @@ class HotStore:
         """Told of a lake before it is shown, in the thread that made it."""
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> LakeView:
         """The hot lake now; an error while a read of the meta tables hangs."""
         reading, began = self._reading, self._began
         if began is None or not self._stuck(began):
             return reading
         return reading._replace(error=_hangs(began))
+
+    def resolved(self, name: TableName) -> TableName:
+        """The name that is known now and meant by one that may be spelled plainly."""
+        return self._reading.lake.resolved(name)
 
     @property
     def attempted(self) -> bool:
@@ -116,6 +125,13 @@ class HotStore:
         """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
         self._known.probed(at, read, failed)
 
+    def catalogs(self, configured: Collection[str]) -> dict[str, tuple[int | None, bool]]:
+        """Of each catalog: when it last answered the watcher (None: never), and whether it did in the newest round.
+        Empty before the first round, and where nothing is watched.
+        """
+        never = dict.fromkeys(configured, (None, False))
+        return {**never, **self._known.answered()} if self._known.watched else {}
+
     def refresh(self) -> bool:
         """Take in what is new in the meta tables; once an hour let go what left the window. True: it changed."""
         with self._refreshing:
@@ -124,27 +140,32 @@ class HotStore:
                 return self._refresh(now)
             except SourceError as error:
                 _log.warning("meta tables: %s", error)
-                self._reading = self._reading._replace(error=error)
+                self._report(error, self._reading.read_at)
                 return False
             except Exception as error:  # noqa: BLE001  # whatever it was, the pages say that the numbers are old
                 _log.exception("meta tables: reading failed")
                 failed = SourceUnavailable("meta", f"reading failed ({type(error).__name__}); the log has the trace")
-                self._reading = self._reading._replace(error=failed)
+                self._report(failed, self._reading.read_at)
                 return False
             finally:
                 self._began, self._attempted = None, True
+
+    def _report(self, error: SourceError | None, read_at: int | None) -> None:
+        """Replace the state of the source. The lake stays the one that is current now, not when the read began."""
+        with self._swapping:
+            self._reading = self._reading._replace(error=error, read_at=read_at)
 
     def _refresh(self, now: int) -> bool:
         head, floor, old = self._engine.head(), now - self._window, self._reading.head
         moved, slid = head != old, self._floor is None or floor - self._floor >= _SLIDE
         if not moved and not slid:
-            self._reading = self._reading._replace(error=None, read_at=now)
+            self._report(None, now)
             return False
         read = self._what_is_new(old, head, floor) if moved else None
         with self._swapping:
             self._floor = floor if slid else self._floor
             lake = self._reading.lake
-            if isinstance(read, Loaded):
+            if isinstance(read, LoadedSpan):
                 self._passes = NewestPasses()
                 self._passes.remember(read.passes)
                 lake = lake_changes.renewed(lake, read, self._passes.observed_at)
@@ -153,10 +174,10 @@ class HotStore:
                 lake = lake_changes.grown(lake, read, self._passes.observed_at)
             if slid:
                 lake = lake_changes.trimmed(lake, floor)
-            self._reading = Reading(self._ready(lake), None, partial=False, head=head, read_at=now)
+            self._reading = LakeView(self._ready(lake), None, partial=False, head=head, read_at=now)
         return True
 
-    def _what_is_new(self, old: MetaHead, head: MetaHead, floor: int) -> Loaded | Arrived | None:
+    def _what_is_new(self, old: MetaHead, head: MetaHead, floor: int) -> LoadedSpan | ArrivedRows | None:
         """Rows since the old head; the whole window when that cannot be told."""
         if head.snapshots is None and head.changes is None:
             return None
@@ -214,7 +235,7 @@ class HotStore:
         columns: tuple[str, ...] = HOT_COLUMNS,
         *,
         end: int | None = None,
-    ) -> Reading:
+    ) -> LakeView:
         """As `since`, off the event loop and in time: what hangs is an error of the reading, and stops upstream."""
         try:
             return await self.reads.ask(self.since, start, table_uuids, columns, end=end)
@@ -228,7 +249,7 @@ class HotStore:
         columns: tuple[str, ...] = HOT_COLUMNS,
         *,
         end: int | None = None,
-    ) -> Reading:
+    ) -> LakeView:
         """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key. Of
         cold ones only `columns` are known, and none after the hour of `end` where memory begins later than that.
         """

@@ -8,12 +8,12 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.hot_columns import AT, INDEX, NULL, Sheet, sheet_of
-from limnograph.services.hot_rows import Rows
-from limnograph.services.main_log import MainLog, Move, is_move, move_of
-from limnograph.services.standing import standing_names
+from limnograph.services.lake.columns import AT, INDEX, NULL, Sheet, sheet_of
+from limnograph.services.lake.main_log import MainLog, Move, is_move, move_of
+from limnograph.services.lake.names import standing_names
+from limnograph.services.lake.rows import PackedRows
 
 _versions = itertools.count(1)
 _STATES = {"schema", "spec", "sort_order", "property", "ref", "unreadable"}
@@ -21,7 +21,7 @@ CHANGE_BYTES = 600
 """About what a change takes beside its detail: a struct of 15 fields and its own texts."""
 
 
-class Seen(NamedTuple):
+class LastSeen(NamedTuple):
     """What the newest rows said about the table: name and location of its metadata; instants microseconds."""
 
     observed_at: int | None = None
@@ -30,12 +30,12 @@ class Seen(NamedTuple):
     location: str | None = None
     located_at: int = -1
 
-    def and_also(self, other: Seen) -> Seen:
+    def and_also(self, other: LastSeen) -> LastSeen:
         """The newer of both."""
         observed = max((at for at in (self.observed_at, other.observed_at) if at is not None), default=None)
         namer = other if other.named_at > self.named_at else self
         locator = other if other.located_at >= self.located_at else self
-        return Seen(observed, namer.name, namer.named_at, locator.location, locator.located_at)
+        return LastSeen(observed, namer.name, namer.named_at, locator.location, locator.located_at)
 
 
 class HotTable(NamedTuple):
@@ -47,12 +47,12 @@ class HotTable(NamedTuple):
 
     uuid: str
     version: int = 0
-    rows: Rows = Rows()
+    rows: PackedRows = PackedRows()
     log: MainLog = MainLog()
     changes: tuple[ChangeFact, ...] = ()
     provisional: frozenset[int] = frozenset()
     completed: frozenset[int] = frozenset()
-    seen: Seen = Seen()
+    seen: LastSeen = LastSeen()
     name: TableName | None = None
     names: tuple[tuple[TableName, int], ...] = ()
     dropped: bool = False
@@ -67,7 +67,7 @@ class HotTable(NamedTuple):
         """Bytes held by rows, log and changes."""
         return self.rows.nbytes + self.log.nbytes + self.change_bytes
 
-    def with_durable(self, sheet: Sheet | None, seen: Seen) -> HotTable:
+    def with_durable(self, sheet: Sheet | None, seen: LastSeen) -> HotTable:
         """With rows of the meta tables: they replace, but never erase what the watcher knew."""
         if sheet is None:
             return self
@@ -179,7 +179,7 @@ class HotTable(NamedTuple):
         return made._replace(names=names, name=name, dropped=dropped)
 
 
-def table_of(uuid: str, rows: Rows, log: MainLog, changes: Iterable[ChangeFact], seen: Seen) -> HotTable:
+def table_of(uuid: str, rows: PackedRows, log: MainLog, changes: Iterable[ChangeFact], seen: LastSeen) -> HotTable:
     """A table out of durable facts."""
     others = states_once({_identity(c): c for c in changes}.values())
     return HotTable(uuid)._renewed(rows=rows, log=log, changes=others, seen=seen.and_also(_named_by(others)))  # noqa: SLF001
@@ -217,22 +217,22 @@ def name_of(fact: SnapshotFact | ChangeFact) -> TableName | None:
     return TableName(fact.catalog, fact.namespace or "", fact.table) if fact.catalog and fact.table else None
 
 
-def seen_of(facts: Iterable[SnapshotFact]) -> Seen:
+def seen_of(facts: Iterable[SnapshotFact]) -> LastSeen:
     """What the newest of some rows say."""
-    seen = Seen()
+    seen = LastSeen()
     for fact in facts:
         located = -1 if fact.committed_at is None else fact.committed_at
         named_at = (fact.observed_at or 0) if name_of(fact) else -1
-        seen = seen.and_also(Seen(fact.observed_at, name_of(fact), named_at, fact.metadata_location, located))
+        seen = seen.and_also(LastSeen(fact.observed_at, name_of(fact), named_at, fact.metadata_location, located))
     return seen
 
 
-def _named_by(changes: Iterable[ChangeFact]) -> Seen:
+def _named_by(changes: Iterable[ChangeFact]) -> LastSeen:
     """Name that changes tell: that of a table which never had a row."""
-    seen = Seen()
+    seen = LastSeen()
     for change in changes:
         if name := name_of(change):
-            seen = seen.and_also(Seen(None, name, change.observed_at or 0))
+            seen = seen.and_also(LastSeen(None, name, change.observed_at or 0))
     return seen
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from limnograph.domain.answers.structure import Note
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.facts import ChangeFact
-from limnograph.domain.metadata import MAIN
-from limnograph.domain.structure import Note
+from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.metadata.table import MAIN
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.history import History
-from limnograph.services.loading import change_facts
-from limnograph.services.main_log import is_move
+from limnograph.services.lake.history import History
+from limnograph.services.lake.loading import change_facts
+from limnograph.services.lake.main_log import is_move
 
 
-class Told(NamedTuple):
+class ChangeLog(NamedTuple):
     """In time order, each state once. `failed`: the meta tables could not be read, memory alone speaks."""
 
     changes: list[ChangeFact]
@@ -27,7 +27,7 @@ class Told(NamedTuple):
         return [Note(code="meta_unread", sentence=said)] if self.failed else []
 
 
-def told(engine: QueryEngine, history: History, kinds: tuple[str, ...]) -> Told:
+def told(engine: QueryEngine, history: History, kinds: tuple[str, ...]) -> ChangeLog:
     """Changes of these kinds. Blocks. Raises LimnographError when neither the meta tables nor memory has any."""
     known = [change for change in history.changes if change.kind in kinds]
     if "ref" in kinds:
@@ -41,7 +41,7 @@ def told(engine: QueryEngine, history: History, kinds: tuple[str, ...]) -> Told:
             raise
         failed = True
     united = {_identity(change): change for change in [*known, *durable]}
-    return Told(_once(sorted(united.values(), key=lambda change: change.at)), failed)
+    return ChangeLog(_once(sorted(united.values(), key=lambda change: change.at)), failed)
 
 
 def _once(changes: list[ChangeFact]) -> list[ChangeFact]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
-from limnograph.services.lake import Lake
+from limnograph.services.lake.lake import Lake
 
 _PASSES_KEPT = 64
 
 
 class NewestPasses:
-    """The newest passes of the pipeline, and when each looked at the lake."""
+    """The newest passes of the pipeline, and when each looked at the lake. Guarded by the lock of the HotStore."""
 
     def __init__(self) -> None:
         self._passes: dict[str, int] = {}
@@ -29,36 +30,56 @@ class NewestPasses:
         return max(self._passes.values(), default=None)
 
 
+class _Rounds(NamedTuple):
+    """`probed`: newest probe of each catalog; `behind`: tables that could not be read, and until when each is known;
+    `read`: catalogs of the newest round, None before the first.
+    """
+
+    probed: Mapping[str, int] = {}
+    behind: Mapping[str, int | None] = {}
+    read: frozenset[str] | None = None
+
+
 class KnownUntil:
-    """What rounds of the watcher told. Written by one thread; each field is replaced whole."""
+    """What rounds of the watcher told. Thread-safe: one thread writes, and replaces the whole immutable value; a reader
+    takes it once.
+    """
 
     def __init__(self) -> None:
-        self._probed: dict[str, int] = {}
-        self._behind: dict[str, int | None] = {}
-        self._read: frozenset[str] | None = None
+        self._rounds = _Rounds()
 
     def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
         """A round ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
-        still = {name: known for name, known in self._behind.items() if _catalog(name) not in read}
-        behind = {name: self._behind.get(name, self._probed.get(_catalog(name))) for name in failed}
-        self._behind = {**still, **behind}
-        self._probed = {**self._probed, **dict.fromkeys(read, at)}
-        self._read = frozenset(read)
+        probed, before, _ = self._rounds
+        still = {name: known for name, known in before.items() if _catalog(name) not in read}
+        behind = {name: before.get(name, probed.get(_catalog(name))) for name in failed}
+        self._rounds = _Rounds({**probed, **dict.fromkeys(read, at)}, {**still, **behind}, frozenset(read))
+
+    def answered(self) -> dict[str, tuple[int, bool]]:
+        """Of each catalog that was ever read: when last (epoch microseconds), and whether in the newest round."""
+        rounds = self._rounds
+        read = rounds.read or frozenset()
+        return {catalog: (at, catalog in read) for catalog, at in rounds.probed.items()}
+
+    @property
+    def watched(self) -> bool:
+        """Whether any round has ended."""
+        return self._rounds.read is not None
 
     def watermark(self, lake: Lake) -> int | None:
         """Of the lake (epoch microseconds): newest probe that read a catalog, or the time at which the newest pass
         looked at it; None when neither has happened.
         """
-        return _newest(*self._probed.values(), lake.observed_at)
+        return _newest(*self._rounds.probed.values(), lake.observed_at)
 
     def until(self, name: TableName, lake: Lake) -> int | None:
         """Of one table: older than that of the lake while its catalog or its metadata cannot be read.
 
         Then a pass that read other tables says nothing about this one; what counts are the table's own rows.
         """
-        text = str(name)
-        probed = self._behind[text] if text in self._behind else self._probed.get(name.catalog)
-        if text not in self._behind and (self._read is None or name.catalog in self._read):
+        text, rounds = str(name), self._rounds
+        probed = rounds.behind[text] if text in rounds.behind else rounds.probed.get(name.catalog)
+        if text not in rounds.behind and (rounds.read is None or name.catalog in rounds.read):
             return _newest(probed, lake.observed_at)
         table = lake.tables.get(lake.names.get(name, ""))
         return _newest(probed, table.seen.observed_at if table else None)

@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from limnograph import __version__
 from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.ports.meta_store import Candidates, MetaStore, keys_of
-from limnograph.services.ledger import Ledger, ledger_at
+from limnograph.services.pipeline.ledger import Ledger, ledger_at
 
 ATTEMPTS = 20
 """Compare-and-set attempts before a pass gives up; the next pass finds the same rows new again."""
 
 
-class Appending:
+class MetaAppender:
     """One writer over one store. All methods raise SourceUnavailable when every attempt lost."""
 
     def __init__(
@@ -105,8 +105,9 @@ class Appending:
         return SourceUnavailable("meta store", f"{ATTEMPTS} {what} failed, the last one: {detail}")
 
     def _wait(self, attempt: int, error: Exception) -> None:
+        if attempt == 0 or str(error) != str(self._last):  # the same failure again is no news
+            self._progress(f"write lost ({error}); trying again from what stands there now")
         self._last = error
-        self._progress(f"write lost ({error}); trying again from what stands there now")
         time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
 
 

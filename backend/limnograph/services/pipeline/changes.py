@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import LOCATION_UUID, TableName
-from limnograph.domain.metadata import MAIN, LogEntry, Ref, TableMetadata
+from limnograph.domain.metadata.table import MAIN, LogEntry, SnapshotRef, TableMetadata
 from limnograph.ports.tables import READER_ENDED, Tables
-from limnograph.services.ledger import Ledger
-from limnograph.services.retained import state_of
+from limnograph.services.lake.expired import state_of
+from limnograph.services.pipeline.ledger import Ledger
 
 PROPERTIES = ("write.", "commit.", "history.", "delta.", "hoodie.")
 """Prefixes of the properties that decide how a table's files come to be."""
@@ -29,7 +29,7 @@ Values = dict[tuple[str, str | None], tuple[str, str | None]]
 """`(kind, subject)` -> `(value, detail)`."""
 
 
-class Observed(NamedTuple):
+class ObservedTable(NamedTuple):
     """One readable table: the series it belongs to, name, newest metadata, and older files with their instants."""
 
     uuid: str
@@ -73,13 +73,13 @@ def _readable(
                 return
 
 
-def state_changes(table: Observed, ledger: Ledger, now: int) -> list[ChangeFact]:
+def state_changes(table: ObservedTable, ledger: Ledger, now: int) -> list[ChangeFact]:
     """New rows of all states and of main's log, in time order; they are added to the ledger."""
     rows = [*_main_rows(table, ledger), *_state_rows(table, ledger, now)]
     return sorted(rows, key=lambda row: row.at)
 
 
-def _main_rows(table: Observed, ledger: Ledger) -> Iterator[ChangeFact]:
+def _main_rows(table: ObservedTable, ledger: Ledger) -> Iterator[ChangeFact]:
     known = ledger.main_log(table.uuid)
     previous: str | None = None
     before: int | None = None
@@ -106,7 +106,7 @@ def _main_log(metadata: TableMetadata) -> list[tuple[int, int]]:
     return log
 
 
-def _state_rows(table: Observed, ledger: Ledger, now: int) -> Iterator[ChangeFact]:
+def _state_rows(table: ObservedTable, ledger: Ledger, now: int) -> Iterator[ChangeFact]:
     before: int | None = None
     versions = _versions(table, now)
     upgrades = _Upgrades(table, ledger)
@@ -139,7 +139,7 @@ class _Upgrades:
     dated and told once like them; what was there at first sight is no upgrade.
     """
 
-    def __init__(self, table: Observed, ledger: Ledger) -> None:
+    def __init__(self, table: ObservedTable, ledger: Ledger) -> None:
         self._table, self._ledger = table, ledger
         self._nameless = table.uuid.startswith(LOCATION_UUID)
 
@@ -174,7 +174,7 @@ class _Upgrades:
             yield row
 
 
-def _versions(table: Observed, now: int) -> list[_Version]:
+def _versions(table: ObservedTable, now: int) -> list[_Version]:
     """Older files, snapshots with a schema, and the newest file, in time order; the newest file is last."""
     metadata = table.metadata
     found = [_Version(at, _values(older), older.metadata_location, older) for at, older in table.older]
@@ -204,7 +204,7 @@ def _values(metadata: TableMetadata) -> Values:
     return values | {("ref", name): (str(ref.snapshot_id), _ref_detail(ref)) for name, ref in refs.items()}
 
 
-def _with_removed(table: Observed, ledger: Ledger, version: _Version) -> dict[Any, tuple[str | None, str | None]]:
+def _with_removed(table: ObservedTable, ledger: Ledger, version: _Version) -> dict[Any, tuple[str | None, str | None]]:
     found: dict[Any, tuple[str | None, str | None]] = dict(version.values)
     if version.whole is not None:
         for kind in ("property", "ref"):
@@ -214,7 +214,7 @@ def _with_removed(table: Observed, ledger: Ledger, version: _Version) -> dict[An
 
 
 def _row(
-    table: Observed,
+    table: ObservedTable,
     state: tuple[str, str | None],
     values: tuple[str | None, str | None],
     *,
@@ -240,7 +240,7 @@ def _row(
     )
 
 
-def _ref_detail(ref: Ref | None) -> str:
+def _ref_detail(ref: SnapshotRef | None) -> str:
     """`retention` is there also when it says nothing: rows of before it was read have none."""
     return _json({"type": ref.type if ref else "branch", "retention": ref.retention if ref else {}})
 

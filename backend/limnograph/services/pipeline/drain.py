@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
-from limnograph.domain.facts import ALERTS, LABELS, REPORTS, RUNS, MetaTable
+from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
+from limnograph.domain.facts.meta_tables import ALERTS, LABELS, REPORTS, RUNS, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox, InboxItem, Kind
 from limnograph.ports.meta_store import Key, MetaStore
-from limnograph.services.appending import Appending
+from limnograph.services.pipeline.appending import MetaAppender
 
 BATCH = 1_000
 """Items that are read and appended at once."""
@@ -73,7 +73,7 @@ class Drain:
     ) -> None:
         self._inbox, self._store, self._clock, self._to_arrow = inbox, store, clock, to_arrow
         self._failpoints = failpoints or Failpoints()
-        self._appending = Appending(store, lambda _rows: pa.table({}), progress)
+        self._appending = MetaAppender(store, lambda _rows: pa.table({}), progress)
 
     def run(self) -> DrainReport:
         """Drain what is there now. Raises SourceError; what was not drained waits for the next time."""

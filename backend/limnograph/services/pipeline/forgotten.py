@@ -12,19 +12,19 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName, normalise_location
-from limnograph.domain.metadata import MAIN, Snapshot
-from limnograph.ports.lake import Lake
-from limnograph.services.changes import Observed
-from limnograph.services.gaps import REBUILD
-from limnograph.services.ledger import Ledger
-from limnograph.services.survey import observed_tables, surveys
+from limnograph.domain.metadata.table import MAIN, Snapshot
+from limnograph.ports.lake import ObservedLake
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.gaps import REBUILD
+from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.pipeline.survey import observed_tables, surveys
 
 _METADATA = re.compile(r"(.+)/metadata/[^/]+$")
 
 
-def forgotten_gaps(lake: Lake, told: Sequence[ChangeFact], now: int) -> list[ChangeFact]:
+def forgotten_gaps(lake: ObservedLake, told: Sequence[ChangeFact], now: int) -> list[ChangeFact]:
     """A `gap` for every series of which the lake has fewer snapshots than it once had. Raises SourceError."""
     listing = lake.listing()
     ledger = Ledger(told)
@@ -46,7 +46,7 @@ def missed(row: ChangeFact) -> int:
     return int(msgspec.json.decode(row.detail or "{}").get("missed_snapshots") or 0)
 
 
-def _gap(table: Observed, ledger: Ledger, moves: set[str | None], now: int) -> ChangeFact | None:
+def _gap(table: ObservedTable, ledger: Ledger, moves: set[str | None], now: int) -> ChangeFact | None:
     first = ledger.first_seen(table.uuid)
     oldest = next(iter(table.metadata.ordered), None)
     if first is None or oldest is None:
@@ -70,7 +70,7 @@ def _gap(table: Observed, ledger: Ledger, moves: set[str | None], now: int) -> C
     )
 
 
-def _by_number(table: Observed, first: ChangeFact) -> int:
+def _by_number(table: ObservedTable, first: ChangeFact) -> int:
     """Sequence numbers since the floor of our history that no snapshot has. Only Iceberg gives one to every commit."""
     numbers = {s.sequence_number for s in table.metadata.snapshots.values() if s.sequence_number}
     numbered = msgspec.json.decode(first.detail or "{}").get("floor") == "sequence_number"

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from limnograph.domain.facts import ChangeFact
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.meta_store import Candidates, Known, KnownRow
-from limnograph.services.changes import Observed
-from limnograph.services.ledger import Ledger
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.ledger import Ledger
 
 REBUILD = "rebuild:"
 """Begins the subject of a gap that a rebuild told."""
@@ -29,7 +29,7 @@ class _Last(NamedTuple):
     row: KnownRow
 
 
-def lost_parents(tables: Iterable[Observed], known: Known, ledger: Ledger, now: int) -> list[Candidates]:
+def lost_parents(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: int) -> list[Candidates]:
     """Series whose rows are needed of all days, to tell whether a parent that expired was ever seen."""
     return [
         Candidates(table.uuid, None, None)
@@ -38,7 +38,7 @@ def lost_parents(tables: Iterable[Observed], known: Known, ledger: Ledger, now: 
     ]
 
 
-def gaps_of(tables: Iterable[Observed], known: Known, ledger: Ledger, now: int) -> list[ChangeFact]:
+def gaps_of(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: int) -> list[ChangeFact]:
     """Gaps below snapshots that are new, of series that an earlier pass has seen."""
     rows: list[ChangeFact] = []
     for table in tables:
@@ -47,7 +47,7 @@ def gaps_of(tables: Iterable[Observed], known: Known, ledger: Ledger, now: int) 
     return rows
 
 
-def _gaps(table: Observed, seen: dict[int, KnownRow], ledger: Ledger, now: int) -> Iterator[ChangeFact]:
+def _gaps(table: ObservedTable, seen: dict[int, KnownRow], ledger: Ledger, now: int) -> Iterator[ChangeFact]:
     counted = 0
     for child in _unseen(table.metadata, seen):
         last = _last_known(seen, child)
@@ -60,7 +60,7 @@ def _gaps(table: Observed, seen: dict[int, KnownRow], ledger: Ledger, now: int) 
         counted = child.sequence_number or 0
 
 
-def _began_earlier(table: Observed, seen: dict[int, KnownRow], child: Snapshot, ledger: Ledger) -> bool:
+def _began_earlier(table: ObservedTable, seen: dict[int, KnownRow], child: Snapshot, ledger: Ledger) -> bool:
     """Whether the oldest snapshot that was there at first sight expired before it was read, told by its number. How
     many went with it nobody knows: not every number between was there.
     """
@@ -112,7 +112,7 @@ def _missed(
     return max(0, high - low - 1) - sum(1 for number in there if number and low < number < high)
 
 
-def _gap(table: Observed, child: Snapshot, last: _Last | None, missed: int | None, now: int) -> ChangeFact:
+def _gap(table: ObservedTable, child: Snapshot, last: _Last | None, missed: int | None, now: int) -> ChangeFact:
     bounds: dict[str, Any] = {
         "missed_snapshots": missed,
         "last_known": {"snapshot_id": str(last.snapshot_id), "committed_at": last.row.committed_at} if last else None,

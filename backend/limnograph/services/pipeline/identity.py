@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 
 import msgspec
 
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import LOCATION_UUID, TableName, location_uuid, normalise_location
-from limnograph.domain.metadata import TableMetadata
-from limnograph.services.ledger import Ledger
+from limnograph.domain.metadata.table import TableMetadata
+from limnograph.services.pipeline.ledger import Ledger
 
 
 def series_ids(

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.meta_store import Candidates, Known, MetaStore
-from limnograph.services.changes import Observed
+from limnograph.services.pipeline.changes import ObservedTable
 
 DAY_MICROS = 86_400 * MICROS_PER_SECOND
 FRESH_DAYS = 3
 """Tables all of whose candidates are so near to the newest one of all are asked for apart from those with a history."""
 
 
-def known_of(store: MetaStore, head: int | None, tables: Collection[Observed], settled: Known) -> Known:
+def known_of(store: MetaStore, head: int | None, tables: Collection[ObservedTable], settled: Known) -> Known:
     """Rows at `head` of the snapshots that are not settled, and those of the same days: a new row may be told as a
     difference of one. Raises SourceError.
     """
@@ -25,7 +25,7 @@ def known_of(store: MetaStore, head: int | None, tables: Collection[Observed], s
     return found
 
 
-def candidates(tables: Collection[Observed], settled: Known) -> Iterator[Candidates]:
+def candidates(tables: Collection[ObservedTable], settled: Known) -> Iterator[Candidates]:
     """Where rows of snapshots that are not settled can lie; whole days."""
     for table in tables:
         known = settled.get(table.uuid, {})

@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable
 
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.metadata import MAIN
+from limnograph.domain.metadata.table import MAIN
 from limnograph.ports.meta_store import MetaStore
 
 EVENTS = ("first_seen", "gap")

@@ -6,24 +6,24 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from limnograph.domain import pipeline_metrics as metrics
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import SourceError
-from limnograph.domain.facts import SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import SNAPSHOTS, MetaTable
 from limnograph.domain.ids import TableName
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
-from limnograph.ports.extraction import Extracted, Extraction
+from limnograph.ports.extraction import ExtractedRows, Extraction
 from limnograph.ports.inbox import Inbox
-from limnograph.ports.lake import Lake, Listing
-from limnograph.ports.meta_upkeep import Standing
+from limnograph.ports.lake import LakeListing, ObservedLake
+from limnograph.ports.meta_upkeep import MetaTableState
 from limnograph.ports.meter import Meter
 from limnograph.ports.tables import Tables
-from limnograph.services.backoff import BackOff
-from limnograph.services.inbox import TARGETS, DrainReport
-from limnograph.services.pass_report import PassReport
-from limnograph.services.rollup_marks import raw_floor
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.drain import TARGETS, DrainReport
+from limnograph.services.pipeline.report import PassReport
+from limnograph.services.rollups.marks import raw_floor
 
 
 class _Passes(Protocol):
@@ -42,7 +42,7 @@ class PassMeter:
         self._catalogs = set(catalogs)
         self._due: set[TableName] = set()
 
-    def listed(self, listing: Listing) -> None:
+    def listed(self, listing: LakeListing) -> None:
         """Observed tables, and who answered. A catalog that did not has no number of tables."""
         seen = Counter(pointer.name.catalog for pointer in listing.pointers)
         self._catalogs |= seen.keys()
@@ -84,14 +84,14 @@ class PassMeter:
 class MeteredLake:
     """Port Lake, told."""
 
-    def __init__(self, lake: Lake, told: PassMeter) -> None:
+    def __init__(self, lake: ObservedLake, told: PassMeter) -> None:
         self._lake, self._told = lake, told
 
     @property
     def tables(self) -> Tables:
         return self._lake.tables
 
-    def listing(self) -> Listing:
+    def listing(self) -> LakeListing:
         found = self._lake.listing()
         self._told.listed(found)
         return found
@@ -106,7 +106,7 @@ class MeteredExtraction:
     def __init__(self, extraction: Extraction, told: PassMeter) -> None:
         self._extraction, self._told = extraction, told
 
-    def run(self, due: Sequence[DueTable]) -> Extracted:
+    def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         self._told.due(due)
         return self._extraction.run(due)
 
@@ -155,7 +155,7 @@ class MeteredDrain:
         self._meter.put(metrics.INBOX_OLDEST, None if oldest is None else oldest / MICROS_PER_SECOND)
 
 
-def tell_sizes(meter: Meter, standing: Mapping[MetaTable, Standing]) -> None:
+def tell_sizes(meter: Meter, standing: Mapping[MetaTable, MetaTableState]) -> None:
     """The meta tables as housekeeping found them."""
     for table, found in standing.items():
         there = found.position is not None

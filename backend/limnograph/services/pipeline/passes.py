@@ -14,23 +14,23 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
 from limnograph.ports.extraction import Extraction
-from limnograph.ports.lake import Lake
+from limnograph.ports.lake import ObservedLake
 from limnograph.ports.meta_store import Known, MetaStore
-from limnograph.services.appending import Appending, still_new
-from limnograph.services.backoff import BackOff
-from limnograph.services.changes import Observed
-from limnograph.services.gaps import gaps_of, lost_parents
-from limnograph.services.known import known_of
-from limnograph.services.ledger import Ledger, ledger_at
-from limnograph.services.pass_report import Job, PassReport
-from limnograph.services.portions import Unit, portions, shortfall, units_of, without
-from limnograph.services.settled import Settled, together
-from limnograph.services.survey import (
+from limnograph.services.pipeline.appending import MetaAppender, still_new
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.gaps import gaps_of, lost_parents
+from limnograph.services.pipeline.known import known_of
+from limnograph.services.pipeline.ledger import Ledger, ledger_at
+from limnograph.services.pipeline.portions import Unit, portions, shortfall, units_of, without
+from limnograph.services.pipeline.report import PassReport, PassWork
+from limnograph.services.pipeline.settled import SettledTables, together
+from limnograph.services.pipeline.survey import (
     TABLES_AT_ONCE,
     Survey,
     first_sights,
@@ -59,7 +59,7 @@ class Passes:
 
     def __init__(
         self,
-        lake: Lake,
+        lake: ObservedLake,
         store: MetaStore,
         extraction: Extraction,
         clock: Clock,
@@ -74,16 +74,16 @@ class Passes:
         self._lake, self._store, self._extraction, self._clock = lake, store, extraction, clock
         self._failpoints = failpoints or Failpoints()
         self._progress, self._stop, self._backfill_seconds = progress, stop, backfill_seconds
-        self._appending = Appending(store, to_arrow, progress)
+        self._appending = MetaAppender(store, to_arrow, progress)
         self._backoff = backoff or BackOff(cap=0)
-        self._settled, self._settled_heads = Settled(), Heads(None, None)
+        self._settled, self._settled_heads = SettledTables(), Heads(None, None)
 
     def run(self) -> PassReport:
         """One pass. Raises SourceError when the meta store does not answer or every attempt lost."""
         self._ensure()
         heads = self._heads()
         self._keep_settled(heads)
-        job = Job(self._lake.listing())
+        job = PassWork(self._lake.listing())
         now = self._clock.now()
         self._backoff.forget({pointer.name for pointer in job.listing.pointers})
         waiting = self._backoff.waiting(now)
@@ -114,7 +114,7 @@ class Passes:
         pairs = ((old.snapshots, new.snapshots, SNAPSHOTS), (old.changes, new.changes, CHANGES))
         return all(before == after or self._store.only_added(before, after, table) for before, after, table in pairs)
 
-    def _look_at_all(self, job: Job, moved: Sequence[TablePointer], heads: Heads) -> None:
+    def _look_at_all(self, job: PassWork, moved: Sequence[TablePointer], heads: Heads) -> None:
         """What is fresh of all tables, some at a time; then older history for as long as there is time."""
         for first in range(0, max(len(moved), 1), TABLES_AT_ONCE):
             if first and self._stop():
@@ -127,7 +127,7 @@ class Passes:
         if job.appended or job.change_rows:
             self._progress(f"{job.appended} snapshots and {job.change_rows} changes appended")
 
-    def _look_at(self, job: Job, pointers: Sequence[TablePointer], heads: Heads) -> None:
+    def _look_at(self, job: PassWork, pointers: Sequence[TablePointer], heads: Heads) -> None:
         """Some tables: their first sights and gaps, fresh snapshots, all other changes."""
         now = self._clock.now()
         found = survey(self._lake, job.listing, pointers)
@@ -154,20 +154,20 @@ class Passes:
         job.failed |= found.failed
         self._remember(job, found, tables, ledger)
 
-    def _announce(self, job: Job, units: Sequence[Unit]) -> None:
+    def _announce(self, job: PassWork, units: Sequence[Unit]) -> None:
         if units:
             count = sum(unit.rows for unit in units)
             job.total += count
             self._progress(f"{count} new snapshots in {len({unit.due.name for unit in units})} tables")
 
-    def _append_changes(self, job: Job, rows: list[ChangeFact], head: int | None, step: str, now: int) -> None:
+    def _append_changes(self, job: PassWork, rows: list[ChangeFact], head: int | None, step: str, now: int) -> None:
         self._failpoints.reach(f"before_{step}")
         self._appending.changes(rows, head, job.run_id, now)
         self._failpoints.reach(f"after_{step}")
         job.change_rows += len(rows)
         job.changed |= {row.table_uuid for row in rows}
 
-    def _known(self, head: int | None, tables: list[Observed], ledger: Ledger, now: int) -> Known:
+    def _known(self, head: int | None, tables: list[ObservedTable], ledger: Ledger, now: int) -> Known:
         """Rows that the tables' snapshots have; where a parent is missing, all rows of the series."""
         settled = self._settled.known(tables)
         known = together(settled, known_of(self._store, head, tables, settled))
@@ -175,7 +175,7 @@ class Passes:
         return together(known, self._store.known(head, lost)) if lost and head is not None else known
 
     def _work(
-        self, job: Job, units: Sequence[Unit], head: int | None = None, until: float | None = None
+        self, job: PassWork, units: Sequence[Unit], head: int | None = None, until: float | None = None
     ) -> Iterator[Unit]:
         """Portion by portion; the units that are left when it is time or a signal says stop."""
         waiting = deque(portions(units, self._backoff.failing))
@@ -189,7 +189,7 @@ class Passes:
             self._tell(job, waiting)
         yield from (unit for portion in waiting for unit in portion)
 
-    def _portion(self, job: Job, portion: Sequence[Unit], taken_at: int | None) -> list[Unit]:
+    def _portion(self, job: PassWork, portion: Sequence[Unit], taken_at: int | None) -> list[Unit]:
         """One append; units that the extraction did not come to. `taken_at`: head that the difference was taken from,
         None where others may have written since.
         """
@@ -209,14 +209,14 @@ class Passes:
         job.changed |= set(extracted.rows.column("table_uuid").to_pylist())
         return [unit for place, unit in enumerate(units) if place in extracted.unreached]
 
-    def _tell(self, job: Job, waiting: Sequence[Sequence[Unit]]) -> None:
+    def _tell(self, job: PassWork, waiting: Sequence[Sequence[Unit]]) -> None:
         """How far, and how long still at this pace."""
         left = sum(unit.rows for portion in waiting for unit in portion)
         if left and job.appended:
             seconds = (time.monotonic() - job.started) * (job.total - job.appended) / job.appended
             self._progress(f"{job.appended} of {job.total} snapshots appended, about {seconds:.0f} s left")
 
-    def _remember(self, job: Job, found: Survey, tables: Sequence[Observed], ledger: Ledger) -> None:
+    def _remember(self, job: PassWork, found: Survey, tables: Sequence[ObservedTable], ledger: Ledger) -> None:
         """What is durable by now needs no second look."""
         left: dict[str, set[int]] = {}
         for unit in job.later:
@@ -234,7 +234,7 @@ class Passes:
         for damage in found.damaged:
             self._settled.put(damage.pointer, None, ledger)
 
-    def _settle(self, job: Job, moved: Sequence[TablePointer], heads: Heads, now: int) -> None:
+    def _settle(self, job: PassWork, moved: Sequence[TablePointer], heads: Heads, now: int) -> None:
         """Remember for the next pass, unless rows went while this one worked."""
         tried = [pointer.name for pointer in moved if pointer.name not in job.left or pointer.name in job.failed]
         self._backoff.settle(tried, job.failed, now)

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from limnograph.domain.due import DueTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.metadata import Snapshot
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.table import Snapshot
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.ports.extraction import Extracted, Extraction
+from limnograph.ports.extraction import ExtractedRows, Extraction
 from limnograph.ports.meta_store import Candidates, Known
-from limnograph.services.changes import Observed
-from limnograph.services.ledger import Ledger
-from limnograph.services.sightings import above_floor
-from limnograph.services.survey import due_of, one_name_each
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.pipeline.sightings import above_floor
+from limnograph.services.pipeline.survey import due_of, one_name_each
 
 DAY_MICROS = 86_400 * MICROS_PER_SECOND
 BLOCK_DAYS = 32
@@ -48,7 +48,7 @@ class Unit(NamedTuple):
 
 
 def units_of(
-    tables: list[Observed], known: Known, ledger: Ledger, run_id: str, failing: Collection[TableName] = ()
+    tables: list[ObservedTable], known: Known, ledger: Ledger, run_id: str, failing: Collection[TableName] = ()
 ) -> list[Unit]:
     """New snapshots of all tables, by set difference: newest blocks first, and tables that were `failing` behind the
     others, because what they cannot give must not hold those back.
@@ -91,7 +91,7 @@ def without(units: Sequence[Unit], known: Known) -> list[Unit]:
     return found
 
 
-def extracted_whole(extraction: Extraction, due: Sequence[DueTable]) -> Extracted:
+def extracted_whole(extraction: Extraction, due: Sequence[DueTable]) -> ExtractedRows:
     """Rows of all that is due, in as many rounds as it takes."""
     rows: list[pa.Table] = []
     missed: dict[int, str] = {}
@@ -101,10 +101,10 @@ def extracted_whole(extraction: Extraction, due: Sequence[DueTable]) -> Extracte
         rows.append(found.rows)
         missed |= {places[place]: reason for place, reason in found.missed.items()}
         places = [places[place] for place in sorted(found.unreached)]
-    return Extracted(pa.concat_tables(rows), missed)
+    return ExtractedRows(pa.concat_tables(rows), missed)
 
 
-def shortfall(due: Sequence[DueTable], extracted: Extracted) -> dict[TableName, str]:
+def shortfall(due: Sequence[DueTable], extracted: ExtractedRows) -> dict[TableName, str]:
     """Tables that were tried and of which fewer rows came than were due; they stay due."""
     got = Counter(extracted.rows.column("table_uuid").to_pylist())
     wanted: Counter[tuple[TableName, str]] = Counter()
@@ -121,7 +121,7 @@ def shortfall(due: Sequence[DueTable], extracted: Extracted) -> dict[TableName, 
     }
 
 
-def _newest_day(table: Observed) -> int:
+def _newest_day(table: ObservedTable) -> int:
     times = (snapshot.committed_at for snapshot in table.metadata.snapshots.values())
     return max((time for time in times if time is not None), default=0) // DAY_MICROS
 

@@ -13,18 +13,18 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
-from limnograph.domain.facts import CHANGES, DAILY, HOURLY, META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, DAILY, HOURLY, META_TABLES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.clock import Clock
-from limnograph.ports.lake import Lake
+from limnograph.ports.lake import ObservedLake
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_tables import MetaTables
 from limnograph.ports.meta_upkeep import MetaUpkeep, Where
-from limnograph.services.appending import Appending, still_new
-from limnograph.services.forgotten import forgotten_gaps, known_series, missed
-from limnograph.services.ledger import Ledger
-from limnograph.services.rollup_marks import RAW_FLOOR, ROLLED_AT, ROLLED_CHANGES, ROLLED_SNAPSHOTS, number, raw_floor
-from limnograph.services.rollups import DAY, Stamp, fold_days
+from limnograph.services.pipeline.appending import MetaAppender, still_new
+from limnograph.services.pipeline.forgotten import forgotten_gaps, known_series, missed
+from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.rollups.fold import DAY, Stamp, fold_days
+from limnograph.services.rollups.marks import RAW_FLOOR, ROLLED_AT, ROLLED_CHANGES, ROLLED_SNAPSHOTS, number, raw_floor
 
 FROM_LAKE = {SNAPSHOTS, CHANGES}
 FROM_ROWS = {HOURLY, DAILY}
@@ -56,8 +56,8 @@ class Rebuild:
         tables: MetaTables,
         store: MetaStore,
         upkeep: MetaUpkeep,
-        lake: Lake,
-        appending: Appending,
+        lake: ObservedLake,
+        appending: MetaAppender,
         *,
         clock: Clock,
         failpoints: Failpoints,

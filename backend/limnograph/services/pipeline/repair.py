@@ -17,19 +17,19 @@ import msgspec
 import pyarrow as pa
 
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.extraction import Extraction
-from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.lake import LakeListing, ObservedLake
 from limnograph.ports.meta_store import Candidates, Known, KnownRow, MetaStore
-from limnograph.services.appending import Appending
-from limnograph.services.changes import Observed
-from limnograph.services.extract import ENTRIES_AT_ONCE
-from limnograph.services.ledger import Ledger, ledger_at
-from limnograph.services.portions import extracted_whole, shortfall
-from limnograph.services.survey import Survey, due_of, observed_tables, one_name_each, survey
+from limnograph.services.extraction.extract import ENTRIES_AT_ONCE
+from limnograph.services.pipeline.appending import MetaAppender
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.ledger import Ledger, ledger_at
+from limnograph.services.pipeline.portions import extracted_whole, shortfall
+from limnograph.services.pipeline.survey import Survey, due_of, observed_tables, one_name_each, survey
 
 TABLES_AT_ONCE = 200
 
@@ -54,10 +54,10 @@ class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
         return {name: getattr(self, name) for name in self.__struct_fields__ if name != "failed"}
 
 
-class _Wanted(NamedTuple):
+class _RepairTarget(NamedTuple):
     """A table and the snapshots to read again, in commit order."""
 
-    table: Observed
+    table: ObservedTable
     ids: list[int]
 
 
@@ -66,10 +66,10 @@ class Repairs:
 
     def __init__(
         self,
-        lake: Lake,
+        lake: ObservedLake,
         store: MetaStore,
         extraction: Extraction,
-        appending: Appending,
+        appending: MetaAppender,
         progress: Callable[[str], None] = lambda _line: None,
         *,
         failpoints: Failpoints | None = None,
@@ -97,7 +97,9 @@ class Repairs:
         pointers = [p for p in listing.pointers if owners.get(str(p.name)) in damaged]
         found = survey(self._lake, listing, pointers)
         wanted = [
-            _Wanted(table, [s.snapshot_id for s in table.metadata.ordered if s.snapshot_id in damaged[table.uuid]])
+            _RepairTarget(
+                table, [s.snapshot_id for s in table.metadata.ordered if s.snapshot_id in damaged[table.uuid]]
+            )
             for table in one_name_each(observed_tables(found, self._lake, ledger))
             if table.uuid in damaged
         ]
@@ -111,12 +113,12 @@ class Repairs:
         listing = self._lake.listing()
         found = survey(self._lake, listing, [_pointer(listing, name, field)])
         head = self._store.head(SNAPSHOTS)
-        wanted: list[_Wanted] = []
+        wanted: list[_RepairTarget] = []
         for table in observed_tables(found, self._lake, self._ledger()):
             if table.name == name:
                 everything = [Candidates(table.uuid, None, None)]
                 seen = {} if head is None else self._store.known(head, everything).get(table.uuid, {})
-                wanted.append(_Wanted(table, [i for i in _since(table, since) if i in seen]))
+                wanted.append(_RepairTarget(table, [i for i in _since(table, since) if i in seen]))
         return self._repair(found, wanted, started, only_better=False)
 
     def _damaged(self) -> Known:
@@ -126,7 +128,9 @@ class Repairs:
     def _ledger(self) -> Ledger:
         return ledger_at(self._store, self._store.head(CHANGES))
 
-    def _repair(self, found: Survey, wanted: Sequence[_Wanted], started: float, *, only_better: bool) -> RepairReport:
+    def _repair(
+        self, found: Survey, wanted: Sequence[_RepairTarget], started: float, *, only_better: bool
+    ) -> RepairReport:
         done = _Sum()
         self._progress(f"{sum(len(w.ids) for w in wanted)} snapshots of {len(wanted)} tables to read again")
         for part in _rounds(wanted):
@@ -147,7 +151,7 @@ class Repairs:
             self._appending.repair(rows)
             self._failpoints.reach("after_replace_rows")
 
-    def _standing(self, part: Sequence[_Wanted]) -> Known:
+    def _standing(self, part: Sequence[_RepairTarget]) -> Known:
         """Rows of the tables as they stand now."""
         return self._store.known(self._store.head(SNAPSHOTS), [Candidates(w.table.uuid, None, None) for w in part])
 
@@ -176,7 +180,7 @@ def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
     )
 
 
-def _since(table: Observed, since: int | None) -> list[int]:
+def _since(table: ObservedTable, since: int | None) -> list[int]:
     """Snapshots in commit order; one without a time may be of any."""
     return [
         s.snapshot_id
@@ -185,7 +189,7 @@ def _since(table: Observed, since: int | None) -> list[int]:
     ]
 
 
-def _pointer(listing: Listing, name: TableName, field: str) -> TablePointer:
+def _pointer(listing: LakeListing, name: TableName, field: str) -> TablePointer:
     found = next((pointer for pointer in listing.pointers if pointer.name == name), None)
     if found is None and name.catalog not in listing.complete and listing.failed:
         raise SourceUnavailable(f"catalog {name.catalog}", "; ".join(listing.failed))
@@ -194,13 +198,13 @@ def _pointer(listing: Listing, name: TableName, field: str) -> TablePointer:
     return found
 
 
-def _rounds(wanted: Sequence[_Wanted]) -> Iterator[list[_Wanted]]:
+def _rounds(wanted: Sequence[_RepairTarget]) -> Iterator[list[_RepairTarget]]:
     """Parts that are extracted and committed together: of a table no more than are read to their entries at once, and
     in commit order, so that a row may be told as a difference of its parent's.
     """
     for first in range(0, len(wanted), TABLES_AT_ONCE):
         group = wanted[first : first + TABLES_AT_ONCE]
-        parts = [[_Wanted(w.table, ids) for ids in _chunks(w.ids)] for w in group]
+        parts = [[_RepairTarget(w.table, ids) for ids in _chunks(w.ids)] for w in group]
         for part in zip_longest(*parts):
             yield [w for w in part if w is not None]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 import msgspec
 
 from limnograph.domain.ids import TableName
-from limnograph.ports.lake import Listing
-from limnograph.services.backoff import Failure
-from limnograph.services.portions import Unit
+from limnograph.ports.lake import LakeListing
+from limnograph.services.pipeline.backoff import Failure
+from limnograph.services.pipeline.portions import Unit
 
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,10 +34,10 @@ class PassReport(msgspec.Struct, frozen=True, kw_only=True):
     changed: frozenset[str | None] = frozenset()
 
 
-class Job:
+class PassWork:
     """What one pass has done so far."""
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: LakeListing) -> None:
         self.listing, self.run_id, self.started = listing, str(uuid.uuid4()), time.monotonic()
         self.appended = self.total = self.gaps = self.unreadable = self.change_rows = 0
         self.changed: set[str | None] = set()

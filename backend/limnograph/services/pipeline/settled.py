@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import TablePointer
-from limnograph.ports.lake import Listing
+from limnograph.ports.lake import LakeListing
 from limnograph.ports.meta_store import Known, KnownRow
-from limnograph.services.changes import Observed
-from limnograph.services.ledger import Ledger
-from limnograph.services.sightings import above_floor
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.pipeline.sightings import above_floor
 
 MOST_IDS = 4_000_000
 """Snapshot ids that are remembered: 32 MB."""
 
 
-class _Table(NamedTuple):
+class _SettledTable(NamedTuple):
     """`ids`: of its newest metadata, all of which have a row."""
 
     location: str
@@ -29,13 +29,13 @@ class _Table(NamedTuple):
     ids: array[int]
 
 
-class Settled:
+class SettledTables:
     """By name of the table. `most_ids` in all; tables beyond are looked at whole when they move."""
 
     def __init__(self, most_ids: int = MOST_IDS) -> None:
-        self._tables: dict[TableName, _Table] = {}
+        self._tables: dict[TableName, _SettledTable] = {}
         self._most, self._count = most_ids, 0
-        self._listing: Listing | None = None
+        self._listing: LakeListing | None = None
 
     def clear(self) -> None:
         """Know nothing."""
@@ -47,7 +47,7 @@ class Settled:
         known = self._tables.get(pointer.name)
         return known is None or known.location != pointer.location
 
-    def same_names(self, listing: Listing) -> bool:
+    def same_names(self, listing: LakeListing) -> bool:
         """Whether no name came or went, as far as the listing can tell."""
         old = self._listing
         if old is None or not listing.complete <= old.complete:
@@ -55,14 +55,16 @@ class Settled:
         same = listing.listed is old.listed or listing.listed == old.listed
         return same and (listing.pointers is old.pointers or _names(listing) == _names(old))
 
-    def put_names(self, listing: Listing) -> None:
+    def put_names(self, listing: LakeListing) -> None:
         """Everything about names is told; forget tables that catalogs which answered list no more."""
         self._listing = listing
         for name in self._tables.keys() - {pointer.name for pointer in listing.pointers}:
             if name.catalog in listing.complete:
                 self._drop(name)
 
-    def put(self, pointer: TablePointer, table: Observed | None, ledger: Ledger, left: Collection[int] = ()) -> None:
+    def put(
+        self, pointer: TablePointer, table: ObservedTable | None, ledger: Ledger, left: Collection[int] = ()
+    ) -> None:
         """All that the pointer shows is told, but for snapshots that are `left`: with any of those, the table is looked
         again. `table` None: nothing is known of its rows, and there is nothing to do until the pointer moves.
         """
@@ -74,9 +76,9 @@ class Settled:
         if self._count + len(ids) > self._most:
             ids = array("q")
         self._count += len(ids)
-        self._tables[pointer.name] = _Table("" if left else pointer.location, table.uuid if table else None, ids)
+        self._tables[pointer.name] = _SettledTable("" if left else pointer.location, table.uuid if table else None, ids)
 
-    def known(self, tables: Collection[Observed]) -> Known:
+    def known(self, tables: Collection[ObservedTable]) -> Known:
         """Rows that tables have for sure, as far as their metadata tells of them."""
         found: Known = {}
         for table in tables:
@@ -93,7 +95,7 @@ class Settled:
         self._count -= len(known.ids) if known else 0
 
 
-def _names(listing: Listing) -> set[TableName]:
+def _names(listing: LakeListing) -> set[TableName]:
     return {pointer.name for pointer in listing.pointers}
 
 

@@ -8,17 +8,17 @@ from typing import Any
 import msgspec
 
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName, normalise_location
-from limnograph.domain.metadata import Snapshot, TableMetadata
-from limnograph.services.changes import Observed
-from limnograph.services.ledger import Ledger
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.ledger import Ledger
 
 TAKEN_AT_FIRST_SIGHT = 10_000
 """At first sight at most this many snapshots are taken, the newest; older ones lie below the floor of our history."""
 
 
-def first_seen(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
+def first_seen(table: ObservedTable, ledger: Ledger, now: int) -> ChangeFact | None:
     """The row that must be durable before the series' first snapshot; None when it is already there."""
     if ledger.first_seen(table.uuid):
         return None
@@ -37,7 +37,7 @@ def first_seen(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
     )
 
 
-def above_floor(table: Observed, snapshot: Snapshot, ledger: Ledger) -> bool:
+def above_floor(table: ObservedTable, snapshot: Snapshot, ledger: Ledger) -> bool:
     """Whether a snapshot belongs to the history that we took up at first sight."""
     row = ledger.first_seen(table.uuid)
     if row is None or not (row.to_value or "").lstrip("-").isdecimal():
@@ -64,7 +64,7 @@ def _numbered(metadata: TableMetadata) -> bool:
     return metadata.format != "iceberg" or metadata.format_version != 1
 
 
-def named(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
+def named(table: ObservedTable, ledger: Ledger, now: int) -> ChangeFact | None:
     """A name that the series did not have. The first bearer of a name had it as long as its history goes back."""
     name = str(table.name)
     if ledger.owners().get(name) == table.uuid:
@@ -80,7 +80,7 @@ def named(table: Observed, ledger: Ledger, now: int) -> ChangeFact | None:
     return _row(table.name, table.uuid, ("named", name), (None, name), at, detail=detail, metadata=metadata)
 
 
-def _oldest(table: Observed, now: int) -> int:
+def _oldest(table: ObservedTable, now: int) -> int:
     commits = (s.committed_at for s in table.metadata.snapshots.values() if s.committed_at is not None)
     logs = (entry.timestamp_ms * 1000 for entry in table.metadata.metadata_log)
     return min((now, *commits, *logs))

@@ -9,27 +9,28 @@ from contextlib import contextmanager
 
 import msgspec
 
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import LimnographError, MetadataError
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName, location_uuid
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.table import TableMetadata
 from limnograph.domain.secrecy import clean
 from limnograph.ports.catalog import TablePointer
-from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.lake import LakeListing, ObservedLake
 from limnograph.ports.meta_store import KnownRow
-from limnograph.services.changes import Observed, older_files, state_changes
-from limnograph.services.identity import series_ids
-from limnograph.services.ledger import Ledger
-from limnograph.services.sightings import dropped, first_seen, health, named
+from limnograph.services.pipeline.changes import ObservedTable, older_files, state_changes
+from limnograph.services.pipeline.identity import series_ids
+from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.pipeline.sightings import dropped, first_seen, health, named
 
 _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
+_UNSAFE = "the name is empty or has characters that break lines, shown escaped here; rename the table to observe it"
 TABLES_AT_ONCE = 1_000
 """Tables whose metadata is in memory together."""
 
 
-class Damaged(msgspec.Struct, frozen=True):
+class DamagedTable(msgspec.Struct, frozen=True):
     """A pointer whose metadata cannot be read at all."""
 
     pointer: TablePointer
@@ -39,9 +40,9 @@ class Damaged(msgspec.Struct, frozen=True):
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Answers of the lake for the pointers that were looked at. `failed`: tables that stay due."""
 
-    listing: Listing
+    listing: LakeListing
     readable: dict[TablePointer, TableMetadata]
-    damaged: list[Damaged]
+    damaged: list[DamagedTable]
     failed: dict[TableName, str]
 
     @contextmanager
@@ -56,11 +57,13 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
             self.failed[name] = clean(f"unexpected {type(error).__name__}: {error}")
 
 
-def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Survey:
+def survey(lake: ObservedLake, listing: LakeListing, pointers: Iterable[TablePointer]) -> Survey:
     """Read the metadata file of every pointer; a few at a time, because storage is mostly waiting."""
     found = Survey(listing=listing, readable={}, damaged=[], failed={})
 
     def read(pointer: TablePointer) -> None:
+        if pointer.name.unsafe:
+            raise MetadataError("name_unsafe", _UNSAFE)
         found.readable[pointer] = lake.tables.outline(pointer.name.catalog, pointer.format, pointer.location)
 
     def look(pointer: TablePointer) -> None:
@@ -73,7 +76,7 @@ def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Su
                 if newer is None:
                     found.failed[pointer.name] = "it left its catalog while it was read"
                 elif newer.location == pointer.location:
-                    found.damaged.append(Damaged(pointer, error))
+                    damaged(pointer, error)
                 else:
                     again(newer)
 
@@ -81,31 +84,35 @@ def survey(lake: Lake, listing: Listing, pointers: Iterable[TablePointer]) -> Su
         try:
             read(pointer)
         except MetadataError as error:
-            found.damaged.append(Damaged(pointer, error))
+            damaged(pointer, error)
+
+    def damaged(pointer: TablePointer, error: MetadataError) -> None:
+        _log.warning("%s cannot be read: %s", pointer.name, error)
+        found.damaged.append(DamagedTable(pointer, error))
 
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         list(pool.map(look, pointers))
     return found
 
 
-def surveys(lake: Lake, listing: Listing) -> Iterator[Survey]:
+def surveys(lake: ObservedLake, listing: LakeListing) -> Iterator[Survey]:
     """All listed tables, some at a time."""
     for first in range(0, max(len(listing.pointers), 1), TABLES_AT_ONCE):
         yield survey(lake, listing, listing.pointers[first : first + TABLES_AT_ONCE])
 
 
-def observed_tables(found: Survey, lake: Lake, ledger: Ledger) -> list[Observed]:
+def observed_tables(found: Survey, lake: ObservedLake, ledger: Ledger) -> list[ObservedTable]:
     """Readable tables with their series and the older metadata files that date their changes."""
     held = _read_relatives(found, lake, ledger)
     tables = {pointer.name: metadata for pointer, metadata in found.readable.items()}
     ledger.need(_may_be(tables, ledger))
     ids = series_ids(tables, ledger, held)
     ledger.need(ids.values())
-    observed: list[Observed] = []
+    observed: list[ObservedTable] = []
     for name in sorted(tables):
         with found.isolated(name):
             older = older_files(name.catalog, tables[name], lake.tables, ledger.newest(ids[name]))
-            observed.append(Observed(ids[name], name, tables[name], older))
+            observed.append(ObservedTable(ids[name], name, tables[name], older))
     return observed
 
 
@@ -118,7 +125,7 @@ def _may_be(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> set[st
     return {series for series in found if series}
 
 
-def _read_relatives(found: Survey, lake: Lake, ledger: Ledger) -> set[str]:
+def _read_relatives(found: Survey, lake: ObservedLake, ledger: Ledger) -> set[str]:
     """Read the listed tables whose uuid another name shows now, so that a copy and its original are told apart.
 
     Answers the uuids of which such a table is listed, but cannot be read now.
@@ -131,12 +138,12 @@ def _read_relatives(found: Survey, lake: Lake, ledger: Ledger) -> set[str]:
     return {uuid for pointer, uuid in relatives.items() if pointer not in found.readable and uuid}
 
 
-def first_sights(tables: list[Observed], ledger: Ledger, now: int) -> list[ChangeFact]:
+def first_sights(tables: list[ObservedTable], ledger: Ledger, now: int) -> list[ChangeFact]:
     """Rows that must be durable before the first snapshot of their series; added to the ledger."""
     return _taken(ledger, (first_seen(table, ledger, now) for table in tables))
 
 
-def other_changes(found: Survey, tables: list[Observed], ledger: Ledger, now: int) -> list[ChangeFact]:
+def other_changes(found: Survey, tables: list[ObservedTable], ledger: Ledger, now: int) -> list[ChangeFact]:
     """All other rows of `changes` that this survey adds; added to the ledger."""
     rows: list[ChangeFact] = []
     ledger.need(table.uuid for table in tables)
@@ -165,9 +172,9 @@ def _taken(ledger: Ledger, rows: Iterable[ChangeFact | None]) -> list[ChangeFact
     return taken
 
 
-def one_name_each(tables: Iterable[Observed]) -> list[Observed]:
+def one_name_each(tables: Iterable[ObservedTable]) -> list[ObservedTable]:
     """A series that is registered under two names is extracted once, from its newer metadata."""
-    newest: dict[str, Observed] = {}
+    newest: dict[str, ObservedTable] = {}
     for table in tables:
         other = newest.get(table.uuid)
         if other is None or (table.metadata.last_updated_ms or 0) > (other.metadata.last_updated_ms or 0):
@@ -175,7 +182,9 @@ def one_name_each(tables: Iterable[Observed]) -> list[Observed]:
     return list(newest.values())
 
 
-def due_of(table: Observed, ids: list[int], seen: dict[int, KnownRow], run_id: str, source: str = "poll") -> DueTable:
+def due_of(
+    table: ObservedTable, ids: list[int], seen: dict[int, KnownRow], run_id: str, source: str = "poll"
+) -> DueTable:
     """What is to be extracted of one table. `seen`: its rows that stand in the meta table."""
     parents = {table.metadata.snapshots[i].parent_id for i in ids}
     return DueTable(

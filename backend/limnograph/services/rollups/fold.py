@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from limnograph.domain.facts import DAILY, HOURLY, MetaTable
+from limnograph.domain.facts.housekeeping import BY_REPLACE, DELTAS, OPERATIONS, STATES
+from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MetaTable
 from limnograph.domain.time import MICROS_PER_SECOND
-from limnograph.domain.upkeep_facts import BY_REPLACE, DELTAS, OPERATIONS, STATES
 
 HOUR, DAY = 3_600 * MICROS_PER_SECOND, 86_400 * MICROS_PER_SECOND
 NAMES = ("catalog", "namespace", "table", "format")

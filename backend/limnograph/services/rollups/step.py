@@ -13,14 +13,14 @@ import msgspec
 import polars as pl
 
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import CHANGES, DAILY, HOURLY, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, DAILY, HOURLY, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
-from limnograph.domain.metadata import MAIN
+from limnograph.domain.metadata.table import MAIN
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
-from limnograph.services.history import main_log
-from limnograph.services.rollup_marks import ROLLED_AT, ROLLED_CHANGES, ROLLED_SNAPSHOTS, number, raw_floor
-from limnograph.services.rollups import DAY, HOUR, MOVE_COLUMNS, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.lake.history import main_log
+from limnograph.services.rollups.fold import DAY, HOUR, MOVE_COLUMNS, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.marks import ROLLED_AT, ROLLED_CHANGES, ROLLED_SNAPSHOTS, number, raw_floor
 
 ROWS_AT_ONCE = 200_000
 CUTS = 20
@@ -43,7 +43,7 @@ class Cut(NamedTuple):
         return Stamp(self.snapshots.sequence, self.changes.sequence if self.changes else 0, now)
 
 
-class Rolled(msgspec.Struct, frozen=True):
+class RollupReport(msgspec.Struct, frozen=True):
     """What a roll-up did. `closed`: table-days left alone, because raw rows of theirs may be gone."""
 
     hours: int = 0
@@ -72,15 +72,15 @@ class Rollups:
         heads = (self._upkeep.standing(table).position for table in (SNAPSHOTS, CHANGES))
         return any(head is not None and head.sequence > mark for head, mark in zip(heads, self._marks(), strict=True))
 
-    def run(self) -> Rolled:
+    def run(self) -> RollupReport:
         """Roll up all that is dirty. Raises SourceError, and Conflict when another roll-up came between."""
         cut = self._cut()
         if cut is None:
-            return Rolled()
+            return RollupReport()
         stamp = cut.stamp(self._clock.now())
         dirty = self._dirty(cut)
         wanted = self._open(dirty)
-        done = Rolled(
+        done = RollupReport(
             closed=dirty.select("table_uuid", _day()).n_unique() - wanted.select("table_uuid", _day()).n_unique()
         )
         for part in _parts(wanted, self._rows_at_once):

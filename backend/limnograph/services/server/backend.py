@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from limnograph.domain.alerts import AlertsPage, AlertTarget, Incident
-from limnograph.domain.answers import FleetHeat, Status, TableDetail, TablesPage
-from limnograph.domain.asked import CommitsQuery, FleetQuery, PartitionsQuery
-from limnograph.domain.commits import CommitDetail, CommitsPage
-from limnograph.domain.events import RunFact
-from limnograph.domain.explanations import ExplainPage, Label
+from limnograph.domain.answers.alerts import AlertsPage, AlertTarget, Incident
+from limnograph.domain.answers.commits import CommitDetail, CommitsPage
+from limnograph.domain.answers.explanations import ExplainPage, Label
+from limnograph.domain.answers.partitions import PartitionsPage
+from limnograph.domain.answers.refs import RefsPage
+from limnograph.domain.answers.schemas import SchemaPage
+from limnograph.domain.answers.tables import FleetHeat, Status, TableDetail, TablesPage
+from limnograph.domain.answers.timeline import Timeline
+from limnograph.domain.facts.events import RunFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.partitions import PartitionsPage
-from limnograph.domain.refs import RefsPage
-from limnograph.domain.schemas import SchemaPage
+from limnograph.domain.queries import CommitsQuery, FleetQuery, PartitionsQuery
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import Timeline
 from limnograph.ports.clock import Clock
-from limnograph.services.alert_pages import AlertsQuery
-from limnograph.services.alert_targets import AlertQuestion
-from limnograph.services.explain_baseline import Windows
-from limnograph.services.labels import Said
-from limnograph.services.live import Live
-from limnograph.services.told import Taken
-from limnograph.services.versions import Versions
+from limnograph.services.alerts.pages import AlertsQuery
+from limnograph.services.alerts.targets import AlertQuestion
+from limnograph.services.events.received import Acknowledgement
+from limnograph.services.explain.baseline import Windows
+from limnograph.services.explain.labels import LabelInput
+from limnograph.services.server.live import Live
+from limnograph.services.server.versions import Versions
 
 
 class FleetPages(Protocol):
@@ -109,7 +109,7 @@ class Explanations(Protocol):
         """`start`, `end` epoch ms. Raises NotFound, SourceError."""
         ...
 
-    async def say(self, name: TableName, said: Said, author: str) -> Label:
+    async def say(self, name: TableName, said: LabelInput, author: str) -> Label:
         """Durable when it returns. Raises NotFound, SourceError."""
         ...
 
@@ -123,29 +123,31 @@ class RunInbox(Protocol):
 
 
 class EventInbox(Protocol):
-    """Where other programs' events are accepted: `services.inflow.Inflow`. All raise InvalidInput and SourceError."""
+    """Where other programs' events are accepted: `services.events.intake.EventIntake`. All raise InvalidInput and
+    SourceError.
+    """
 
-    async def lineage(self, body: bytes) -> Taken:
+    async def lineage(self, body: bytes) -> Acknowledgement:
         """An OpenLineage event."""
         ...
 
-    async def report(self, body: bytes) -> Taken:
+    async def report(self, body: bytes) -> Acknowledgement:
         """An Iceberg metrics report that names its table."""
         ...
 
-    async def rest_report(self, body: bytes, prefix: str | None, levels: Sequence[str]) -> Taken:
+    async def rest_report(self, body: bytes, prefix: str | None, levels: Sequence[str]) -> Acknowledgement:
         """An Iceberg metrics report whose URL names its table."""
         ...
 
-    async def cloudevents(self, body: bytes, headers: Mapping[str, str]) -> Taken:
+    async def cloudevents(self, body: bytes, headers: Mapping[str, str]) -> Acknowledgement:
         """CloudEvents."""
         ...
 
-    async def s3(self, body: bytes) -> Taken:
+    async def s3(self, body: bytes) -> Acknowledgement:
         """Events of an object store."""
         ...
 
-    async def debezium(self, body: bytes) -> Taken:
+    async def debezium(self, body: bytes) -> Acknowledgement:
         """Changes of a JDBC catalog's rows."""
         ...
 
@@ -153,7 +155,7 @@ class EventInbox(Protocol):
 class AlertDesk(Protocol):
     """Alerts: taken, listed, told, found."""
 
-    async def take(self, body: bytes) -> Taken:
+    async def take(self, body: bytes) -> Acknowledgement:
         """Alerts of a webhook, durable when it returns. Raises InvalidInput, SourceError."""
         ...
 
@@ -177,8 +179,8 @@ class StatusPages(Protocol):
         """Never raises: a failed source is a status."""
         ...
 
-    def ready(self) -> bool:
-        """Whether the first read of the meta tables has finished."""
+    def waiting_for(self) -> str | None:
+        """What readiness still waits for; None when the first reads of meta tables and catalogs ended."""
         ...
 
 
@@ -200,3 +202,5 @@ class Backend(NamedTuple):
     clock: Clock
     versions: Versions
     live: Live
+    resolved: Callable[[TableName], TableName] = lambda name: name
+    """The known name that a path means, which may spell it plainly."""

@@ -18,7 +18,7 @@ SKEW_S = 5.0
 Health = Literal["ok", "warn", "fail"]
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
     """What one check found. `remedy`: what to do, when there is anything to do."""
 
     name: str
@@ -28,7 +28,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
 
-class Told(NamedTuple):
+class CheckResult(NamedTuple):
     """What a check that did not fail says; `remedy` makes it a warning."""
 
     detail: str
@@ -39,14 +39,14 @@ class Check(NamedTuple):
     """`ask` blocks and raises LimnographError. `required`: Limnograph does not work without it."""
 
     name: str
-    ask: Callable[[], Told]
+    ask: Callable[[], CheckResult]
     remedy: str
     required: bool = True
 
 
-def run(checks: Sequence[Check], within_s: float = WITHIN_S) -> list[Finding]:
+def run(checks: Sequence[Check], within_s: float = WITHIN_S) -> list[CheckReport]:
     """All findings in the order of the checks; one that takes longer has failed."""
-    found: dict[str, Finding] = {}
+    found: dict[str, CheckReport] = {}
     threads = [
         threading.Thread(target=lambda c=check: found.update({c.name: _asked(c)}), daemon=True) for check in checks
     ]
@@ -58,12 +58,12 @@ def run(checks: Sequence[Check], within_s: float = WITHIN_S) -> list[Finding]:
     return [found.get(check.name) or _failed(check, f"no answer within {within_s:g} s", within_s) for check in checks]
 
 
-def well(found: Sequence[Finding]) -> bool:
+def well(found: Sequence[CheckReport]) -> bool:
     """Whether nothing that is required failed."""
     return all(finding.status != "fail" for finding in found)
 
 
-def _asked(check: Check) -> Finding:
+def _asked(check: Check) -> CheckReport:
     started = time.monotonic()
     try:
         told = check.ask()
@@ -71,7 +71,7 @@ def _asked(check: Check) -> Finding:
         return _failed(check, str(error), time.monotonic() - started)
     except Exception as error:  # noqa: BLE001  # what a driver raises is a finding, not the end of the others
         return _failed(check, f"{type(error).__name__}: {str(error).strip()[:200]}", time.monotonic() - started)
-    return Finding(
+    return CheckReport(
         name=check.name,
         status="warn" if told.remedy else "ok",
         detail=told.detail,
@@ -80,9 +80,9 @@ def _asked(check: Check) -> Finding:
     )
 
 
-def _failed(check: Check, detail: str, seconds: float) -> Finding:
+def _failed(check: Check, detail: str, seconds: float) -> CheckReport:
     first = (detail.splitlines() or [""])[0]
-    return Finding(
+    return CheckReport(
         name=check.name,
         status="fail" if check.required else "warn",
         detail=first,
@@ -99,9 +99,9 @@ def age(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def skewed(source: str, their_s: float, our_s: float) -> Told:
+def skewed(source: str, their_s: float, our_s: float) -> CheckResult:
     """How far a clock is from ours."""
     apart = their_s - our_s
     detail = f"{abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} ours" if abs(apart) >= 1 else "as ours"
     remedy = f"synchronise this machine and that of {source} (NTP)" if abs(apart) > SKEW_S else None
-    return Told(f"{source}: {detail}", remedy)
+    return CheckResult(f"{source}: {detail}", remedy)

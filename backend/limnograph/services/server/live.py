@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from limnograph.domain.answers import View
+from limnograph.domain.answers.stream import ResetStreamEvent
+from limnograph.domain.answers.tables import View
 from limnograph.domain.errors import TooManyRequests
-from limnograph.domain.stream import Reset
 
 KEPT = 2_000
 """Events that somebody who comes back is still told."""
@@ -39,7 +39,7 @@ class Caps(NamedTuple):
 
 
 class Live:
-    """`kept`, `waiting`: see KEPT and WAITING."""
+    """`kept`, `waiting`: see KEPT and WAITING. Used on the event loop only; numbers of it may be read in any thread."""
 
     def __init__(self, caps: Caps = Caps(), *, kept: int = KEPT, waiting: int = WAITING) -> None:  # noqa: B008
         self._caps, self._waiting = caps, waiting
@@ -97,7 +97,7 @@ class Live:
         return list(self._ring)[len(self._ring) - missed :]
 
     def _reset(self, reason: str) -> LiveEvent:
-        data = msgspec.convert({"reason": reason}, Reset)
+        data = msgspec.convert({"reason": reason}, ResetStreamEvent)
         return LiveEvent(f"{self._server}-{self._number}", "reset", msgspec.json.encode(data))
 
     def forget(self, reader: Reader) -> None:

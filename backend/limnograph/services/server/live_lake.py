@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from limnograph.domain.answers import SourceStatus
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.answers.stream import CommitStreamEvent, ResetStreamEvent, SourcesStreamEvent, TableStreamEvent
+from limnograph.domain.answers.tables import SourceStatus
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.stream import CommitSeen, Reset, SourcesMoved, TableMoved
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.hot_table import HotTable
-from limnograph.services.live import Live
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore
+from limnograph.services.lake.table import HotTable
+from limnograph.services.server.live import Live
 
 LOOK_S = 0.1
 """How long a commit that is in memory waits at most to be told."""
@@ -28,7 +28,7 @@ MOST_TABLES = 1_000
 
 
 class LiveLake:
-    """Looks at the store while it runs."""
+    """Looks at the store while it runs. Used on the event loop only."""
 
     def __init__(self, store: HotStore, sources: Callable[[], Awaitable[Sequence[SourceStatus]]], live: Live) -> None:
         self._store, self._sources, self._live = store, sources, live
@@ -63,7 +63,7 @@ class LiveLake:
             if before.tables.get(uuid) is not table
         ]
         if len(moved) > MOST_TABLES:
-            self._live.publish("reset", Reset(reason="too-much"))
+            self._live.publish("reset", ResetStreamEvent(reason="too-much"))
             return
         for old, new in moved:
             self._tell(old or HotTable(new.uuid), new)
@@ -79,12 +79,13 @@ class LiveLake:
         facts = [fact for found in told if (fact := history.snapshots.get(found)) is not None]
         for fact in sorted(facts, key=lambda fact: fact.committed_at or 0):
             self._live.publish("commit", _commit(new.name, fact, provisional=fact.snapshot_id in new.provisional))
+        plain = new.name.plain
         self._live.publish(
             "table",
-            TableMoved(
-                catalog=new.name.catalog,
-                table_namespace=new.name.namespace,
-                table=new.name.table,
+            TableStreamEvent(
+                catalog=plain.catalog,
+                table_namespace=plain.namespace,
+                table=plain.table,
                 commits=len(came),
             ),
         )
@@ -94,15 +95,16 @@ class LiveLake:
         sources = tuple(await self._sources())
         states: dict[str, Any] = {source.id: source.status for source in sources}
         if self._known is not None and states != self._known:
-            self._live.publish("sources", SourcesMoved(sources=sources))
+            self._live.publish("sources", SourcesStreamEvent(sources=sources))
         self._known = states
 
 
-def _commit(name: TableName, fact: SnapshotFact, *, provisional: bool) -> CommitSeen:
-    return CommitSeen(
-        catalog=name.catalog,
-        table_namespace=name.namespace,
-        table=name.table,
+def _commit(name: TableName, fact: SnapshotFact, *, provisional: bool) -> CommitStreamEvent:
+    plain = name.plain
+    return CommitStreamEvent(
+        catalog=plain.catalog,
+        table_namespace=plain.namespace,
+        table=plain.table,
         snapshot_id=str(fact.snapshot_id),
         t=None if fact.committed_at is None else fact.committed_at // MICROS_PER_MS,
         operation=fact.operation,

@@ -6,21 +6,23 @@ from collections.abc import Callable
 from typing import Literal
 
 from limnograph import __version__
-from limnograph.domain.answers import HotIndex, SourceStatus, Status
+from limnograph.domain.answers.tables import HotIndex, SourceStatus, Status
+from limnograph.domain.thresholds import Thresholds
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.domain.watch import WatchState
+from limnograph.domain.wording import seconds
 from limnograph.ports.clock import Clock
-from limnograph.services.alert_doubts import AlertDoubts
-from limnograph.services.cold import ColdEngine
-from limnograph.services.fleet import FleetService
-from limnograph.services.hot import HotStore
-from limnograph.services.metrics import Measured, Metrics
+from limnograph.services.alerts.staleness import AlertStaleness
+from limnograph.services.fleet.page import FleetService
+from limnograph.services.lake.store import HotStore
+from limnograph.services.sources.cold_reads import ColdEngine
+from limnograph.services.sources.metrics import CoalescedSource, Metrics
 
 _STALE_S = 600.0
 
 
 class StatusService:
-    """StatusPages of `services/backend.py`."""
+    """StatusPages of `services/server/backend.py`. Immutable after construction."""
 
     def __init__(
         self,
@@ -32,18 +34,25 @@ class StatusService:
         watch: Callable[[], WatchState],
         inbox_error: Callable[[], str | None],
         cold: ColdEngine | None = None,
-        also_ready: Callable[[], bool] = lambda: True,
+        also_waiting: Callable[[], str | None] = lambda: None,
         hourly_days: int = 400,
-        alertmanager: AlertDoubts | None = None,
+        alertmanager: AlertStaleness | None = None,
+        last_pass: Callable[[], int | None] = lambda: None,
+        limits: Thresholds = Thresholds(),  # noqa: B008
     ) -> None:
+        self._last_pass, self._limits = last_pass, limits
         self._hourly_days, self._alertmanager = hourly_days, alertmanager
-        self._cold, self._also_ready = cold, also_ready
+        self._cold, self._also_waiting = cold, also_waiting
         self._store, self._fleet, self._metrics, self._clock = store, fleet, metrics, clock
         self._watch, self._inbox_error = watch, inbox_error
 
-    def ready(self) -> bool:
-        """Whether the first reads of the meta tables were tried: a failing source does not keep the pages away."""
-        return self._store.attempted and self._also_ready()
+    def waiting_for(self) -> str | None:
+        """What readiness waits for; None when the first reads of meta tables and catalogs were tried: a failing source
+        does not keep the pages away.
+        """
+        if not self._store.attempted:
+            return "the first read of the meta tables has not ended"
+        return self._also_waiting()
 
     async def status(self) -> Status:
         """As last seen; asks nobody."""
@@ -97,14 +106,19 @@ class StatusService:
         return [*found, SourceStatus(id="inbox", kind="inbox", status=status, age_s=None, detail=inbox_error)]
 
     def _pipeline(self, now: int) -> SourceStatus:
-        head = self._store.reading.head
-        if head.written_at is None:
+        """By the mark of its newest good pass. A pass that finds nothing new writes no row: an old row alone is no
+        fault.
+        """
+        written, passed = self._store.reading.head.written_at, self._last_pass()
+        if written is None and passed is None:
             return SourceStatus(
                 id="pipeline", kind="pipeline", status="absent", age_s=None, detail="no pass has run yet"
             )
-        age = (now - head.written_at) / MICROS_PER_SECOND
-        # A pass with nothing new writes nothing, so an old row is no fault of the pipeline.
-        return SourceStatus(id="pipeline", kind="pipeline", status="ok", age_s=age, detail=None)
+        age = (now - max(at for at in (written, passed) if at is not None)) / MICROS_PER_SECOND
+        if passed is None or age <= self._limits.pass_age_s:
+            return SourceStatus(id="pipeline", kind="pipeline", status="ok", age_s=age, detail=None)
+        detail = f"no pass has succeeded for {seconds(age)}; its log names the cause"
+        return SourceStatus(id="pipeline", kind="pipeline", status="stale", age_s=age, detail=detail)
 
     def _prometheus(self) -> list[SourceStatus]:
         """One for each server of the settings."""
@@ -148,7 +162,7 @@ class StatusService:
         ]
 
 
-def _measured(source: Measured) -> SourceStatus:
+def _measured(source: CoalescedSource) -> SourceStatus:
     error, age = source.last_error, source.age_s()
     status: Literal["ok", "stale", "error"] = "stale" if age is not None and age > _STALE_S else "ok"
     return SourceStatus(

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 from limnograph.domain.errors import SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.services.alerts import Alerts
-from limnograph.services.hot import HotStore
-from limnograph.services.metrics import Metrics
-from limnograph.services.runs import Runs
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.lake.store import HotStore
+from limnograph.services.sources.metrics import Metrics
 
 _SILENT = (SourceUnavailable, SourceTimeout)
 
@@ -24,22 +24,23 @@ class Versions(Protocol):
         ...
 
 
-class _Seen(NamedTuple):
+class _PageVersion(NamedTuple):
     parts: tuple[Any, ...]
     number: int
 
 
 class LakeVersions:
     """Versions of the hot store, of accepted runs and alerts, and of which sources answer. Parts are compared as
-    objects: a table that did not change keeps its object from one lake to the next.
+    objects: a table that did not change keeps its object from one lake to the next. Thread-safe: writing is guarded
+    by `_lock`, reading is a single look-up of an immutable value.
     """
 
     def __init__(
-        self, store: HotStore, runs: Runs, metrics: Metrics | None = None, alerts: Alerts | None = None
+        self, store: HotStore, runs: RunRegistry, metrics: Metrics | None = None, alerts: AlertRegistry | None = None
     ) -> None:
         self._store, self._runs, self._metrics, self._alerts = store, runs, metrics, alerts
         self._numbers = itertools.count(1)
-        self._seen: dict[TableName | None, _Seen] = {}
+        self._seen: dict[TableName | None, _PageVersion] = {}
         self._lock = threading.Lock()
 
     def of(self, table: TableName | None) -> int:
@@ -56,7 +57,7 @@ class LakeVersions:
             return seen.number
         with self._lock:
             number = next(self._numbers)
-            self._seen[table] = _Seen((part, failure, told), number)
+            self._seen[table] = _PageVersion((part, failure, told), number)
         return number
 
     def _silent(self) -> list[str]:

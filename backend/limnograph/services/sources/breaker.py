@@ -23,7 +23,7 @@ STATES: tuple[State, ...] = ("closed", "open", "half-open")
 
 
 class Breaker:
-    """`source` names it in errors. `now`: seconds of a clock that never goes back."""
+    """`source` names it in errors. `now`: seconds of a clock that never goes back. Thread-safe: guarded by `_lock`."""
 
     def __init__(
         self,

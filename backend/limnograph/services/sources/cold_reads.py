@@ -19,9 +19,9 @@ from limnograph.domain.errors import SourceError, SourceTimeout, SourceUnavailab
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.ports.stopping import STOP, Stop
-from limnograph.services.breaker import Breaker
-from limnograph.services.page_deadline import PageDeadline
-from limnograph.services.question_counts import QuestionCounts
+from limnograph.services.sources.breaker import Breaker
+from limnograph.services.sources.deadline import PageDeadline
+from limnograph.services.sources.query_counts import QueryCounts
 
 WITHIN_S = 10.0
 MOST = 16
@@ -31,11 +31,13 @@ _PAGE = PageDeadline("cold reads")
 
 
 class ColdReads:
-    """At most `most` blocking reads at once, each answered or given up within `within_s`."""
+    """At most `most` blocking reads at once, each answered or given up within `within_s`. Immutable after construction,
+    but for the semaphore that counts reads.
+    """
 
     def __init__(self, within_s: float = WITHIN_S, most: int = MOST) -> None:
         self.within_s, self._most = within_s, most
-        self.counts = QuestionCounts()
+        self.counts = QueryCounts()
         self._free = threading.BoundedSemaphore(most)
 
     def page(self) -> AbstractContextManager[None]:
@@ -109,13 +111,14 @@ def _told(
 class ColdEngine:
     """QueryEngine that asks `first` (Trino) and, when that fails, `second` (polars over the same tables).
 
-    A page is then slower, not blank; `error` says why to the status page.
+    A page is then slower, not blank; `error` says why to the status page. Thread-safe: `error` and `last_success` are
+    replaced whole.
     """
 
     def __init__(self, first: QueryEngine, second: QueryEngine, clock: Clock, breaker: Breaker | None = None) -> None:
         self.name = first.name
         self._first, self._second, self._clock = first, second, clock
-        self.breaker, self.counts = breaker or Breaker(first.name, failures=3), QuestionCounts()
+        self.breaker, self.counts = breaker or Breaker(first.name, failures=3), QueryCounts()
         self.last_success: int | None = None
         self.error: SourceError | None = None
 

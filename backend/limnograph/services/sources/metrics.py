@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from limnograph.domain.errors import SourceError, SourceTimeout
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.metrics_source import MetricsSource
-from limnograph.services.breaker import Breaker
-from limnograph.services.page_deadline import PageDeadline
-from limnograph.services.question_counts import QuestionCounts
+from limnograph.services.sources.breaker import Breaker
+from limnograph.services.sources.deadline import PageDeadline
+from limnograph.services.sources.query_counts import QueryCounts
 
 PAGE_S = 5.0
 _LATE = "no full answer within the page's time"
@@ -32,13 +32,15 @@ Answer = Matrix | SourceError
 """Of one source."""
 
 
-class Measured:
-    """One source: equal questions that come together go out once; who leaves first does not end it for the others."""
+class CoalescedSource:
+    """One source: equal questions that come together go out once; who leaves first does not end it for the others. Used
+    on the event loop only; `last_error` and `last_success` may be read in any thread.
+    """
 
     def __init__(self, source: MetricsSource, clock: Clock, breaker: Breaker | None = None) -> None:
         self._source, self._clock = source, clock
         self.name = source.name
-        self.breaker, self.counts = breaker or Breaker(source.name), QuestionCounts()
+        self.breaker, self.counts = breaker or Breaker(source.name), QueryCounts()
         self.last_success: int | None = None
         self.last_error: SourceError | None = None
         self._flying: dict[RangeQuery, tuple[asyncio.Task[Matrix], list[None]]] = {}
@@ -92,11 +94,11 @@ class Measured:
 
 
 class Metrics:
-    """All sources, in the order of the settings; one is enough."""
+    """All sources, in the order of the settings; one is enough. Immutable after construction."""
 
     def __init__(self, sources: MetricsSource | Sequence[MetricsSource], clock: Clock) -> None:
         listed = sources if isinstance(sources, Sequence) else [sources]
-        self.sources = [Measured(source, clock) for source in listed]
+        self.sources = [CoalescedSource(source, clock) for source in listed]
 
     @property
     def name(self) -> str:
@@ -134,7 +136,7 @@ class Metrics:
         return await self.everywhere(RangeQuery(promql, at_ms, at_ms, 60))
 
 
-async def _answer(source: Measured, query: RangeQuery) -> Answer:
+async def _answer(source: CoalescedSource, query: RangeQuery) -> Answer:
     try:
         return await source.range(query)
     except SourceError as error:

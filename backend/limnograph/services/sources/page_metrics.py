@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from limnograph.domain.errors import SourceRejected
-from limnograph.domain.promql import Expression
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.metrics.promql import Expression
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.domain.time import TimeRange
-from limnograph.services import templates
-from limnograph.services.metrics import Answer, Metrics, first_with_series, united
+from limnograph.services.sources import templates
+from limnograph.services.sources.metrics import Answer, Metrics, first_with_series, united
 
 LEAST_STEP_S = 15
 """Runs are looked for at a usual scrape interval: finer steps find nothing more."""

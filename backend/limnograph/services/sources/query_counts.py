@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from limnograph.domain.errors import SourceError
-from limnograph.domain.gauges import SECONDS
+from limnograph.domain.metrics.gauges import SECONDS
 from limnograph.ports.stopping import STOP
-from limnograph.services.breaker import Breaker
+from limnograph.services.sources.breaker import Breaker
 
 Outcome = Literal["ok", "timeout", "unavailable", "rejected", "failed", "cancelled"]
 _KNOWN: dict[str, Outcome] = {
@@ -23,19 +23,19 @@ _KNOWN: dict[str, Outcome] = {
 }
 
 
-class Counted(NamedTuple):
+class QueryCount(NamedTuple):
     """`buckets`: how many took up to each of SECONDS, those that took longer last; `seconds` all together."""
 
     buckets: tuple[int, ...]
     seconds: float
 
 
-class QuestionCounts:
-    """Thread-safe. Counts from the start of the process."""
+class QueryCounts:
+    """Thread-safe: guarded by `_lock`. Counts from the start of the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._seen: dict[Outcome, Counted] = {}
+        self._seen: dict[Outcome, QueryCount] = {}
 
     @contextlib.contextmanager
     def timed(self) -> Iterator[None]:
@@ -54,11 +54,11 @@ class QuestionCounts:
         """One question."""
         place = bisect_left(SECONDS, seconds)
         with self._lock:
-            buckets, total = self._seen.get(outcome, Counted((0,) * (len(SECONDS) + 1), 0.0))
+            buckets, total = self._seen.get(outcome, QueryCount((0,) * (len(SECONDS) + 1), 0.0))
             more = tuple(count + (at == place) for at, count in enumerate(buckets))
-            self._seen[outcome] = Counted(more, total + seconds)
+            self._seen[outcome] = QueryCount(more, total + seconds)
 
-    def told(self) -> Mapping[Outcome, Counted]:
+    def told(self) -> Mapping[Outcome, QueryCount]:
         """By outcome; none that has not happened."""
         with self._lock:
             return dict(self._seen)
@@ -72,10 +72,10 @@ def _outcome(error: BaseException) -> Outcome:
     return _KNOWN.get(error.problem_type, "failed") if isinstance(error, SourceError) else "failed"
 
 
-class AskedSource(NamedTuple):
+class CountedSource(NamedTuple):
     """A source as its numbers name it; no breaker where it is always asked."""
 
     kind: str
     name: str
-    counts: QuestionCounts
+    counts: QueryCounts
     breaker: Breaker | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from limnograph.domain.ids import TableName
-from limnograph.domain.promql import Aggregate, Call, Expression, Labelled, OnlyAt, Selector, Union
+from limnograph.domain.metrics.promql import Aggregate, Call, Expression, LabelledExpression, OnlyAt, Selector, Union
 
 DURATION = "spark_job_duration_seconds"
 FINISHED = "spark_job_last_finished_timestamp_seconds"
@@ -33,7 +33,8 @@ _TABLE = ("catalog", "table_namespace", "table")
 
 def table_matchers(name: TableName) -> dict[str, str]:
     """The labels that every metric of a table carries."""
-    return {"catalog": name.catalog, "table_namespace": name.namespace, "table": name.table}
+    plain = name.plain
+    return {"catalog": plain.catalog, "table_namespace": plain.namespace, "table": plain.table}
 
 
 def snapped(at_ms: int) -> int:
@@ -56,7 +57,7 @@ def duration_band(matchers: Mapping[str, str], step: int) -> str:
     return str(
         Union(
             tuple(
-                Labelled(
+                LabelledExpression(
                     Aggregate(outer, ("job_name",), Call(function, Selector(DURATION, matchers, width))), STAT, stat
                 )
                 for stat, outer, function, width in parts
@@ -70,7 +71,7 @@ def finished_runs(matchers: Mapping[str, str], step: int) -> str:
     by = ("job_name", "application_id", "role")
     finished = Aggregate("max", by, Call("last_over_time", Selector(FINISHED, matchers, window(step))))
     lasted = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, window(step))))
-    return str(Union((Labelled(finished, STAT, "finished"), Labelled(lasted, STAT, "duration"))))
+    return str(Union((LabelledExpression(finished, STAT, "finished"), LabelledExpression(lasted, STAT, "duration"))))
 
 
 def jobs_of_table(name: TableName, seconds: int) -> str:
@@ -79,7 +80,7 @@ def jobs_of_table(name: TableName, seconds: int) -> str:
     matchers = table_matchers(name)
     runs = Aggregate("sum", by, Call("increase", Selector(RUNS, matchers, seconds)))
     seen = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, seconds)))
-    return str(Union((Labelled(runs, STAT, "runs"), Labelled(seen, STAT, "seen"))))
+    return str(Union((LabelledExpression(runs, STAT, "runs"), LabelledExpression(seen, STAT, "seen"))))
 
 
 def uses(seconds: int) -> str:
@@ -94,7 +95,7 @@ def runs_of_jobs(names: Sequence[str], step: int) -> str:
         Aggregate("max", ("job_name",), Call("last_over_time", Selector(metric, matchers, width)))
         for metric in (FINISHED, DURATION)
     )
-    return str(Union((Labelled(finished, STAT, "finished"), Labelled(lasted, STAT, "duration"))))
+    return str(Union((LabelledExpression(finished, STAT, "finished"), LabelledExpression(lasted, STAT, "duration"))))
 
 
 def of_page(
@@ -109,11 +110,12 @@ def of_page(
     """
     day, by = 86_400, ("job_name", "role")
     extremes = (
-        Labelled(Call(f"{stat}_over_time", Selector(DURATION, matchers, fine)), STAT, stat) for stat in ("min", "max")
+        LabelledExpression(Call(f"{stat}_over_time", Selector(DURATION, matchers, fine)), STAT, stat)
+        for stat in ("min", "max")
     )
     runs = Aggregate("sum", by, Call("increase", Selector(RUNS, matchers, day, at)))
     seen = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, day, at)))
-    known = OnlyAt(Union((Labelled(runs, STAT, "runs"), Labelled(seen, STAT, "seen"))), end)
+    known = OnlyAt(Union((LabelledExpression(runs, STAT, "runs"), LabelledExpression(seen, STAT, "seen"))), end)
     return str(
         Union((Call("last_over_time", Selector((DURATION, FINISHED), matchers, look_back)), *extremes, known, *also))
     )

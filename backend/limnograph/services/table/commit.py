@@ -7,20 +7,22 @@ from typing import Literal, NamedTuple
 
 from limnograph.analysis.alignment import median
 from limnograph.analysis.shift import Shift, shift
-from limnograph.domain.commits import CommitDetail, Diff, PartitionChange, RunEffect, SizeShape
+from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChange, RunEffect, SizeShape
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
-from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
+from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.services.commits import commit_row
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.job_runs import JobRun
-from limnograph.services.jobs import Jobs
-from limnograph.services.loading import rows_by_id
-from limnograph.services.provisional import completed
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.run_log import RunRecord
+from limnograph.services.lake.history import History
+from limnograph.services.lake.loading import rows_by_id
+from limnograph.services.lake.provisional import completed
+from limnograph.services.lake.store import HotStore
+from limnograph.services.table.commit_list import commit_row
+from limnograph.services.table.touched import touched_rows
+from limnograph.services.table.writing_runs import writing_run
 
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
 """How far runs before and after a commit are looked at, microseconds."""
@@ -39,14 +41,14 @@ _METRICS: tuple[tuple[str, _Unit, str], ...] = (
 )
 
 
-class _Found(NamedTuple):
+class _CommitContext(NamedTuple):
     history: History
     row: SnapshotFact
     parent: SnapshotFact | None
 
 
 class CommitDetails:
-    """The page of one commit."""
+    """The page of one commit. Immutable after construction."""
 
     def __init__(self, store: HotStore, engine: QueryEngine, jobs: Jobs, clock: Clock) -> None:
         self._store, self._engine, self._jobs, self._clock = store, engine, jobs, clock
@@ -57,7 +59,8 @@ class CommitDetails:
             found = await self._store.reads.ask(self._find, name, snapshot_id)
             row, history = found.row, found.history
             effects = await self._effects(name, row)
-            writer = await self._written_by(row)
+            run = await self._jobs.runs.writer_of(name, row.snapshot_id, row.committed_at)
+            writer = (run.job_name if run else None) or await self._written_by(row)
         previous_id, next_id = _neighbours(history, row)
         return CommitDetail(
             commit=commit_row(history, row),
@@ -84,10 +87,12 @@ class CommitDetails:
             effects=effects,
             previous_id=previous_id,
             next_id=next_id,
+            written_by_run=writing_run(run, name, row.snapshot_id) if run else None,
             expired=history.retained.lacks(row.sequence_number),
+            touched=touched_rows(history, row),
         )
 
-    def _find(self, name: TableName, snapshot_id: int) -> _Found:
+    def _find(self, name: TableName, snapshot_id: int) -> _CommitContext:
         """Whole row and parent: from the meta tables by id, else from the watcher; with the history around it."""
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories:
@@ -102,7 +107,7 @@ class CommitDetails:
             reading = self._store.since(row.committed_at - AROUND, (history.uuid,))
             history = reading.lake.histories.get(history.uuid, history)
         parent = self._row(history.uuid, row.parent_id, history) if row.parent_id is not None else None
-        return _Found(history, row, parent)
+        return _CommitContext(history, row, parent)
 
     def _row(self, uuid: str, snapshot_id: int, history: History) -> SnapshotFact | None:
         hot = history.snapshots.get(snapshot_id)
@@ -129,7 +134,9 @@ class CommitDetails:
         return effects_of(runs, at)
 
     async def _written_by(self, row: SnapshotFact) -> str | None:
-        """Job whose application id is the commit's. It never says whom the commit slowed."""
+        """Job whose application id is the commit's, for a commit that no run reported. It never says whom the commit
+        slowed.
+        """
         if row.app_id is None:
             return None
         pushed = self._jobs.runs.job_of_application(row.app_id)
@@ -183,16 +190,16 @@ def _partitions(row: SnapshotFact) -> list[PartitionChange]:
     return sorted(touched, key=lambda p: -((p.added_data_files or 0) + (p.removed_data_files or 0)))[:200]
 
 
-def effects_of(runs: list[JobRun], at: int) -> list[RunEffect]:
+def effects_of(runs: list[RunRecord], at: int) -> list[RunEffect]:
     """Medians of the last RUNS_KEPT runs that ended before the commit and the first ones that started after it."""
-    by_job: dict[tuple[str, str], list[JobRun]] = defaultdict(list)
+    by_job: dict[tuple[str, str], list[RunRecord]] = defaultdict(list)
     for run in runs:
         if run.seconds is not None and run.status != "failed":
             by_job[run.job, run.role].append(run)
     found = []
     for (job, role), known in sorted(by_job.items()):
         early = [run.seconds for run in known if run.ended_at is not None and run.ended_at <= at][-RUNS_KEPT:]
-        late = [run.seconds for run in known if run.started_at >= at][:RUNS_KEPT]
+        late = [run.seconds for run in known if run.began >= at][:RUNS_KEPT]
         if not early and not late:
             continue
         before, after = [s for s in early if s is not None], [s for s in late if s is not None]
@@ -208,6 +215,7 @@ def effects_of(runs: list[JobRun], at: int) -> list[RunEffect]:
                 change_s=change.change,
                 change_low_s=change.low,
                 change_high_s=change.high,
+                last_run=max((run.began // MICROS_PER_MS for run in known), default=None),
             )
         )
     return found

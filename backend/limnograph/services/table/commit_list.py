@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from limnograph.domain.asked import CommitsQuery
-from limnograph.domain.commits import CommitRow, CommitsPage
+from limnograph.domain import cursors
+from limnograph.domain.answers.commits import CommitRow, CommitsPage
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.queries import CommitsQuery
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services import cursors
-from limnograph.services.commit_index import CommitIndex, Wanted
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore, Reading
-from limnograph.services.hot_columns import ID, INDEX, NULL, TEXTS
-from limnograph.services.hot_table import HotTable
-from limnograph.services.lake import Lake
+from limnograph.services.lake.columns import ID, INDEX, NULL, TEXTS
+from limnograph.services.lake.commit_index import CommitFilter, CommitIndex
+from limnograph.services.lake.history import History
+from limnograph.services.lake.lake import Lake
+from limnograph.services.lake.store import HotStore, LakeView
+from limnograph.services.lake.table import HotTable
 
 _SHOWN = (
     *("snapshot_id", "parent_id", "committed_at", "operation", "engine", "app_id", "app_name", "status"),
@@ -39,7 +39,7 @@ _READ = tuple(INDEX[name] for name in (*_SHOWN, "schema_id"))
 _BEFORE = (ID, _SCHEMA)
 
 
-class Read(NamedTuple):
+class StoredCommit(NamedTuple):
     """A row as it was read: numbers by column, words, and whether its schema is another than its parent's."""
 
     numbers: dict[int, int]
@@ -47,17 +47,17 @@ class Read(NamedTuple):
     schema_changed: bool
 
 
-class Found(NamedTuple):
+class ListedCommit(NamedTuple):
     """A commit of a list: where its row stands, and `(committed_at, snapshot id)`, which lists are sorted by."""
 
     history: History
     place: int
     position: tuple[int, int]
-    read: Read | None = None
+    read: StoredCommit | None = None
 
 
 class CommitLists:
-    """Pages of commits."""
+    """Pages of commits. Immutable after construction."""
 
     def __init__(self, store: HotStore) -> None:
         self._store, self._index = store, CommitIndex()
@@ -69,15 +69,11 @@ class CommitLists:
 
     async def page(self, query: CommitsQuery) -> CommitsPage:
         """Raises NotFound (table), InvalidInput (cursor), SourceError when the range could not be read."""
-        question = (
-            query.start,
-            query.end,
-            query.table,
-            query.operation,
-            query.min_added_data_files,
-            query.schema_changed,
-        )
-        after = tuple(cursors.decode(question, query.cursor, (int, int))) if query.cursor else None
+        question = cursors.of_commits(query)
+        after = None
+        if query.cursor is not None:
+            at, snapshot_id = cursors.decode(question, query.cursor, (int, int))
+            after = int(at), int(snapshot_id)
         reading = self._store.reading
         if reading.error is not None and not reading.lake.histories:
             raise SourceUnavailable("meta", reading.error.detail)
@@ -96,8 +92,8 @@ class CommitLists:
         )
 
     def _found(
-        self, reading: Reading, query: CommitsQuery, uuids: Sequence[str], after: tuple[int, ...] | None
-    ) -> Iterator[Found]:
+        self, reading: LakeView, query: CommitsQuery, uuids: Sequence[str], after: tuple[int, ...] | None
+    ) -> Iterator[ListedCommit]:
         lake = reading.lake
         if query.table:
             return newest_first([lake.tables[uuid] for uuid in uuids], query, after)
@@ -106,33 +102,37 @@ class CommitLists:
         return _from_index(self._index, lake, query, after)
 
 
-def _page(found: Iterator[Found], limit: int) -> tuple[list[CommitRow], tuple[int, int] | None]:
+def _page(found: Iterator[ListedCommit], limit: int) -> tuple[list[CommitRow], tuple[int, int] | None]:
     """Rows of a page, and the position of its last one when more follow."""
     first = list(itertools.islice(found, limit + 1))
     rows = [_shown(one) for one in first[:limit]]
     return rows, first[limit - 1].position if len(first) > limit else None
 
 
-def _from_index(index: CommitIndex, lake: Lake, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[Found]:
+def _from_index(
+    index: CommitIndex, lake: Lake, query: CommitsQuery, after: tuple[int, ...] | None
+) -> Iterator[ListedCommit]:
     """Commits that match, of all tables in one order. O(commits of the range) comparisons of columns, and the rows of
     the tables that are shown.
     """
     end = query.end * MICROS_PER_MS if after is None else min(query.end * MICROS_PER_MS, after[0] + 1)
-    wanted = Wanted(query.start * MICROS_PER_MS, end, query.min_added_data_files, query.operation, query.schema_changed)
+    wanted = CommitFilter(
+        query.start * MICROS_PER_MS, end, query.min_added_data_files, query.operation, query.schema_changed
+    )
     for at, tables in itertools.groupby(index.newest(lake.listed, lake.floor, wanted), lambda found: found[1]):
         together = [one for table, _ in tables for one in _read_at(History(table), at)]
         together.sort(key=lambda one: one.position, reverse=True)
         yield from (one for one in together if (after is None or one.position < after) and _fits(one, query))
 
 
-def _read_at(history: History, at: int) -> Iterator[Found]:
+def _read_at(history: History, at: int) -> Iterator[ListedCommit]:
     """Commits of a table at an instant, with what their rows say."""
     for place in history.table.rows.places_at(at):
         read = _read(history, place)
-        yield Found(history, place, (at, read.numbers[ID]), read)
+        yield ListedCommit(history, place, (at, read.numbers[ID]), read)
 
 
-def _fits(found: Found, query: CommitsQuery) -> bool:
+def _fits(found: ListedCommit, query: CommitsQuery) -> bool:
     read = found.read or _read(found.history, found.place)
     added, operation = read.numbers[_ADDED], read.numbers[_OPERATION]
     return (
@@ -142,7 +142,9 @@ def _fits(found: Found, query: CommitsQuery) -> bool:
     )
 
 
-def newest_first(tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[Found]:
+def newest_first(
+    tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None
+) -> Iterator[ListedCommit]:
     """Commits that match, of several tables in one order. O(tables) comparisons, and the rows of the opened tables."""
     start, end = query.start * MICROS_PER_MS, query.end * MICROS_PER_MS
     if after is not None:
@@ -154,9 +156,9 @@ def newest_first(tables: Sequence[HotTable], query: CommitsQuery, after: tuple[i
         if table.last_at >= start and (least is None or table.most_added >= least)
     ]
     waiting.sort()
-    heap: list[tuple[tuple[int, int], int, Found, Iterator[Found]]] = []
+    heap: list[tuple[tuple[int, int], int, ListedCommit, Iterator[ListedCommit]]] = []
 
-    def advance(place: int, commits: Iterator[Found]) -> None:
+    def advance(place: int, commits: Iterator[ListedCommit]) -> None:
         found = next(commits, None)
         if found is not None:
             heapq.heappush(heap, ((-found.position[0], -found.position[1]), place, found, commits))
@@ -171,7 +173,7 @@ def newest_first(tables: Sequence[HotTable], query: CommitsQuery, after: tuple[i
         advance(place, commits)
 
 
-def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[Found]:
+def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[ListedCommit]:
     """Commits of one table that match, newest first."""
     commits = history.between(query.start * MICROS_PER_MS, query.end * MICROS_PER_MS)
     fits = np.ones(len(commits), np.bool_)
@@ -187,10 +189,10 @@ def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | No
     for i in np.lexsort((ids, times))[::-1].tolist():
         position = int(times[i]), int(ids[i])
         if after is None or position < after:
-            yield Found(history, commits.first + int(places[i]), position)
+            yield ListedCommit(history, commits.first + int(places[i]), position)
 
 
-def _read(history: History, place: int) -> Read:
+def _read(history: History, place: int) -> StoredCommit:
     rows = history.table.rows
     block, row = rows.holding(place)
     own = dict(zip(_READ, block.cells(row, _READ), strict=True))
@@ -199,11 +201,11 @@ def _read(history: History, place: int) -> Read:
         block, row = (block, row - 1) if row else rows.holding(place - 1)
         before, schema = block.cells(row, _BEFORE)
         if before == own[_PARENT]:
-            return Read(own, words, NULL not in (own[_SCHEMA], schema) and own[_SCHEMA] != schema)
-    return Read(own, words, bool(history.schemas_changed(place, place + 1)[0]))
+            return StoredCommit(own, words, NULL not in (own[_SCHEMA], schema) and own[_SCHEMA] != schema)
+    return StoredCommit(own, words, bool(history.schemas_changed(place, place + 1)[0]))
 
 
-def _shown(found: Found) -> CommitRow:
+def _shown(found: ListedCommit) -> CommitRow:
     """A row in memory as lists show it; of its columns only those are taken."""
     history, (numbers, words, changed) = found.history, found.read or _read(found.history, found.place)
     values: dict[str, Any] = {name: numbers[at] if numbers[at] != NULL else None for name, at in _NUMBERS}
@@ -229,9 +231,7 @@ def _row(history: History, row: SnapshotFact, *, on_main: bool, changed: bool) -
     return CommitRow(
         snapshot_id=str(row.snapshot_id),
         parent_id=None if row.parent_id is None else str(row.parent_id),
-        catalog=history.name.catalog,
-        namespace=history.name.namespace,
-        table=history.name.table,
+        **history.name.plain._asdict(),
         t=(row.committed_at or 0) // MICROS_PER_MS,
         operation=row.operation,
         on_main=on_main,

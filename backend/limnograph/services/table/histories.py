@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from limnograph.domain.answers.structure import Note
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.structure import Note
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
-from limnograph.services import numbers
-from limnograph.services.history import History, history_of
-from limnograph.services.hot import HotStore
+from limnograph.services.fleet import numbers
+from limnograph.services.lake.history import History, history_of
+from limnograph.services.lake.store import HotStore
 
 
 class TableHistories:
-    """Over the hot index and, where it does not reach, the meta tables."""
+    """Over the hot index and, where it does not reach, the meta tables. Immutable after construction."""
 
     def __init__(self, store: HotStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
@@ -54,9 +54,7 @@ class TableHistories:
             unreadable = Note(code="unreadable", sentence=f"The metadata cannot be read ({damage.to_value}){said}")
             notes = [unreadable, *notes]
         return {
-            "catalog": name.catalog,
-            "namespace": name.namespace,
-            "table": name.table,
+            **name.plain._asdict(),
             "format": row.format if row else None,
             "status": numbers.health(history, row),
             "watermark": None if watermark is None else watermark // MICROS_PER_MS,

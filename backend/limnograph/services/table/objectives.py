@@ -8,7 +8,9 @@ from limnograph.domain.ids import TableName, matches
 
 
 class FreshnessObjectives:
-    """Pairs of a pattern over `catalog.namespace.table` and seconds; the first pattern that matches counts."""
+    """Pairs of a pattern over `catalog.namespace.table` and seconds; the first pattern that matches counts. Immutable
+    after construction.
+    """
 
     def __init__(self, promised: Sequence[tuple[str, float]] = ()) -> None:
         self._promised = tuple(promised)

@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from limnograph.domain.answers import Freshness, Hint, LinkedJob, Ref, TableDetail
+from limnograph.domain.answers.tables import Freshness, Health, Hint, LinkedJob, Ref, TableDetail, TableRef
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.page_paths import table_path
+from limnograph.domain.thresholds import JobPace, Thresholds
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
-from limnograph.services import hints, numbers, reasons, schemas, table_view
-from limnograph.services.history import History, history_of
-from limnograph.services.hot import HotStore
-from limnograph.services.jobs import Jobs
-from limnograph.services.paces import slowest_readers
-from limnograph.services.thresholds import JobPace, Thresholds
+from limnograph.services.fleet import hints, numbers, reasons
+from limnograph.services.fleet import view as table_view
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.jobs.paces import slowest_readers
+from limnograph.services.lake.history import History, history_of
+from limnograph.services.lake.names import standing_names
+from limnograph.services.lake.store import HotStore
+from limnograph.services.table.schema import versions as schemas
 
 DAY = 86_400 * MICROS_PER_SECOND
 
 
 class TableService:
-    """TablePages of `services/backend.py`."""
+    """TablePages of `services/server/backend.py`. Immutable after construction."""
 
     def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, limits: Thresholds = Thresholds()) -> None:  # noqa: B008
         self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits
@@ -52,17 +56,18 @@ class TableService:
         schema, spec = history.latest("schema"), history.latest("spec")
         first = next(iter(history.of_kind("first_seen")), None)
         watermark = self._store.known_until(name)
+        gone = _gone_name(history, name)
         return TableDetail(
-            catalog=name.catalog,
-            namespace=name.namespace,
-            table=name.table,
+            **name.plain._asdict(),
             table_uuid=history.uuid or None,
             format=head.format if head else named.get("format"),
             format_version=head.format_version if head else named.get("format_version"),
             location=named.get("location"),
-            status=numbers.health(history, head),
+            status=_health(history, head, gone),
             unreadable_code=damage.to_value if damage else None,
             unreadable_detail=damage.detail if damage else None,
+            gone_at=gone.at // MICROS_PER_MS if gone else None,
+            renamed_to=_renamed(history) if gone else None,
             reason=reasons.reason(seen),
             schema_id=_number(schema.to_value if schema else None, head.schema_id if head else None),
             fields=schemas.fields(schema.detail if schema else None),
@@ -87,6 +92,24 @@ class TableService:
         if not jobs:
             found.append(hints.no_jobs(name))
         return found
+
+
+def _gone_name(history: History, name: TableName) -> ChangeFact | None:
+    """The change that took the name from the table; None while it has it."""
+    newest = standing_names(history.changes).get(str(name))
+    return newest if newest is not None and newest.kind == "dropped" else None
+
+
+def _health(history: History, head: SnapshotFact | None, gone: ChangeFact | None) -> Health:
+    if gone is None:
+        return numbers.health(history, head)
+    return "dropped" if history.dropped else "renamed"
+
+
+def _renamed(history: History) -> TableRef | None:
+    """The name that the table has now; None when it has none."""
+    name = None if history.dropped else history.table.name
+    return None if name is None else TableRef(**name.plain._asdict(), path=table_path(name))
 
 
 def refs(history: History) -> list[Ref]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 
+from limnograph.domain.answers.timeline import Bar, BarsLane
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
-from limnograph.domain.timeline import Bar, BarsLane
-from limnograph.services.alert_episode import Episode
-from limnograph.services.alert_pending import waits
-from limnograph.services.alerts import Alerts
-from limnograph.services.metrics import Metrics
-from limnograph.services.page_metrics import PageMetrics
+from limnograph.services.alerts.episode import Episode
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.sources.metrics import Metrics
+from limnograph.services.sources.page_metrics import PageMetrics
+from limnograph.services.timeline.pending import waits
 
 MOST = 500
 """Bars of one answer; the newest ones."""
 
 
 async def draw(
-    alerts: Alerts | None,
+    alerts: AlertRegistry | None,
     metrics: Metrics | None,
     name: TableName,
     span: TimeRange,
@@ -31,8 +31,8 @@ async def draw(
     waiting = await waits(metrics, name, span, now_ms, [episode.fact for episode in episodes], page=page)
     known = waiting or (alerts is not None and alerts.version(None))
     bars = [_bar(episode) for episode in episodes]
-    bars = [bar for bar in bars if bar.start < span.end and (bar.end is None or bar.end > span.start)]
-    bars = sorted([*bars, *waiting], key=lambda bar: bar.start)[-MOST:]
+    bars = [bar for bar in bars if bar.begins < span.end and (bar.end is None or bar.end > span.start)]
+    bars = sorted([*bars, *waiting], key=lambda bar: bar.begins)[-MOST:]
     return BarsLane(id="alerts", source="alertmanager", unit="alerts", status="ok" if known else "absent", bars=bars)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from limnograph.domain.annotations import Annotation
-from limnograph.domain.commits import CommitRow
+from limnograph.domain.answers.annotations import Annotation
+from limnograph.domain.answers.commits import CommitRow
 from limnograph.domain.ids import TableName
-from limnograph.services.page_paths import commit_path
+from limnograph.domain.page_paths import commit_path
 
 
 def annotation(commit: CommitRow) -> Annotation:
@@ -29,5 +29,5 @@ def annotation(commit: CommitRow) -> Annotation:
         title=f"{commit.operation or 'commit'} {name}",
         text=", ".join(told or [nothing]) + (f", by {writer}" if writer else ""),
         tags=[tag for tag in tags if tag],
-        path=commit_path(TableName(commit.catalog, commit.namespace, commit.table), commit.snapshot_id),
+        path=commit_path(TableName.from_plain(commit.catalog, commit.namespace, commit.table), commit.snapshot_id),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 
+from limnograph.domain.answers.timeline import LaneQuery
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import LaneQuery
-from limnograph.services.history import History
+from limnograph.services.lake.history import History
 
 
 def question(history: History, span: TimeRange, table: str, time: str, columns: str) -> LaneQuery:

@@ -10,9 +10,7 @@ from typing import NamedTuple
 
 from limnograph.analysis import alignment
 from limnograph.analysis.alignment import Value
-from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
-from limnograph.domain.timeline import (
+from limnograph.domain.answers.timeline import (
     BandLane,
     Bar,
     BarsLane,
@@ -25,10 +23,14 @@ from limnograph.domain.timeline import (
     LineLane,
     StepLane,
 )
-from limnograph.services import lane_sql, ref_lane, schemas
-from limnograph.services.history import History
-from limnograph.services.table_view import usual_interval_s
-from limnograph.services.thresholds import Thresholds, stale_after_s
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.thresholds import Thresholds, stale_after_s
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.services.fleet.view import usual_interval_s
+from limnograph.services.lake.history import History
+from limnograph.services.table.schema import versions as schemas
+from limnograph.services.timeline import lane_sql
+from limnograph.services.timeline import refs as ref_lane
 
 STEP_COLUMNS = {
     "data_files": ("total_data_files", "files"),

@@ -15,13 +15,13 @@ import polars as pl
 
 from limnograph.analysis import alignment
 from limnograph.analysis.alignment import Value
+from limnograph.domain.answers.timeline import BandLane, CommitEvent, EventsLane, Lane, LaneQuery, LineLane, StepLane
+from limnograph.domain.facts.housekeeping import OPERATIONS, STATES
 from limnograph.domain.time import MAX_POINTS, MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
-from limnograph.domain.timeline import BandLane, CommitEvent, EventsLane, Lane, LaneQuery, LineLane, StepLane
-from limnograph.domain.upkeep_facts import OPERATIONS, STATES
-from limnograph.services import lane_sql, lanes
-from limnograph.services.cold_tiers import Rolled
-from limnograph.services.history import History
-from limnograph.services.lanes import MetaState, instants, until
+from limnograph.services.lake.history import History
+from limnograph.services.timeline import lane_sql, lanes
+from limnograph.services.timeline.lanes import MetaState, instants, until
+from limnograph.services.timeline.tier_reader import RolledHistory
 
 
 class Along(NamedTuple):
@@ -36,7 +36,7 @@ class Along(NamedTuple):
     high: list[Value]
 
 
-def draw(lane: str, rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> Lane:
+def draw(lane: str, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> Lane:
     """One lane of the metadata. `history` is known from `rolled.edge` on, with what main pointed at then."""
     if lane == "commits":
         return _commits(rolled, history, span, state)
@@ -50,7 +50,7 @@ def draw(lane: str, rolled: Rolled, history: History, span: TimeRange, state: Me
     return lanes.draw(lane, history, span, state)
 
 
-def _along(rolled: Rolled, column: str) -> Along:
+def _along(rolled: RolledHistory, column: str) -> Along:
     moved = rolled.rows.filter((pl.col("main_moves") > 0) & (pl.col("begin") < rolled.edge))
     return Along(
         *(moved[end].to_list() for end in ("begin", "end")),
@@ -96,7 +96,7 @@ def _most(one: Value, other: Value) -> Value:
     return other if one is None else one if other is None else max(one, other)
 
 
-def _step(lane: str, rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> StepLane:
+def _step(lane: str, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> StepLane:
     column, unit = lanes.STEP_COLUMNS[lane]
     at, width = instants(span), span.step * MICROS_PER_SECOND
     along = _along(rolled, column)
@@ -116,7 +116,7 @@ def _step(lane: str, rolled: Rolled, history: History, span: TimeRange, state: M
     )
 
 
-def _file_size(rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> BandLane:
+def _file_size(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> BandLane:
     """Roll-ups keep the median alone: the band begins at the edge."""
     raw = lanes.draw("file_size", history, span, state)
     assert isinstance(raw, BandLane)  # noqa: S101  # what that lane is
@@ -133,7 +133,7 @@ def _file_size(rolled: Rolled, history: History, span: TimeRange, state: MetaSta
     )
 
 
-def _freshness(rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> LineLane:
+def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> LineLane:
     """Before the edge the last commit is known by its span: `v` is the least that the age can be, `max` the most."""
     at, along = instants(span), _along(rolled, "total_data_files")
     exact = alignment.since_last(history.main_times, at)
@@ -168,7 +168,7 @@ def _freshness(rolled: Rolled, history: History, span: TimeRange, state: MetaSta
     )
 
 
-def _commits(rolled: Rolled, history: History, span: TimeRange, state: MetaState) -> EventsLane:
+def _commits(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> EventsLane:
     """Before the edge one mark stands for the commits of a span."""
     edge = rolled.edge // MICROS_PER_MS
     start = span.start * MICROS_PER_MS
@@ -242,6 +242,6 @@ def _sum(values: list[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _sql(rolled: Rolled, history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
+def _sql(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
     table = {"hour": "snapshots_hourly", "day": "snapshots_daily"}[rolled.unit]
     return lane_sql.question(history, span, f"{state.meta}.{table}", rolled.unit, columns)

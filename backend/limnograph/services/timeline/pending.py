@@ -10,16 +10,16 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from limnograph.domain.alert_labels import tables
+from limnograph.domain.answers.timeline import Bar
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.events import AlertFact
+from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.promql import Selector, Union
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.inbound.alert_labels import tables
+from limnograph.domain.metrics.promql import Selector, Union
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
-from limnograph.domain.timeline import Bar
-from limnograph.services.metrics import Metrics, page_budget
-from limnograph.services.page_metrics import PageMetrics, finer
+from limnograph.services.sources.metrics import Metrics, page_budget
+from limnograph.services.sources.page_metrics import PageMetrics, finer
 
 WITHIN_S = 2.0
 """The lane does not wait longer: what was told here stands without it."""
@@ -61,7 +61,7 @@ async def waits(
     still = newest if span.end > now_ms - width else None
     rules = [rule for rule in _rules(found) if name in tables(rule.labels, [name])]
     bars = [bar for rule in rules for bar in _of(rule, facts, width, still)]
-    return [bar for bar in bars if bar.start < span.end and (bar.end is None or bar.end > span.start)]
+    return [bar for bar in bars if bar.begins < span.end and (bar.end is None or bar.end > span.start)]
 
 
 async def _states(

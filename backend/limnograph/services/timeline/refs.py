@@ -10,14 +10,14 @@ from typing import Literal
 
 import numpy as np
 
-from limnograph.domain.facts import ChangeFact
-from limnograph.domain.metadata import MAIN
+from limnograph.domain.answers.timeline import RefFlag
+from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.metadata.table import MAIN
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
-from limnograph.domain.timeline import RefFlag
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL
-from limnograph.services.hot_rows import places_of
-from limnograph.services.ref_retention import details
+from limnograph.services.lake.columns import NULL
+from limnograph.services.lake.history import History
+from limnograph.services.lake.rows import places_of
+from limnograph.services.table.refs.retention import details
 
 FLAGS_SHOWN = 200
 """The newest ones of a range."""

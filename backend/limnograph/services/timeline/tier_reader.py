@@ -14,14 +14,14 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from limnograph.domain.facts import HOURLY
-from limnograph.domain.metadata import MAIN
+from limnograph.domain.facts.housekeeping import OPERATIONS
+from limnograph.domain.facts.meta_tables import HOURLY
+from limnograph.domain.metadata.table import MAIN
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
-from limnograph.domain.upkeep_facts import OPERATIONS
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.rollup_marks import ROLLED_AT, number, raw_floor
-from limnograph.services.rollups import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import moves_of
+from limnograph.services.rollups.fold import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.marks import ROLLED_AT, number, raw_floor
+from limnograph.services.rollups.step import moves_of
 
 Unit = Literal["raw", "hour", "day"]
 WIDTH = {"hour": HOUR, "day": DAY}
@@ -46,7 +46,7 @@ SHOWN = (
 _LOG = ("table_uuid", "subject", "from_value", "to_value", "at")
 
 
-class Rolled(NamedTuple):
+class RolledHistory(NamedTuple):
     """Roll-ups of one table. `rows`: spans in time order, with columns of `snapshots_hourly`, from `begin` to `end`
     (instead of `hour`); they are of `unit`, but for a day before hours: what is before the range carries its first
     state in. `edge`: they end there, raw rows begin.
@@ -72,12 +72,14 @@ def unit_of(span: TimeRange, raw_from: int | None, hours_from: int) -> Unit:
 
 
 class TierReader:
-    """Reads roll-ups through an engine. `hourly_days`: how long hours are kept. Its methods block."""
+    """Reads roll-ups through an engine. `hourly_days`: how long hours are kept. Its methods block. Immutable after
+    construction.
+    """
 
     def __init__(self, engine: QueryEngine, hourly_days: int) -> None:
         self._engine, self._hourly_days = engine, hourly_days
 
-    def read(self, table_uuid: str, span: TimeRange, floor: int, now: int) -> Rolled | None:
+    def read(self, table_uuid: str, span: TimeRange, floor: int, now: int) -> RolledHistory | None:
         """Roll-ups of a range up to the first span that begins at or after `floor` (microseconds), where raw rows
         begin. None when raw rows answer: for short steps, and before the first roll-up. Raises SourceError.
         """
@@ -101,12 +103,12 @@ class TierReader:
                 lambda: self._span("snapshots_daily", table_uuid, None, day, ("day", *SHOWN)),
                 fresh.look,
             )[:2]
-            return Rolled("hour", self._hours(table_uuid, day, (hours, days), fresh), edge)
+            return RolledHistory("hour", self._hours(table_uuid, day, (hours, days), fresh), edge)
         days = together(lambda: self._span("snapshots_daily", table_uuid, None, edge, ("day", *SHOWN)), fresh.look)[0]
         days = self._days(table_uuid, days, edge, fresh)
         first = pl.col("begin") >= start
         rows = pl.concat([_last_moved(days.filter(~first)), days.filter(first)])
-        return Rolled("day", _ended(rows, DAY), edge)
+        return RolledHistory("day", _ended(rows, DAY), edge)
 
     def _hours(self, table_uuid: str, day: int, read: tuple[pl.DataFrame, pl.DataFrame], fresh: _Fresh) -> pl.DataFrame:
         """Hours from the begin of the first day on, and the day before them that carries the state in."""

@@ -8,19 +8,25 @@ from typing import NamedTuple
 
 import msgspec
 
+from limnograph.domain.answers.timeline import ComparedPeriod, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.domain.errors import InvalidInput, SourceError, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
-from limnograph.domain.timeline import Compared, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.ports.clock import Clock
-from limnograph.services import alert_lane, alert_pending, job_lanes, job_median, job_signals, lanes, tier_lanes
-from limnograph.services.alerts import Alerts
-from limnograph.services.cold_tiers import Rolled, TierReader
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore, Reading
-from limnograph.services.jobs import Jobs
-from limnograph.services.metrics import Metrics, page_budget
-from limnograph.services.page_metrics import PageMetrics
+from limnograph.services.alerts.registry import AlertRegistry
+from limnograph.services.jobs import lanes as job_lanes
+from limnograph.services.jobs import median as job_median
+from limnograph.services.jobs import signals as job_signals
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore, LakeView
+from limnograph.services.sources.metrics import Metrics, page_budget
+from limnograph.services.sources.page_metrics import PageMetrics
+from limnograph.services.timeline import alerts as alert_lane
+from limnograph.services.timeline import lanes
+from limnograph.services.timeline import long_range as tier_lanes
+from limnograph.services.timeline import pending as alert_pending
+from limnograph.services.timeline.tier_reader import RolledHistory, TierReader
 
 MAX_COMPARE_S = 731 * 86_400
 """Two years: what is compared with a whole year lies before it."""
@@ -31,11 +37,11 @@ _ANSWERED = {"ok", "partial", "stale"}
 class _Meta(NamedTuple):
     history: History | None
     state: lanes.MetaState
-    rolled: Rolled | None = None
+    rolled: RolledHistory | None = None
 
 
 class TimelineService:
-    """Timelines of `services/backend.py`."""
+    """Timelines of `services/server/backend.py`. Immutable after construction."""
 
     def __init__(
         self,
@@ -46,7 +52,7 @@ class TimelineService:
         *,
         tiers: TierReader | None = None,
         viewed: Callable[[TableName], None] = lambda _name: None,
-        alerts: Alerts | None = None,
+        alerts: AlertRegistry | None = None,
         metrics: Metrics | None = None,
         fresh_within_s: Callable[[TableName], float | None] = lambda _name: None,
     ) -> None:
@@ -81,7 +87,9 @@ class TimelineService:
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
             t=list(span.instants()),
             lanes=ordered,
-            cmp=Compared(seconds=(span.start - before.start) // 1000, lanes=then.result()) if before and then else None,
+            cmp=ComparedPeriod(seconds=(span.start - before.start) // 1000, lanes=then.result())
+            if before and then
+            else None,
         )
 
     async def _lanes(
@@ -146,7 +154,7 @@ class TimelineService:
             reading, rolled = hot._replace(error=error, partial=True), None
         return _Meta(reading.lake.histories.get(known.uuid, known), self._state(reading, name), rolled)
 
-    def _long(self, table_uuid: str, span: TimeRange) -> tuple[Reading, Rolled | None]:
+    def _long(self, table_uuid: str, span: TimeRange) -> tuple[LakeView, RolledHistory | None]:
         """Roll-ups and the raw rows after their edge; raw rows alone for short steps. Blocks. Raises SourceError."""
         lake = self._store.reading.lake
         floor = lake.edges.get(table_uuid, lake.floor)
@@ -154,7 +162,7 @@ class TimelineService:
         start = rolled.edge if rolled else span.start * MICROS_PER_MS
         return self._store.since(start, (table_uuid,)), rolled
 
-    def _state(self, reading: Reading, name: TableName) -> lanes.MetaState:
+    def _state(self, reading: LakeView, name: TableName) -> lanes.MetaState:
         now, watermark = self._clock.now(), self._store.known_until(name)
         known_until = now if watermark is None else min(now, watermark)
         age = None if watermark is None else max(0.0, (now - watermark) / MICROS_PER_SECOND)

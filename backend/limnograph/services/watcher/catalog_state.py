@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from limnograph.domain.errors import SourceError, SourceRejected
 from limnograph.domain.ids import TableName
-from limnograph.ports.catalog import Found, Names, TablePointer
-from limnograph.services.probing import Schedule
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
+from limnograph.services.watcher.schedule import ProbeSchedule
 
 FIRST_AGAIN_S, LAST_AGAIN_S = 1.0, 60.0
 """A catalog that failed is tried again after a second, then ever more seldom."""
@@ -24,7 +24,7 @@ TOLD = 20
 _UNLOADED = "is listed, but the catalog does not load it as an Iceberg table (404)"
 
 
-class Standing(NamedTuple):
+class CatalogSnapshot(NamedTuple):
     """`version` changes when names, pointers or sentences do. `fresh`: all names were listed since they were asked for.
     `answers`: the catalog does; `failed`: sentences about it, about parts of it and about single tables.
     """
@@ -42,14 +42,14 @@ class CatalogState:
 
     def __init__(self, name: str, wanted: Callable[[TableName], bool], rate: float) -> None:
         self.name, self._wanted = name, wanted
-        self.schedule = Schedule(rate)
+        self.schedule = ProbeSchedule(rate)
         self.listed_at = self.again_at = float("-inf")
         """When the listing that is shown began; when a catalog that failed may be tried again."""
         self.reason = ""
         """Why the catalog is stale; empty: it is not."""
         self.relist = True
         """Names are to be listed."""
-        self._names: Names | None = None
+        self._names: CatalogNames | None = None
         self._listed: tuple[TableName, ...] = ()
         self._pointers: tuple[TablePointer, ...] | None = ()
         self._reasons: dict[TableName, str] = {}
@@ -59,20 +59,20 @@ class CatalogState:
         self._failures = 0
         self._version = 0
 
-    def standing(self, asked_at: float) -> Standing:
+    def standing(self, asked_at: float) -> CatalogSnapshot:
         """All that is known, for somebody who asked then."""
         if self._pointers is None:
             self._pointers = tuple(self.schedule.pointers())
         parts = self._names.troubles if self._names else ()
         fresh = self.listed_at >= asked_at and not self.reason and not parts
         failed = (self.reason,) if self.reason else (*parts, *self._told())
-        return Standing(self._version, self._listed, self._pointers, fresh, not self.reason, failed)
+        return CatalogSnapshot(self._version, self._listed, self._pointers, fresh, not self.reason, failed)
 
     def knows(self, name: TableName) -> bool:
         """Whether it was listed, or is not asked for."""
         return self.schedule.knows(name) or not self._wanted(name)
 
-    def listed(self, names: Names, began: float, *, probed: bool = True) -> None:
+    def listed(self, names: CatalogNames, began: float, *, probed: bool = True) -> None:
         """The catalog listed its tables. `probed`: that they are, one by one, besides."""
         self.listed_at, self.relist = began, False
         self.again_at, self._failures, self._row = float("-inf"), 0, []
@@ -85,7 +85,7 @@ class CatalogState:
             self._because(name, f"{name}: {_UNLOADED}")
         self._lost.clear()
 
-    def found(self, name: TableName, found: Found, now: float) -> None:
+    def found(self, name: TableName, found: ProbeResult, now: float) -> None:
         """The catalog answered for one table."""
         self._row = []
         self._doubted.discard(name)
@@ -123,7 +123,7 @@ class CatalogState:
             self.reason = reason
             self._version += 1
 
-    def _take_over(self, names: Names, began: float, *, probed: bool) -> None:
+    def _take_over(self, names: CatalogNames, began: float, *, probed: bool) -> None:
         before, self._names = self._names, names
         listed = tuple(names.tables)
         if names.troubles:

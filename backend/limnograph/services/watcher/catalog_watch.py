@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from limnograph.domain.errors import SettingsError, SourceError, SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import Catalog, TablePointer
-from limnograph.services.catalog_crew import Crew, FirstLook
-from limnograph.services.catalog_state import CatalogState, Standing
+from limnograph.services.watcher.catalog_state import CatalogSnapshot, CatalogState
+from limnograph.services.watcher.catalog_workers import FirstLook, WorkerPool
 
 NAMES_S = 60.0
 """Under standing load names are listed again after this, where the listing is not one query anyway."""
@@ -57,7 +57,7 @@ class CatalogWatch:
         self._catalog: Catalog | None = None
         self._first: set[TableName] = set()
         self._background = self._listing = self._closed = self._looked = False
-        self._crew, self._first_look = Crew(threads), FirstLook(name, progress)
+        self._crew, self._first_look = WorkerPool(threads), FirstLook(name, progress)
         self._wrong: SettingsError | None = None
         self._asked_at = self._alive_at = float("-inf")
 
@@ -82,7 +82,7 @@ class CatalogWatch:
                 self._start(now)
             self._changed.notify_all()
 
-    def standing(self) -> Standing:
+    def standing(self) -> CatalogSnapshot:
         """What is known after what was asked for was done, failed or took too long. Without a rate raises SettingsError
         when the catalog was never opened because its settings are wrong; under standing load that is a reason.
         """
@@ -198,7 +198,7 @@ class CatalogWatch:
     def _name_all(self) -> Callable[[], None]:
         began = self._asked_at
         catalog = self._catalog or self._opened()
-        names = catalog.names(self._alive)
+        names = catalog.names(self.alive)
 
         def settle() -> None:
             self._catalog, self._listing, self._wrong = catalog, False, None
@@ -209,8 +209,8 @@ class CatalogWatch:
 
         return settle
 
-    def _alive(self) -> None:
-        """A part of a long listing is there."""
+    def alive(self) -> None:
+        """A part of a long listing is there, or what it waits for makes progress."""
         with self._changed:
             self._alive_at = time.monotonic()
             self._changed.notify_all()

@@ -10,7 +10,7 @@ LEFT_BEHIND = 8
 PROGRESS_S = 5.0
 
 
-class Crew:
+class WorkerPool:
     """`workers`: threads of this generation; `busy`: those that ask the catalog; `left`: older ones, not yet back."""
 
     def __init__(self, most: int) -> None:

@@ -12,19 +12,19 @@ from collections.abc import Iterator
 import msgspec
 
 from limnograph import __version__
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.watch import Probed, Trouble
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.watch import ProbeRound, Trouble
 from limnograph.ports.clock import Clock
-from limnograph.ports.lake import Lake, Listing
+from limnograph.ports.lake import LakeListing, ObservedLake
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.backoff import BackOff
-from limnograph.services.changes import Observed
-from limnograph.services.ledger import Ledger
-from limnograph.services.loading import change_facts
-from limnograph.services.survey import first_sights, observed_tables, other_changes, survey
+from limnograph.services.lake.loading import change_facts
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.changes import ObservedTable
+from limnograph.services.pipeline.ledger import Ledger
+from limnograph.services.pipeline.survey import first_sights, observed_tables, other_changes, survey
 
 FIRST_SECONDS, CAP_SECONDS = 2, 300
 """A table that does not answer may hold a round up as long as its deadline is: it is tried again ever more seldom."""
@@ -35,22 +35,22 @@ PART = 500
 class Watcher:
     """One per process. `window`: how far back a table's history is told at first sight, microseconds."""
 
-    def __init__(self, lake: Lake, engine: QueryEngine, clock: Clock, window: int) -> None:
+    def __init__(self, lake: ObservedLake, engine: QueryEngine, clock: Clock, window: int) -> None:
         self._lake, self._engine, self._clock, self._window = lake, engine, clock, window
         self._ledger: Ledger | None = None
         self._known: dict[str, set[int]] = defaultdict(set)
         self._settled: dict[TableName, str] = {}
         self._backoff = BackOff(FIRST_SECONDS, CAP_SECONDS)
-        self._last: Listing | None = None
+        self._last: LakeListing | None = None
         self._complete: frozenset[str] = frozenset()
 
-    def round(self) -> Iterator[Probed]:
+    def round(self) -> Iterator[ProbeRound]:
         """One round in one or more messages; the last one says whether everything was read."""
         at = self._clock.now()
         try:
             ledger = self._start(at)
         except LimnographError as error:
-            yield Probed(at, 0, troubles=[Trouble("meta", str(error))])
+            yield ProbeRound(at, 0, troubles=[Trouble("meta", str(error))])
             return
         listing = self._lake.listing()
         waiting = self._backoff.waiting(at)
@@ -59,11 +59,13 @@ class Watcher:
             return
         self._backoff.forget({pointer.name for pointer in listing.pointers})
         moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location and p.name not in waiting]
+        if moved and self._last is None:  # reading them takes a while: what there is to read is told before
+            yield ProbeRound(at, len(listing.pointers), last=False, listed=len(listing.listed))
         found = survey(self._lake, listing, moved)
         tables = observed_tables(found, self._lake, ledger)
         changes = self._stamped([*first_sights(tables, ledger, at), *other_changes(found, tables, ledger, at)], at)
         if changes:
-            yield Probed(at, len(listing.pointers), changes=changes, last=False)
+            yield ProbeRound(at, len(listing.pointers), changes=changes, last=False)
         for table in tables:
             with found.isolated(table.name):
                 yield from self._snapshots(table, at, len(listing.pointers))
@@ -72,13 +74,13 @@ class Watcher:
         self._looked_at(listing)
         yield _ended(at, listing, {**{name: failure.reason for name, failure in waiting.items()}, **found.failed})
 
-    def _nothing_new(self, listing: Listing) -> bool:
+    def _nothing_new(self, listing: LakeListing) -> bool:
         """Whether pointers and names are those of the last round; they are the same objects then."""
         last = self._last
         same = last is not None and listing.pointers is last.pointers and listing.listed is last.listed
         return same and listing.complete <= self._complete
 
-    def _looked_at(self, listing: Listing) -> None:
+    def _looked_at(self, listing: LakeListing) -> None:
         same = self._last is not None and self._last.listed is listing.listed
         self._complete = (self._complete if same else frozenset()) | listing.complete
         self._last = listing
@@ -94,7 +96,7 @@ class Watcher:
             self._ledger = ledger
         return self._ledger
 
-    def _snapshots(self, table: Observed, at: int, tables: int) -> Iterator[Probed]:
+    def _snapshots(self, table: ObservedTable, at: int, tables: int) -> Iterator[ProbeRound]:
         """Facts of the table's new snapshots inside the window; main's own snapshot also when it is older."""
         metadata = table.metadata
         floor = at - self._window
@@ -118,7 +120,7 @@ class Watcher:
         )
         facts = self._lake.tables.extract(due)
         for first in range(0, len(facts), PART):
-            yield Probed(at, tables, snapshots=facts[first : first + PART], last=False)
+            yield ProbeRound(at, tables, snapshots=facts[first : first + PART], last=False)
         self._known[table.uuid].update(fact.snapshot_id for fact in facts)
 
     @staticmethod
@@ -126,19 +128,20 @@ class Watcher:
         return [msgspec.structs.replace(row, observed_at=at, extractor_version=__version__) for row in rows]
 
 
-def _ended(at: int, listing: Listing, failing: dict[TableName, str]) -> Probed:
+def _ended(at: int, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
     """The last message of a round."""
     failed = [*map(str, failing), *_unlocated(listing)]
     troubles, read = _troubles(listing, failing), sorted(listing.answered)
-    return Probed(at, len(listing.pointers), troubles=troubles, read=read, failed=failed)
+    counts = len(listing.pointers), len(listing.listed)
+    return ProbeRound(at, counts[0], troubles=troubles, read=read, failed=failed, listed=counts[1])
 
 
-def _troubles(listing: Listing, failing: dict[TableName, str]) -> list[Trouble]:
+def _troubles(listing: LakeListing, failing: dict[TableName, str]) -> list[Trouble]:
     failed = [Trouble("catalog", sentence) for sentence in listing.failed]
     return [*failed, *(Trouble(str(name), reason) for name, reason in sorted(failing.items()))]
 
 
-def _unlocated(listing: Listing) -> list[str]:
+def _unlocated(listing: LakeListing) -> list[str]:
     """Listed tables without a pointer while something failed: among them those whose metadata was not found."""
     if not listing.failed:
         return []

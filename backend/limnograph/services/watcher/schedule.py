@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
-from limnograph.ports.catalog import Found, Names, TablePointer
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 INTERVALS_S = (1, 2, 4, 8, 15, 30, 60, 120, 240, 480, 900)
 """A table is probed at one of these, so that all tables of an interval stand in one queue."""
@@ -52,7 +52,7 @@ class Budget:
         self._at = now
 
 
-class _Table:
+class _TableState:
     """`place`: its only valid entry in a queue. `moved_at`: when it was last seen to move, `gap`: usual distance."""
 
     __slots__ = ("failures", "gap", "moved_at", "name", "place", "pointer", "tried")
@@ -66,21 +66,21 @@ class _Table:
         self.tried = False
 
 
-class _Entry(NamedTuple):
-    table: _Table
+class _QueueEntry(NamedTuple):
+    table: _TableState
     place: int
     since: float
 
 
-class Schedule:
+class ProbeSchedule:
     """Tables of one catalog. `rate`: probes a second. Not for several threads at once."""
 
     def __init__(self, rate: float) -> None:
         self._budget = Budget(rate)
-        self._tables: dict[TableName, _Table] = {}
+        self._tables: dict[TableName, _TableState] = {}
         self._urgent: dict[TableName, None] = {}
-        self._new: deque[_Entry] = deque()
-        self._queues = tuple(deque[_Entry]() for _ in INTERVALS_S)
+        self._new: deque[_QueueEntry] = deque()
+        self._queues = tuple(deque[_QueueEntry]() for _ in INTERVALS_S)
         self._places = 0
         self.fresh = 0
         """Tables that were never probed."""
@@ -96,7 +96,7 @@ class Schedule:
         """Whether it is a table of this schedule."""
         return name in self._tables
 
-    def listed(self, names: Names, wanted: Collection[TableName], now: float, *, probed: bool = True) -> bool:
+    def listed(self, names: CatalogNames, wanted: Collection[TableName], now: float, *, probed: bool = True) -> bool:
         """Take over a listing, of which pointers of `wanted` tables are kept and probed. True when one of them came,
         moved or went.
         """
@@ -105,7 +105,7 @@ class Schedule:
             pointer = names.tables[name]
             table = self._tables.get(name)
             if table is None:
-                table = self._tables[name] = _Table(name)
+                table = self._tables[name] = _TableState(name)
                 self.fresh += 1
                 if pointer is None:
                     self._enter(table, self._new, now)
@@ -145,7 +145,7 @@ class Schedule:
             ready.append(now)
         return max(min(ready, default=now + INTERVALS_S[-1]) - now, self._budget.wait(now))
 
-    def found(self, name: TableName, found: Found, now: float) -> bool:
+    def found(self, name: TableName, found: ProbeResult, now: float) -> bool:
         """A probe's answer. True when the pointer came, moved or went."""
         table = self._tables.get(name)
         if table is None:
@@ -185,7 +185,7 @@ class Schedule:
         self._leave(table)
         return table.pointer is not None
 
-    def _told(self, table: _Table, pointer: TablePointer, now: float, *, probed: bool) -> bool:
+    def _told(self, table: _TableState, pointer: TablePointer, now: float, *, probed: bool) -> bool:
         """A listing told the pointer. Tables that need no more than the listings are not probed besides."""
         before, table.pointer = table.pointer, pointer
         moved = before is not None and before.location != pointer.location
@@ -201,24 +201,24 @@ class Schedule:
             self._again(table, seconds, now)
         return before != pointer
 
-    def _again(self, table: _Table, seconds: float, now: float) -> None:
+    def _again(self, table: _TableState, seconds: float, now: float) -> None:
         self._enter(table, self._queues[max(0, bisect_right(INTERVALS_S, seconds) - 1)], now)
 
-    def _enter(self, table: _Table, queue: deque[_Entry], now: float) -> None:
+    def _enter(self, table: _TableState, queue: deque[_QueueEntry], now: float) -> None:
         self._places += 1
         table.place = self._places
-        queue.append(_Entry(table, table.place, now))
+        queue.append(_QueueEntry(table, table.place, now))
 
-    def _leave(self, table: _Table) -> None:
+    def _leave(self, table: _TableState) -> None:
         table.place = 0
         self._urgent.pop(table.name, None)
 
-    def _tried(self, table: _Table) -> None:
+    def _tried(self, table: _TableState) -> None:
         if not table.tried:
             table.tried = True
             self.fresh -= 1
 
-    def _next(self, now: float) -> _Table | None:
+    def _next(self, now: float) -> _TableState | None:
         """The first of those that go first, else the one that has waited longest by its own measure."""
         if self._urgent:
             return self._tables[next(iter(self._urgent))]
@@ -234,14 +234,14 @@ class Schedule:
         return best
 
 
-def _ready(queue: deque[_Entry], seconds: float) -> float | None:
+def _ready(queue: deque[_QueueEntry], seconds: float) -> float | None:
     """When the head of a queue is due; entries that are void are thrown away."""
     while queue and queue[0].table.place != queue[0].place:
         queue.popleft()
     return queue[0].since + seconds if queue else None
 
 
-def _learn(table: _Table, now: float, *, moved: bool) -> None:
+def _learn(table: _TableState, now: float, *, moved: bool) -> None:
     """How often a table commits, from when it was seen to move."""
     if moved and table.moved_at is not None:
         gap = now - table.moved_at
@@ -250,6 +250,6 @@ def _learn(table: _Table, now: float, *, moved: bool) -> None:
         table.moved_at = now
 
 
-def _interval(table: _Table, now: float) -> float:
+def _interval(table: _TableState, now: float) -> float:
     quiet = now - table.moved_at if table.moved_at is not None else 0.0
     return max(min(table.gap or 0.0, LONGEST_GAP_S) / PER_GAP, quiet / PER_QUIET)

@@ -14,7 +14,9 @@ MOST = 1_000
 
 
 class ViewedTables:
-    """Call it with the table of a page. `hurry`: has the watcher look at tables first, as `WatchProcess.wake` does."""
+    """Call it with the table of a page. `hurry`: has the watcher look at tables first, as `WatchProcess.wake` does.
+    Used on the event loop only.
+    """
 
     def __init__(self, hurry: Callable[[Collection[TableName]], None], clock: Clock) -> None:
         self._hurry, self._clock = hurry, clock

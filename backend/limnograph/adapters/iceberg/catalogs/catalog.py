@@ -10,16 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 from pyiceberg.catalog import Catalog as PyIceberg
 from pyiceberg.catalog import load_catalog
-from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchPropertyException, NotInstalledError
 from pyiceberg.utils.config import Config
 from sqlalchemy.exc import ArgumentError
 
-from limnograph.adapters.iceberg.catalog_errors import first_line, unavailable
-from limnograph.adapters.iceberg.catalog_metastores import AnyNames, GlueNames, HiveNames
-from limnograph.adapters.iceberg.catalog_rest import BoundedRest, RestNames
-from limnograph.adapters.iceberg.catalog_sql import SqlNames
+from limnograph.adapters.iceberg.catalogs.errors import first_line, unavailable
+from limnograph.adapters.iceberg.catalogs.metastores import AnyNames, GlueNames, HiveNames
+from limnograph.adapters.iceberg.catalogs.read_only import ReadOnlySql, is_sql
+from limnograph.adapters.iceberg.catalogs.sql import SqlNames
 from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.ports.catalog import Catalog
 
@@ -32,15 +31,19 @@ _NESTED = ("ssl", "auth")
 """Properties that PyIceberg wants as tables in tables; settings hold them with dots."""
 _CONNECT_S = "10"
 _IMPLEMENTATION = "py-catalog-impl"
+_REST = "limnograph.adapters.iceberg.catalogs.rest.BoundedRest"
+"""By name: its HTTP client is a third of a second of imports that other catalogs do not need."""
 
 
-def open_catalog(name: str, properties: Mapping[str, str]) -> PyIceberg:
-    """PyIceberg catalog from its settings. Raises SettingsError, SourceUnavailable, SourceTimeout."""
+def open_catalog(name: str, properties: Mapping[str, str], *, write: bool = False) -> PyIceberg:
+    """PyIceberg catalog from its settings. Without `write`, an SQL catalog is opened read-only and never created.
+    Raises SettingsError, SourceUnavailable, SourceTimeout.
+    """
     try:
         with warnings.catch_warnings():
             # PyIceberg's own deprecations, of settings that its users still need.
             warnings.simplefilter("ignore", DeprecationWarning)
-            return load_catalog(name, **_nested(_bounded(name, properties)))
+            return load_catalog(name, **_nested(_bounded(name, properties, write=write)))
     except NotInstalledError as error:
         raise SettingsError(f"catalogs.{name}.type", first_line(error)) from error
     except (ValidationError, JSONDecodeError) as error:
@@ -62,26 +65,34 @@ def names_of(catalog: PyIceberg) -> Catalog:
     """Port Catalog over an open catalog."""
     if isinstance(catalog, SqlCatalog):
         return SqlNames(catalog)
-    if isinstance(catalog, RestCatalog):
-        return RestNames(catalog)
-    # By name: their modules need packages that are not installed unless such a catalog is used.
+    # By name: their modules need packages that are not installed, or not loaded, unless such a catalog is used.
     kinds = {kind.__name__ for kind in type(catalog).__mro__}
+    if "RestCatalog" in kinds:
+        from limnograph.adapters.iceberg.catalogs.rest import RestNames
+
+        return RestNames(catalog)  # type: ignore[arg-type]
     if "HiveCatalog" in kinds:
         return HiveNames(catalog)
     return GlueNames(catalog) if "GlueCatalog" in kinds else AnyNames(catalog)
 
 
-def _bounded(name: str, properties: Mapping[str, str]) -> dict[str, str]:
-    """A REST server or a PostgreSQL that swallows connections is given up after a while."""
+def _bounded(name: str, properties: Mapping[str, str], *, write: bool) -> dict[str, str]:
+    """A REST server or a PostgreSQL that swallows connections is given up after a while; what is not written is opened
+    so that it cannot be.
+    """
     found, uri = dict(properties), properties.get("uri", "")
     # PyIceberg's own file and variables may add to the settings; an implementation of ours would not be given that.
     elsewhere = Config().get_catalog_config(name)
     rest = found.get("type", "rest" if uri.startswith("http") else "") == "rest"
     if rest and not elsewhere and _IMPLEMENTATION not in found:
         found.pop("type", None)
-        found[_IMPLEMENTATION] = f"{BoundedRest.__module__}.{BoundedRest.__name__}"
+        found[_IMPLEMENTATION] = _REST
     if uri.startswith("postgresql+psycopg2:") and "connect_timeout" not in uri and "host=" not in uri:
         found["uri"] = f"{uri}{'&' if '?' in uri else '?'}connect_timeout={_CONNECT_S}"
+    whole = {**{key: value for key, value in (elsewhere or {}).items() if isinstance(value, str)}, **found}
+    if not write and is_sql(whole) and _IMPLEMENTATION not in whole:
+        found = {key: value for key, value in whole.items() if key != "type"}
+        found[_IMPLEMENTATION] = f"{ReadOnlySql.__module__}.{ReadOnlySql.__name__}"
     return found
 
 

@@ -17,10 +17,10 @@ from pyiceberg.exceptions import (
     NoSuchTableError,
 )
 
-from limnograph.adapters.iceberg.catalog_errors import first_line, unavailable
+from limnograph.adapters.iceberg.catalogs.errors import first_line, unavailable
 from limnograph.domain.errors import SourceError, SourceRejected
 from limnograph.domain.ids import TableName, escape_level, unescape_level
-from limnograph.ports.catalog import Found, Names, TablePointer
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 _AT_ONCE = 100
 """Tables of one call to a Hive metastore: each comes with all its columns."""
@@ -38,7 +38,7 @@ class AnyNames:
         self.name = str(catalog.name)
         self._catalog = catalog
 
-    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+    def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:
         tables: dict[TableName, TablePointer | None] = {}
         try:
             for levels in self._namespaces((), set()):
@@ -50,18 +50,18 @@ class AnyNames:
                         raise
         except Exception as error:
             raise unavailable(self.name, error) from error
-        return Names(tables)
+        return CatalogNames(tables)
 
-    def probe(self, name: TableName) -> Found:
+    def probe(self, name: TableName) -> ProbeResult:
         try:
-            return Found(self._pointer(name))
+            return ProbeResult(self._pointer(name))
         except _NOT_THERE:
-            return Found(None)
+            return ProbeResult(None)
         except SourceError:
             raise
         except Exception as error:
             if _gone(error):
-                return Found(None)
+                return ProbeResult(None)
             raise unavailable(self.name, error) from error
 
     def _tables(self, levels: tuple[str, ...]) -> Mapping[TableName, TablePointer | None]:

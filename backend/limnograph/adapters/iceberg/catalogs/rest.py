@@ -17,11 +17,11 @@ from requests import Response, Session
 from requests.exceptions import RequestException
 from requests.exceptions import Timeout as RequestTimeout
 
-from limnograph.adapters.iceberg.catalog_errors import answered, of_one, unavailable
-from limnograph.adapters.iceberg.rest_wire import LoadedTable, NamespacePage, TablePage, is_error, pace, said
+from limnograph.adapters.iceberg.catalogs.errors import answered, of_one, unavailable
+from limnograph.adapters.iceberg.catalogs.rest_wire import LoadedTable, NamespacePage, TablePage, is_error, pace, said
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout
 from limnograph.domain.ids import TableName, escape_level, unescape_level
-from limnograph.ports.catalog import Found, Names, TablePointer
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 CONNECT_S, READ_S, TOTAL_S = 5.0, 20.0, 60.0
 """For one request: to be let in, between two pieces of the answer, and for all of it."""
@@ -38,7 +38,7 @@ _HEADERS: dict[str, Any] = {
 }
 
 
-class _Refused(SourceRejected):
+class _RefusedRequest(SourceRejected):
     """A refusal of one question. `status`: of HTTP, 0 for an answer that is none of the protocol."""
 
     def __init__(self, error: SourceError, status: int) -> None:
@@ -48,7 +48,7 @@ class _Refused(SourceRejected):
 
 class _Last(NamedTuple):
     etag: str
-    found: Found
+    found: ProbeResult
     at: float
 
 
@@ -57,7 +57,7 @@ class BoundedRest(RestCatalog):
 
     def _create_session(self) -> Session:
         session = super()._create_session()
-        bounded = _Bounded(session.request, str(self.name))
+        bounded = _BoundedRequests(session.request, str(self.name))
         setattr(session, "request", bounded)  # noqa: B010 - the name is a method of its class
         return session
 
@@ -72,14 +72,14 @@ class RestNames:
         self._catalog = catalog
         self._last: dict[TableName, _Last] = {}
 
-    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+    def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:
         tables: dict[TableName, TablePointer | None] = {}
         troubles: list[str] = []
         for levels in self._namespaces(troubles, alive):
             url = self._catalog.url(Endpoints.list_tables, namespace=self._path(levels))
             try:
                 pages = [page for page in self._pages(url, {}, TablePage, alive) if isinstance(page, TablePage)]
-            except _Refused as error:
+            except _RefusedRequest as error:
                 if error.status != 404:  # else the namespace was dropped meanwhile
                     troubles.append(str(of_one(error, ".".join((self.name, *levels)))))
                 continue
@@ -88,9 +88,9 @@ class RestNames:
         # Probes add to it meanwhile, from other threads: a copy is made in one go.
         for name in self._last.copy().keys() - tables.keys():
             self._last.pop(name, None)
-        return Names(tables, tuple(troubles))
+        return CatalogNames(tables, tuple(troubles))
 
-    def probe(self, name: TableName) -> Found:
+    def probe(self, name: TableName) -> ProbeResult:
         url = self._catalog.url(Endpoints.load_table, namespace=self._path(name.levels), table=_quoted(name.table))
         last = self._last.get(name)
         headers = {**_HEADERS, "If-None-Match": last.etag} if last else _HEADERS
@@ -101,7 +101,7 @@ class RestNames:
             return last.found._replace(quiet_s=None if quiet is None else quiet + since)
         if response.status_code == 404 and is_error(body):
             self._last.pop(name, None)
-            return Found(None)
+            return ProbeResult(None)
         if response.status_code != 200:
             raise of_one(answered(self.name, response.status_code, said(body)), str(name))
         found = self._loaded(name, body)
@@ -111,7 +111,7 @@ class RestNames:
             self._last.pop(name, None)
         return found
 
-    def _loaded(self, name: TableName, body: bytes) -> Found:
+    def _loaded(self, name: TableName, body: bytes) -> ProbeResult:
         try:
             loaded = msgspec.json.decode(body, type=LoadedTable)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -119,7 +119,7 @@ class RestNames:
         if not loaded.location:
             raise SourceRejected(str(name), "the catalog tells no metadata-location; its tables cannot be observed")
         quiet, gap = pace(loaded.metadata)
-        return Found(TablePointer(name, "iceberg", loaded.location), quiet, gap)
+        return ProbeResult(TablePointer(name, "iceberg", loaded.location), quiet, gap)
 
     def _namespaces(self, troubles: list[str], alive: Callable[[], None]) -> Iterator[tuple[str, ...]]:
         """All of them, parents first. A server that ignores `parent` answers what was seen, and that is the end."""
@@ -131,7 +131,7 @@ class RestNames:
             try:
                 found = self._pages(url, params, NamespacePage, alive)
                 pages = [page for page in found if isinstance(page, NamespacePage)]
-            except _Refused as error:
+            except _RefusedRequest as error:
                 if not parent:
                     raise
                 # Servers without nesting refuse the question for children, and a parent may be dropped meanwhile.
@@ -154,12 +154,12 @@ class RestNames:
         for _ in range(PAGES):
             response, body = self._answer(url, asked, {})
             if response.status_code != 200:
-                raise _Refused(answered(self.name, response.status_code, said(body)), response.status_code)
+                raise _RefusedRequest(answered(self.name, response.status_code, said(body)), response.status_code)
             try:
                 page = msgspec.json.decode(body, type=kind)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 garbage = SourceRejected(f"catalog {self.name}", f"its listing is not of Iceberg REST: {error}")
-                raise _Refused(garbage, 0) from error
+                raise _RefusedRequest(garbage, 0) from error
             alive()
             yield page
             if not page.token or page.token in tokens:
@@ -193,7 +193,7 @@ class RestNames:
         return self._catalog._encode_namespace_path(tuple(levels))  # noqa: SLF001 - its separator is negotiated
 
 
-class _Bounded:
+class _BoundedRequests:
     """`Session.request` with timeouts, unless the caller has some, and with `_whole` bodies, unless it streams them."""
 
     def __init__(self, request: Callable[..., Response], name: str) -> None:

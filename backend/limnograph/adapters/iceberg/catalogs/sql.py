@@ -9,9 +9,11 @@ from pyiceberg.catalog.sql import SqlCatalog
 from sqlalchemy import Row, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from limnograph.adapters.iceberg.catalog_errors import unavailable
+from limnograph.adapters.iceberg.catalogs.errors import unavailable
+from limnograph.adapters.iceberg.catalogs.read_only import ReadOnlySql
+from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName, escape_level, unescape_level
-from limnograph.ports.catalog import Found, Names, TablePointer
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 _POINTERS = (
     "select table_namespace, table_name, metadata_location from iceberg_tables "
@@ -32,19 +34,19 @@ class SqlNames:
         # A catalog is probed every second and hardly changes: the last answer again costs a comparison.
         self._rows: Sequence[Row[Any]] | None = None
         self._known: dict[tuple[Any, ...], TablePointer] = {}
-        self._names = Names({})
+        self._names = CatalogNames({})
 
-    def names(self, alive: Callable[[], None] = lambda: None) -> Names:  # noqa: ARG002
+    def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:  # noqa: ARG002
         rows = self._query("", {})
         if rows != self._rows:
             # Most rows are those of the last time: their pointers are, too.
             self._known = {row: self._known.get(row) or self._pointer(row) for row in map(tuple, rows)}
-            self._rows, self._names = rows, Names({pointer.name: pointer for pointer in self._known.values()})
+            self._rows, self._names = rows, CatalogNames({pointer.name: pointer for pointer in self._known.values()})
         return self._names
 
-    def probe(self, name: TableName) -> Found:
+    def probe(self, name: TableName) -> ProbeResult:
         rows = self._query(_ONE, {"namespace": ".".join(name.levels), "table": unescape_level(name.table)})
-        return Found(self._pointer(rows[0]) if rows else None)
+        return ProbeResult(self._pointer(rows[0]) if rows else None)
 
     def _pointer(self, row: Sequence[Any]) -> TablePointer:
         namespace, table, location = row
@@ -61,4 +63,13 @@ class SqlNames:
                     connection.rollback()
                     return connection.execute(text(_POINTERS + more), values).all()
         except Exception as error:
+            if missing := self._missing():
+                raise SourceUnavailable(f"catalog {self.name}", missing) from error
             raise unavailable(self.name, error) from error
+
+    def _missing(self) -> str | None:
+        """Why there is nothing to ask, where that can be said."""
+        try:
+            return self._catalog.missing() if isinstance(self._catalog, ReadOnlySql) else None
+        except SQLAlchemyError:
+            return None

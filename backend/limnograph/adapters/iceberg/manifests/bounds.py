@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.iceberg.entries import Keys
+from limnograph.adapters.iceberg.manifests.entries import KeyColumn
 
 Key = Callable[[bytes], bytes | None]
 
@@ -47,23 +47,23 @@ def column_type(schema: Any, field_id: int) -> str | None:
 
 def bound_keys(
     kind: str | None, body: npt.NDArray[np.uint8], places: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]
-) -> Keys:
+) -> KeyColumn:
     """Keys of bounds that lie at `places` (`offset, size`) in `body`, for the records that have them."""
     key = bound_key(kind)
     if key is None:
-        return Keys.of([None] * len(places))
+        return KeyColumn.of([None] * len(places))
     if key is _integer and (places[has, 1] == _LONG).all():
         return _integers(body, places[:, 0], has)
     raw = body.tobytes()
     listed = zip(places.tolist(), has.tolist(), strict=True)
-    return Keys.of([key(raw[offset : offset + size]) if known else None for (offset, size), known in listed])
+    return KeyColumn.of([key(raw[offset : offset + size]) if known else None for (offset, size), known in listed])
 
 
-def _integers(body: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]) -> Keys:
+def _integers(body: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], has: npt.NDArray[np.bool_]) -> KeyColumn:
     """`_integer` of many longs at once."""
     little = body[offsets[has][:, None] + np.arange(_LONG)].view("<u8")
     ends = np.concatenate([[0], np.cumsum(has.astype(np.int64) * _LONG)])
-    return Keys(ends, (little ^ np.uint64(_SIGN)).astype(">u8").tobytes(), has)
+    return KeyColumn(ends, (little ^ np.uint64(_SIGN)).astype(">u8").tobytes(), has)
 
 
 def _integer(raw: bytes) -> bytes | None:

@@ -16,7 +16,7 @@ NO_SNAPSHOT = -1
 """`snapshot` of an entry for which neither it nor the manifest list names a snapshot."""
 
 
-class Keys(NamedTuple):
+class KeyColumn(NamedTuple):
     """One key a row, `data[offsets[i]:offsets[i + 1]]`, empty where there is none. Byte order is the values' order."""
 
     offsets: npt.NDArray[np.int64]
@@ -24,7 +24,7 @@ class Keys(NamedTuple):
     has: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, keys: Sequence[bytes | None]) -> Keys:
+    def of(cls, keys: Sequence[bytes | None]) -> KeyColumn:
         """Keys of a list."""
         offsets = np.zeros(len(keys) + 1, np.int64)
         offsets[1:] = np.cumsum(np.fromiter((len(key or b"") for key in keys), np.int64, len(keys)))
@@ -32,7 +32,7 @@ class Keys(NamedTuple):
         return cls(offsets, b"".join(key or b"" for key in keys), has)
 
     @classmethod
-    def joined(cls, parts: Sequence[Keys]) -> Keys:
+    def joined(cls, parts: Sequence[KeyColumn]) -> KeyColumn:
         """Keys of all parts, one after the other."""
         lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(part.offsets) for part in parts)])
         offsets = np.zeros(lengths.size + 1, np.int64)
@@ -50,8 +50,8 @@ class Keys(NamedTuple):
 class Bounds(NamedTuple):
     """Lower and upper bounds of one column."""
 
-    lower: Keys
-    upper: Keys
+    lower: KeyColumn
+    upper: KeyColumn
 
 
 class Paths(NamedTuple):

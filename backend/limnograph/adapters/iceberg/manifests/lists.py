@@ -9,10 +9,10 @@ import numpy as np
 
 from limnograph.adapters.avro.columns import Chunk, read_chunks
 from limnograph.adapters.avro.container import open_container, parse_schema
-from limnograph.adapters.avro.plan import Plan, Wanted, compile_plan
-from limnograph.adapters.iceberg.damage import as_damage
+from limnograph.adapters.avro.plan import Plan, WantedField, compile_plan
+from limnograph.adapters.iceberg.manifests.damage import as_damage
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata.manifests import ManifestFile
 
 MAX_LENGTH = 2**50
 MAX_COUNT = 2**50
@@ -24,17 +24,17 @@ _UNKNOWN = -1
 
 # Field ids of the Iceberg spec; names for writers that left the ids out, and v1's older names.
 _WANTED = (
-    Wanted(_PATH, ("manifest_path",), "bytes"),
-    Wanted(_LENGTH, ("manifest_length",)),
-    Wanted(_SPEC_ID, ("partition_spec_id",)),
-    Wanted(_CONTENT, ("content",)),
-    Wanted(_ADDED_BY, ("added_snapshot_id",)),
-    Wanted(504, ("added_files_count", "added_data_files_count")),
-    Wanted(505, ("existing_files_count", "existing_data_files_count")),
-    Wanted(506, ("deleted_files_count", "deleted_data_files_count")),
-    Wanted(512, ("added_rows_count",)),
-    Wanted(513, ("existing_rows_count",)),
-    Wanted(514, ("deleted_rows_count",)),
+    WantedField(_PATH, ("manifest_path",), "bytes"),
+    WantedField(_LENGTH, ("manifest_length",)),
+    WantedField(_SPEC_ID, ("partition_spec_id",)),
+    WantedField(_CONTENT, ("content",)),
+    WantedField(_ADDED_BY, ("added_snapshot_id",)),
+    WantedField(504, ("added_files_count", "added_data_files_count")),
+    WantedField(505, ("existing_files_count", "existing_data_files_count")),
+    WantedField(506, ("deleted_files_count", "deleted_data_files_count")),
+    WantedField(512, ("added_rows_count",)),
+    WantedField(513, ("existing_rows_count",)),
+    WantedField(514, ("deleted_rows_count",)),
 )
 
 

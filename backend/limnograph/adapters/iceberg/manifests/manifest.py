@@ -12,22 +12,22 @@ import numpy.typing as npt
 
 from limnograph.adapters.avro.columns import Chunk, read_chunks
 from limnograph.adapters.avro.container import Container, open_container, parse_schema
-from limnograph.adapters.avro.plan import Plan, Wanted, bare, compile_plan, find_field
+from limnograph.adapters.avro.plan import Plan, WantedField, bare, compile_plan, find_field
 from limnograph.adapters.avro.records import record_values
-from limnograph.adapters.iceberg.bounds import bound_keys, column_type
-from limnograph.adapters.iceberg.damage import as_damage
-from limnograph.adapters.iceberg.entries import (
+from limnograph.adapters.iceberg.manifests.bounds import bound_keys, column_type
+from limnograph.adapters.iceberg.manifests.damage import as_damage
+from limnograph.adapters.iceberg.manifests.entries import (
     DATA,
     NO_SNAPSHOT,
     POSITION_DELETES,
     Bounds,
     Entries,
-    Keys,
+    KeyColumn,
     Paths,
 )
-from limnograph.adapters.iceberg.partition_text import partition_text
+from limnograph.adapters.iceberg.manifests.partition_text import partition_text
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata.manifests import ManifestFile
 
 MAX_FILE_BYTES = 2**50
 MAX_COUNT = 2**50
@@ -45,15 +45,15 @@ _PUFFIN = 6 << 56 | int.from_bytes(b"PUFFIN\0", "big")
 
 # Field ids of the Iceberg spec; names for writers that left the ids out.
 _FILE = (
-    Wanted(_CONTENT, ("content",)),
-    Wanted(_FORMAT, ("file_format",), "tag"),
-    Wanted(_PARTITION, ("partition",), "group"),
-    Wanted(_RECORDS, ("record_count",)),
-    Wanted(_SIZE, ("file_size_in_bytes",)),
-    Wanted(_CONTENT_SIZE, ("content_size_in_bytes",)),
+    WantedField(_CONTENT, ("content",)),
+    WantedField(_FORMAT, ("file_format",), "tag"),
+    WantedField(_PARTITION, ("partition",), "group"),
+    WantedField(_RECORDS, ("record_count",)),
+    WantedField(_SIZE, ("file_size_in_bytes",)),
+    WantedField(_CONTENT_SIZE, ("content_size_in_bytes",)),
 )
-_PATHS = (Wanted(_PATH, ("file_path",), "bytes"), Wanted(_REFERENCED, ("referenced_data_file",), "bytes"))
-_BOUNDS = (Wanted(_LOWER, ("lower_bounds",), "bound"), Wanted(_UPPER, ("upper_bounds",), "bound"))
+_PATHS = (WantedField(_PATH, ("file_path",), "bytes"), WantedField(_REFERENCED, ("referenced_data_file",), "bytes"))
+_BOUNDS = (WantedField(_LOWER, ("lower_bounds",), "bound"), WantedField(_UPPER, ("upper_bounds",), "bound"))
 
 
 class _Layout(NamedTuple):
@@ -175,7 +175,7 @@ def _joined(parts: list[Entries], partitions: list[str], *, bounds: bool, paths:
     found = [part.bounds for part in parts if part.bounds]
     scoped = [part.paths for part in parts if part.paths]
     hashes = Paths(_column(np.uint64, (p.file for p in scoped)), _column(np.uint64, (p.target for p in scoped)))
-    both = Bounds(Keys.joined([one.lower for one in found]), Keys.joined([one.upper for one in found]))
+    both = Bounds(KeyColumn.joined([one.lower for one in found]), KeyColumn.joined([one.upper for one in found]))
     return Entries(
         status=_column(np.int8, (part.status for part in parts)),
         content=_column(np.int8, (part.content for part in parts)),
@@ -206,17 +206,17 @@ def _layout(
 ) -> _Layout:
     """Made once for all manifests that one writer wrote of one spec: their headers are the same bytes."""
     schema = parse_schema(schema_text)
-    data_file = find_field(schema, Wanted(_DATA_FILE, ("data_file",)))
+    data_file = find_field(schema, WantedField(_DATA_FILE, ("data_file",)))
     inner = bare(data_file["type"]) if data_file else None
     if not isinstance(inner, dict) or not isinstance(inner.get("fields"), list):
         raise MetadataError("manifest_unreadable", "the entries of a manifest have no data_file")
     inside = _FILE + (() if bounds_of is None else _BOUNDS) + (_PATHS if paths else ())
     wanted = (
-        Wanted(_STATUS, ("status",)),
-        Wanted(_SNAPSHOT, ("snapshot_id",)),
-        Wanted(_DATA_FILE, ("data_file",), inside=inside),
+        WantedField(_STATUS, ("status",)),
+        WantedField(_SNAPSHOT, ("snapshot_id",)),
+        WantedField(_DATA_FILE, ("data_file",), inside=inside),
     )
-    partition = find_field(inner, Wanted(_PARTITION, ("partition",)))
+    partition = find_field(inner, WantedField(_PARTITION, ("partition",)))
     return _Layout(
         plan=compile_plan(schema, wanted, _BOUND_KEYS),
         text=_text(_spec_fields(spec_text), partition["type"] if partition else None),

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from limnograph.domain.partition_text import NULL, shortened, string_text
+from limnograph.domain.metadata.partition_text import NULL, shortened, string_text
 
 Show = Callable[[Any], str]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

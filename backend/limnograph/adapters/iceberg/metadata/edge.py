@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from limnograph.domain.metadata import LogEntry, Problem
+from limnograph.domain.metadata.table import LogEntry, TableProblem
 
 MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)
 """Instants of the years 1 to 9999: within 64 bits as microseconds, and every engine can write them as text."""
@@ -16,7 +16,7 @@ class Edge:
     INT32: ClassVar[range] = range(-(2**31), 2**31)
     INT64: ClassVar[range] = range(-(2**63), 2**63)
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[TableProblem]) -> None:
         self.problems = problems
 
     def number(self, item: dict[str, Any], key: str, within: range = INT64) -> int | None:
@@ -34,7 +34,7 @@ class Edge:
 
     def incomplete(self, detail: str) -> None:
         """Something that the metadata should say was left out."""
-        self.problems.append(Problem("metadata_incomplete", detail))
+        self.problems.append(TableProblem("metadata_incomplete", detail))
 
     def fits(self, item: dict[str, Any], key: str) -> bool:
         """Whether a 64-bit number is in range, or absent."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from limnograph.domain.errors import InvalidInput, MetadataError
-from limnograph.ports.storage import Listed, Storage
+from limnograph.ports.storage import ListedFile, Storage
 
 _HINT_LIMIT = 4096
 _NAMED = re.compile(r"^(?:v?(\d{1,20})(?:-[^/]*?)?|[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
@@ -18,7 +18,7 @@ _ENDING = re.compile(r"(?:\.gz)?\.metadata\.json(?:\.gz)?$")
 _NO_VERSION = -1
 
 
-class _Named(NamedTuple):
+class _NamedFile(NamedTuple):
     """A metadata file by its name. Files of one version are told apart by when they were written."""
 
     version: int
@@ -40,7 +40,7 @@ def newest_metadata(location: str, storage: Storage) -> str:
     raise InvalidInput("LOCATION", f"{location} is no Iceberg table: it has no metadata/*.metadata.json")
 
 
-def _hinted(folder: str, storage: Storage, names: list[_Named]) -> str | None:
+def _hinted(folder: str, storage: Storage, names: list[_NamedFile]) -> str | None:
     """What version-hint.text means: a number, or a file's name with or without its ending. A hint may lag behind, so
     a higher version wins.
     """
@@ -55,9 +55,9 @@ def _hinted(folder: str, storage: Storage, names: list[_Named]) -> str | None:
     return max(meant).name
 
 
-def _names(files: Iterable[Listed]) -> list[_Named]:
+def _names(files: Iterable[ListedFile]) -> list[_NamedFile]:
     return [
-        _Named(int(match[1] or _NO_VERSION), file.modified_ms or 0, file.name)
+        _NamedFile(int(match[1] or _NO_VERSION), file.modified_ms or 0, file.name)
         for file in files
         if (match := _NAMED.match(file.name))
     ]

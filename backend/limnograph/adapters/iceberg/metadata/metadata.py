@@ -1,4 +1,5 @@
-"""metadata.json, format v1 to v3, plain or gzip, into `domain/metadata.py`. Lenient: unknown types stay as they are.
+"""metadata.json, format v1 to v3, plain or gzip, into `domain/metadata/table.py`. Lenient: unknown types stay as they
+are.
 
 PyIceberg's model refuses whole tables for one unknown type; a history must still be told then.
 """
@@ -10,12 +11,12 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from limnograph.adapters.iceberg.edge import MILLIS, Edge, dicts
-from limnograph.adapters.iceberg.inflate import GZIP_MAGIC, MAX_METADATA_BYTES, inflated
-from limnograph.adapters.iceberg.snapshots import read_log, read_snapshots
+from limnograph.adapters.iceberg.metadata.edge import MILLIS, Edge, dicts
+from limnograph.adapters.iceberg.metadata.inflate import GZIP_MAGIC, MAX_METADATA_BYTES, inflated
+from limnograph.adapters.iceberg.metadata.snapshots import read_log, read_snapshots
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.metadata import MAIN, Problem, Ref, Snapshot, TableMetadata
-from limnograph.domain.summary import string_map
+from limnograph.domain.metadata.summary import string_map
+from limnograph.domain.metadata.table import MAIN, Snapshot, SnapshotRef, TableMetadata, TableProblem
 
 _VERSIONS = (1, 2, 3)
 _REQUIRED = ("schemas", "partition-specs", "last-partition-id", "sort-orders", "last-sequence-number")
@@ -49,7 +50,7 @@ def parse_metadata(content: bytes, location: str) -> TableMetadata:
 
 
 def _table(document: dict[str, Any], parts: dict[str, Raw], location: str, size_bytes: int) -> TableMetadata:
-    problems: list[Problem] = []
+    problems: list[TableProblem] = []
     edge = Edge(problems)
     version = edge.number(document, "format-version", Edge.INT32)
     if "view-uuid" in document or (version is not None and "versions" in document and "snapshots" not in parts):
@@ -68,7 +69,7 @@ def _table(document: dict[str, Any], parts: dict[str, Raw], location: str, size_
     default_spec = _current(document, "default-spec-id", specs, "partition_spec_missing", edge)
     if version > 1:
         problems += [
-            Problem("metadata_incomplete", f"format version {version} requires {key}")
+            TableProblem("metadata_incomplete", f"format version {version} requires {key}")
             for key in _REQUIRED
             if key not in document
         ]
@@ -100,18 +101,18 @@ def _table(document: dict[str, Any], parts: dict[str, Raw], location: str, size_
     )
 
 
-def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], edge: Edge) -> dict[str, Ref]:
-    refs: dict[str, Ref] = {}
+def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], edge: Edge) -> dict[str, SnapshotRef]:
+    refs: dict[str, SnapshotRef] = {}
     found = document.get("refs")
     for name, item in (found if isinstance(found, dict) else {}).items():
         target = edge.number(item, "snapshot-id") if isinstance(item, dict) else None
         if target is not None:
-            refs[name] = Ref(target, str(item.get("type", "branch")), _retention(item))
+            refs[name] = SnapshotRef(target, str(item.get("type", "branch")), _retention(item))
     current = edge.number(document, "current-snapshot-id")
     if MAIN not in refs and current is not None and current != -1:
-        refs[MAIN] = Ref(current, "branch")
+        refs[MAIN] = SnapshotRef(current, "branch")
     edge.problems += [
-        Problem("ref_dangling", f"{name} points at a snapshot that the metadata does not hold", ref.snapshot_id)
+        TableProblem("ref_dangling", f"{name} points at a snapshot that the metadata does not hold", ref.snapshot_id)
         for name, ref in refs.items()
         if ref.snapshot_id not in snapshots
     ]
@@ -138,7 +139,7 @@ def _current(document: dict[str, Any], key: str, known: dict[int, dict[str, Any]
         (only,) = known
         return only
     if current is None or current not in known:
-        edge.problems.append(Problem(code, f"{key} {current} is not among those that the metadata lists"))
+        edge.problems.append(TableProblem(code, f"{key} {current} is not among those that the metadata lists"))
     return current
 
 

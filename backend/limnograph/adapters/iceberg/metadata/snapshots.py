@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
-from limnograph.adapters.iceberg.edge import MILLIS, Edge
-from limnograph.domain.metadata import LogEntry, Snapshot
-from limnograph.domain.summary import WrittenSummary, string_map
+from limnograph.adapters.iceberg.metadata.edge import MILLIS, Edge
+from limnograph.domain.metadata.summary import WrittenSummary, string_map
+from limnograph.domain.metadata.table import LogEntry, Snapshot
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
@@ -31,14 +31,14 @@ class _Snapshot(msgspec.Struct, rename="kebab", gc=False):
     manifests: tuple[str, ...] | None = None
 
 
-class _Logged(msgspec.Struct, rename="kebab", gc=False):
+class _LoggedMove(msgspec.Struct, rename="kebab", gc=False):
     timestamp_ms: _Millis
     snapshot_id: _Int64
 
 
 _decode_snapshots = msgspec.json.Decoder(list[_Snapshot]).decode
 _decode_snapshot = msgspec.json.Decoder(_Snapshot).decode
-_decode_log = msgspec.json.Decoder(list[_Logged]).decode
+_decode_log = msgspec.json.Decoder(list[_LoggedMove]).decode
 _decode_items = msgspec.json.Decoder(list[Raw]).decode
 
 

@@ -7,10 +7,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from limnograph.adapters.iceberg.sums import CHECKS
-from limnograph.adapters.iceberg.table_sums import Line, TableSums
+from limnograph.adapters.iceberg.sums.sums import CHECKS
+from limnograph.adapters.iceberg.sums.table_sums import Line, TableSums
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata.manifests import ManifestFile
 
 DISAGREES = "manifest_list_disagrees"
 """Note: the list counts other files, or tells another length. The numbers are those of the manifests themselves."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, NamedTuple, TypeVar
 
-from limnograph.adapters.iceberg.cache_codec import (
+from limnograph.adapters.iceberg.sums.cache_codec import (
     key_of,
     opened,
     pack_files,
@@ -19,12 +19,12 @@ from limnograph.adapters.iceberg.cache_codec import (
     unpack_files,
     unpack_sums,
 )
-from limnograph.adapters.iceberg.cache_file import CacheFile, file_of, iceberg_folder, trim
-from limnograph.adapters.iceberg.file_columns import ManifestFiles
-from limnograph.adapters.iceberg.sums import ManifestSums
-from limnograph.adapters.iceberg.table_sums import Line, TableSums
+from limnograph.adapters.iceberg.sums.cache_file import CacheFile, file_of, iceberg_folder, trim
+from limnograph.adapters.iceberg.sums.file_columns import ManifestFiles
+from limnograph.adapters.iceberg.sums.sums import ManifestSums
+from limnograph.adapters.iceberg.sums.table_sums import Line, TableSums
 from limnograph.domain.ids import normalise_location
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.table import TableMetadata
 
 _T = TypeVar("_T")
 MEMORY_BYTES = 128 * 2**20

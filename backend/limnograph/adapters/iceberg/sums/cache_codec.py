@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from limnograph.adapters.iceberg.entries import Keys
-from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
-from limnograph.adapters.iceberg.sums import DELTA, LIVE, WIDTH, Grouped, ManifestSums
+from limnograph.adapters.iceberg.manifests.entries import KeyColumn
+from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDeletes
+from limnograph.adapters.iceberg.sums.sums import DELTA, LIVE, WIDTH, GroupedSums, ManifestSums
 
 VERSION = b"4"
 """Rises when sums, columns or this form change: older rows then have other keys and digests."""
@@ -56,8 +56,8 @@ def unpack_sums(parts: list[Any]) -> ManifestSums:
     totals, live_p, live_w, live_n, delta_p, delta_w, delta_n, partitions, spec_id = parts
     return ManifestSums(
         totals=_longs(totals).reshape(WIDTH),
-        live=Grouped(_longs(live_p), _longs(live_w), _longs(live_n).reshape(len(LIVE), -1)),
-        deltas=Grouped(_longs(delta_p), _longs(delta_w), _longs(delta_n).reshape(len(DELTA), -1)),
+        live=GroupedSums(_longs(live_p), _longs(live_w), _longs(live_n).reshape(len(LIVE), -1)),
+        deltas=GroupedSums(_longs(delta_p), _longs(delta_w), _longs(delta_n).reshape(len(DELTA), -1)),
         partitions=partitions,
         spec_id=spec_id,
     )
@@ -93,6 +93,6 @@ def unpack_files(parts: list[Any]) -> FileColumns | ScopedDeletes:
     )
 
 
-def _keys(parts: list[bytes], bounded: np.ndarray[Any, np.dtype[np.bool_]]) -> Keys:
+def _keys(parts: list[bytes], bounded: np.ndarray[Any, np.dtype[np.bool_]]) -> KeyColumn:
     lengths, data = parts
-    return Keys(np.concatenate([[0], np.cumsum(np.frombuffer(lengths, np.int32))]).astype(np.int64), data, bounded)
+    return KeyColumn(np.concatenate([[0], np.cumsum(np.frombuffer(lengths, np.int32))]).astype(np.int64), data, bounded)

@@ -8,7 +8,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from limnograph.domain.manifests import CacheRow
+from limnograph.adapters import private_files
+from limnograph.domain.metadata.manifests import CacheRow
 
 _T = TypeVar("_T")
 KINDS = ("sums", "files")
@@ -56,7 +57,8 @@ class CacheFile:
 
     def _tried(self, act: Callable[[sqlite3.Connection], _T], otherwise: _T) -> _T:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if not self.path.exists():
+                private_files.make_database(self.path)
             with closing(sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
                 _prepare(connection)
                 return act(connection)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from limnograph.adapters.iceberg.shape import partition_skew
-from limnograph.adapters.iceberg.sums import DELTA, HISTOGRAM, LIVE, TOTALS, Longs
-from limnograph.adapters.iceberg.table_sums import Selected, TableSums
-from limnograph.domain.content import (
+from limnograph.adapters.iceberg.sums.shape import partition_skew
+from limnograph.adapters.iceberg.sums.sums import DELTA, HISTOGRAM, LIVE, TOTALS, Longs
+from limnograph.adapters.iceberg.sums.table_sums import SelectedSums, TableSums
+from limnograph.domain.metadata.content import (
     PARTITIONS_KEPT,
-    Changed,
     Content,
     Partitions,
     PartitionState,
     Shape,
+    SnapshotChanges,
     Totals,
     Want,
 )
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 
 
 class SnapshotSums:
@@ -25,7 +25,7 @@ class SnapshotSums:
 
     def __init__(self, metadata: TableMetadata, snapshot: Snapshot, sums: TableSums, weights: Longs) -> None:
         self._metadata, self._snapshot, self._sums, self._weights = metadata, snapshot, sums, weights
-        self._found: Selected = sums.select(weights, snapshot.snapshot_id)
+        self._found: SelectedSums = sums.select(weights, snapshot.snapshot_id)
 
     @property
     def data_files(self) -> int:
@@ -40,7 +40,7 @@ class SnapshotSums:
             numbers["small_files"] = None
         return Content(
             totals=Totals(**numbers),
-            changed=Changed(**dict(zip(DELTA, changed, strict=True)), partitions=self._found.touched.size),
+            changed=SnapshotChanges(**dict(zip(DELTA, changed, strict=True)), partitions=self._found.touched.size),
             histogram=totals[HISTOGRAM],
             partitions=self._partitions(want),
             shape=shape,

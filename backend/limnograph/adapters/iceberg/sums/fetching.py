@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from limnograph.adapters.iceberg.cache import TableCache
-from limnograph.adapters.iceberg.entries import Entries
-from limnograph.adapters.iceberg.file_columns import ManifestFiles, file_columns, scoped_deletes
-from limnograph.adapters.iceberg.manifests import DELETE_FILE_PATH, decode_manifest
-from limnograph.adapters.iceberg.sums import ManifestSums, sum_entries
-from limnograph.adapters.iceberg.table_sums import Line
+from limnograph.adapters.iceberg.manifests.entries import Entries
+from limnograph.adapters.iceberg.manifests.manifest import DELETE_FILE_PATH, decode_manifest
+from limnograph.adapters.iceberg.sums.cache import TableCache
+from limnograph.adapters.iceberg.sums.file_columns import ManifestFiles, file_columns, scoped_deletes
+from limnograph.adapters.iceberg.sums.sums import ManifestSums, sum_entries
+from limnograph.adapters.iceberg.sums.table_sums import Line
 from limnograph.domain.errors import MetadataError, SourceError
-from limnograph.domain.manifests import MANY_MANIFESTS, ManifestFile
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.manifests import MANY_MANIFESTS, ManifestFile
+from limnograph.domain.metadata.table import TableMetadata
 from limnograph.ports.storage import Storage
 
 MAX_AVRO_BYTES = 1 << 30
@@ -51,7 +51,7 @@ class Damage(NamedTuple):
 Read = tuple[ManifestSums, ManifestFiles | None]
 
 
-class Fetched(NamedTuple):
+class FetchedManifests(NamedTuple):
     """`problems`: codes of manifests that are damaged for good, each once, and `details` of the first with that code.
     `notes`: of those whose sums are known from before, so that only the shape misses them. `wrote`: the cache learnt
     something.
@@ -63,7 +63,7 @@ class Fetched(NamedTuple):
     wrote: bool
 
 
-class Fetching:
+class ManifestFetcher:
     """Completes what a table's cache knows. Remembers damage for as long as the same metadata is read. More than `most`
     manifests (0: any number) it leaves to many readers.
     """
@@ -82,7 +82,7 @@ class Fetching:
         *,
         keep: bool,
         files: bool,
-    ) -> Fetched:
+    ) -> FetchedManifests:
         """Afterwards `table` knows all these manifests that are not damaged. `keep`: also keep their file columns;
         `files`: those are needed now. Raises SourceError, and what came before it is learnt; MetadataError
         (MANY_MANIFESTS) before it reads any.
@@ -105,7 +105,7 @@ class Fetching:
             if line not in table.sums:
                 details.setdefault(*self._damaged[line])
         notes = dict.fromkeys(self._damaged[line].code for line in damaged if line in table.sums)
-        return Fetched(tuple(details), details, tuple(notes) if files else (), wrote=bool(absent))
+        return FetchedManifests(tuple(details), details, tuple(notes) if files else (), wrote=bool(absent))
 
     def _learn(self, table: TableCache, work: Work, manifests: Sequence[ManifestFile], lines: Sequence[Line]) -> None:
         learnt: list[tuple[Line, ManifestSums, ManifestFiles | None]] = []

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from limnograph.adapters.iceberg.entries import DATA, DELETED, Entries, Keys
+from limnograph.adapters.iceberg.manifests.entries import DATA, DELETED, Entries, KeyColumn
 
 Longs = npt.NDArray[np.int64]
 
@@ -27,8 +27,8 @@ class FileColumns(NamedTuple):
     records: Longs
     path: npt.NDArray[np.uint64]
     bounded: npt.NDArray[np.bool_]
-    lower: Keys
-    upper: Keys
+    lower: KeyColumn
+    upper: KeyColumn
 
     @property
     def nbytes(self) -> int:
@@ -76,14 +76,16 @@ def file_columns(entries: Entries) -> FileColumns:
     return FileColumns(*plain, bounded, lower, upper)
 
 
-def _chosen(keys: Keys | None, rows: npt.NDArray[np.intp], bounded: npt.NDArray[np.bool_]) -> Keys:
+def _chosen(keys: KeyColumn | None, rows: npt.NDArray[np.intp], bounded: npt.NDArray[np.bool_]) -> KeyColumn:
     """Keys of these rows, where both bounds are known."""
     if keys is None or not bounded.any():
-        return Keys(np.zeros(rows.size + 1, np.int64), b"", bounded)
+        return KeyColumn(np.zeros(rows.size + 1, np.int64), b"", bounded)
     if rows.size == keys.has.size and bounded.all():
         return keys
     listed = keys.listed()
-    return Keys.of([listed[row] if both else None for row, both in zip(rows.tolist(), bounded.tolist(), strict=True)])
+    return KeyColumn.of(
+        [listed[row] if both else None for row, both in zip(rows.tolist(), bounded.tolist(), strict=True)]
+    )
 
 
 def comparable(columns: list[FileColumns]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -100,15 +102,15 @@ def comparable(columns: list[FileColumns]) -> tuple[npt.NDArray[Any], npt.NDArra
     return low, high
 
 
-def _words(keys: Keys) -> bool:
+def _words(keys: KeyColumn) -> bool:
     return bool((np.diff(keys.offsets) == keys.has * _WORD).all())
 
 
-def _numbers(keys: list[Keys]) -> npt.NDArray[np.uint64]:
+def _numbers(keys: list[KeyColumn]) -> npt.NDArray[np.uint64]:
     return np.frombuffer(b"".join(part.data for part in keys), ">u8").astype(np.uint64)
 
 
-def _texts(keys: Keys) -> pa.Array:
+def _texts(keys: KeyColumn) -> pa.Array:
     """Keys of the bounded files."""
     buffers = [None, pa.py_buffer(keys.offsets), pa.py_buffer(keys.data)]
     whole = pa.LargeBinaryArray.from_buffers(pa.large_binary(), keys.offsets.size - 1, buffers)

@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes, comparable
+from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDeletes, comparable
 from limnograph.analysis.debt import DELETE_RATIO, debt
 from limnograph.analysis.overlap import overlap
 from limnograph.analysis.shape import shape_of
 from limnograph.analysis.skew import skew
-from limnograph.domain.content import Shape
-from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.metadata import TableMetadata
-from limnograph.domain.partition_text import NULL
+from limnograph.domain.metadata.content import Shape
+from limnograph.domain.metadata.manifests import PartitionKey
+from limnograph.domain.metadata.partition_text import NULL
+from limnograph.domain.metadata.table import TableMetadata
 
 Longs = npt.NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.iceberg.entries import (
+from limnograph.adapters.iceberg.manifests.entries import (
     ADDED,
     DATA,
     DELETED,
@@ -17,7 +17,7 @@ from limnograph.adapters.iceberg.entries import (
     Entries,
 )
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import HISTOGRAM_EDGES
+from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
 
 Longs = npt.NDArray[np.int64]
 
@@ -41,7 +41,7 @@ MAX_SUM = 2.0**62
 _EDGES = np.array(HISTOGRAM_EDGES, np.int64)
 
 
-class Grouped(NamedTuple):
+class GroupedSums(NamedTuple):
     """One row per (partition, writer): `numbers` has a row per column of LIVE or DELTA. `partition` indexes the
     manifest's partitions; `writer`: snapshot that added (live) or added and removed (deltas) the files.
     """
@@ -57,8 +57,8 @@ class ManifestSums(NamedTuple):
     """
 
     totals: Longs
-    live: Grouped
-    deltas: Grouped
+    live: GroupedSums
+    deltas: GroupedSums
     partitions: list[str]
     spec_id: int
 
@@ -106,26 +106,26 @@ def _totals(
 
 def _live(
     entries: Entries, live: npt.NDArray[np.bool_], is_data: npt.NDArray[np.bool_], small: npt.NDArray[np.bool_]
-) -> Grouped:
+) -> GroupedSums:
     data = is_data.astype(np.int64)
     columns = np.stack([data, 1 - data, small.astype(np.int64), entries.records * data, entries.size * data])
     return _grouped(entries, live, columns)
 
 
-def _deltas(entries: Entries, changed: npt.NDArray[np.bool_], is_data: npt.NDArray[np.bool_]) -> Grouped:
+def _deltas(entries: Entries, changed: npt.NDArray[np.bool_], is_data: npt.NDArray[np.bool_]) -> GroupedSums:
     data, added = is_data.astype(np.int64), (entries.status == ADDED).astype(np.int64)
     counted = np.stack([data, 1 - data, entries.records * data, entries.size * data])
     return _grouped(entries, changed, np.concatenate([counted * added, counted * (1 - added)]))
 
 
-def _grouped(entries: Entries, rows: npt.NDArray[np.bool_], columns: Longs) -> Grouped:
+def _grouped(entries: Entries, rows: npt.NDArray[np.bool_], columns: Longs) -> GroupedSums:
     """Sum `columns` over the chosen rows by partition and writer."""
     partition, writer, columns = entries.partition[rows].astype(np.int64), entries.snapshot[rows], columns[:, rows]
     if not partition.size:
-        return Grouped(partition, writer, columns)
+        return GroupedSums(partition, writer, columns)
     order = np.lexsort((writer, partition))
     partition, writer = partition[order], writer[order]
     first = np.ones(order.size, np.bool_)
     first[1:] = (partition[1:] != partition[:-1]) | (writer[1:] != writer[:-1])
     starts = np.flatnonzero(first)
-    return Grouped(partition[starts], writer[starts], np.add.reduceat(columns[:, order], starts, axis=1))
+    return GroupedSums(partition[starts], writer[starts], np.add.reduceat(columns[:, order], starts, axis=1))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from limnograph.adapters.iceberg.sums import CHECKS, DELTA, LIVE, MAX_SUM, WIDTH, Grouped, Longs, ManifestSums
+from limnograph.adapters.iceberg.sums.sums import CHECKS, DELTA, LIVE, MAX_SUM, WIDTH, GroupedSums, Longs, ManifestSums
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile, PartitionKey
+from limnograph.domain.metadata.manifests import ManifestFile, PartitionKey
 
 
 class Line(NamedTuple):
@@ -36,7 +36,7 @@ def lines_of(manifests: Iterable[ManifestFile]) -> list[Line]:
     return list(map(Line._make, map(_parts, manifests)))
 
 
-class Grown:
+class GrowingMatrix:
     """An int64 matrix that grows by columns; each of its rows is contiguous."""
 
     def __init__(self, height: int) -> None:
@@ -69,7 +69,7 @@ class Grown:
         self._used = self._room.shape[1]
 
 
-class Selected(NamedTuple):
+class SelectedSums(NamedTuple):
     """Numbers of a snapshot: `totals` as `ManifestSums.totals`, `delta` by DELTA, `touched`: places of
     partitions that the snapshot changed with data files added and removed there, `live_partitions` by place.
     """
@@ -92,9 +92,9 @@ class TableSums:
         self._local: list[Longs] = []
         self._specs: list[int] = []
         self._text_bytes = 0
-        self._totals = Grown(WIDTH)
-        self._live = Grown(_NUMBERS + len(LIVE))
-        self._deltas = Grown(_NUMBERS + len(DELTA))
+        self._totals = GrowingMatrix(WIDTH)
+        self._live = GrowingMatrix(_NUMBERS + len(LIVE))
+        self._deltas = GrowingMatrix(_NUMBERS + len(DELTA))
 
     @property
     def nbytes(self) -> int:
@@ -135,7 +135,7 @@ class TableSums:
         return found
 
     @staticmethod
-    def _put(into: Grown, place: int, rows: Grouped, partitions: Longs) -> None:
+    def _put(into: GrowingMatrix, place: int, rows: GroupedSums, partitions: Longs) -> None:
         taken = into.take(rows.partition.size)
         taken[_MANIFEST] = place
         taken[_PARTITION] = partitions[rows.partition] if rows.partition.size else 0
@@ -161,7 +161,7 @@ class TableSums:
         places = self._places
         return np.bincount([places[line] for line in lines], minlength=len(places))
 
-    def select(self, weights: Longs, snapshot_id: int) -> Selected:
+    def select(self, weights: Longs, snapshot_id: int) -> SelectedSums:
         """Numbers of a snapshot whose list has these weights. Raises MetadataError when they leave 64 bits."""
         totals = self._totals.view
         deltas = self._deltas.view
@@ -175,7 +175,7 @@ class TableSums:
         live = self._live.view
         live_partitions = np.zeros(len(self.partitions), np.bool_)
         live_partitions[live[_PARTITION, weights[live[_MANIFEST]] > 0]] = True
-        return Selected(
+        return SelectedSums(
             totals=totals @ weights,
             delta=numbers.sum(axis=1),
             touched=touched,
@@ -222,7 +222,7 @@ class TableSums:
         old = np.array([self._places[line] for line in kept], np.int64)
         renumbered[old] = np.arange(len(kept))
         totals = np.ascontiguousarray(self._totals.view[:, old])
-        self._totals = Grown(totals.shape[0])
+        self._totals = GrowingMatrix(totals.shape[0])
         self._totals.take(totals.shape[1])[:] = totals
         for grown in (self._live, self._deltas):
             grown.keep(renumbered[grown.view[_MANIFEST]] >= 0)

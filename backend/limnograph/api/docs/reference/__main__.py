@@ -1,11 +1,11 @@
-"""`docs/api.md`: `python -m limnograph.api.reference`. CI compares it with the file."""
+"""`docs/api.md`: `python -m limnograph.api.docs.reference`. CI compares it with the file."""
 
 from __future__ import annotations
 
 import sys
 
-from limnograph.api.reference.blocks import markdown
-from limnograph.api.reference.routes import blocks
+from limnograph.api.docs.reference.blocks import markdown
+from limnograph.api.docs.reference.routes import blocks
 
 NOTE = "Generated from the OpenAPI document of `backend/limnograph/api`: change it there, then run `make types`.\n"
 

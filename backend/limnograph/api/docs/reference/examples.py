@@ -18,7 +18,7 @@ NAMES = {
 """Values of path parameters."""
 
 
-class Example(NamedTuple):
+class RouteExample(NamedTuple):
     """`query`: after the question mark."""
 
     query: str = ""
@@ -34,17 +34,17 @@ _REPORT = {
     "metrics": {"added-data-files": {"unit": "count", "value": 12}},
 }
 EXAMPLES = {
-    "listTables": Example("sort=attention&limit=20&grew=0.2&within=300"),
-    "getHeat": Example("from=1795168800000&to=1795255200000"),
-    "getTimeline": Example("from=1795212000000&to=1795255200000&step=60&lanes=job_duration,commits,data_files"),
-    "listTableCommits": Example("from=1795168800000&to=1795255200000&min_added_data_files=10000"),
-    "getPartitions": Example("at=1795255200000&cmp=86400&partition=day%3D2026-11-20&sort=data_files"),
-    "listCommits": Example("operation=append&min_added_data_files=10000"),
-    "listAnnotations": Example("catalog=lake&table_namespace=sales&table=orders&min_added_data_files=1"),
-    "listAlerts": Example("state=firing&q=orders"),
-    "resolveAlert": Example("alertname=SmallFileProliferation&catalog=lake&table_namespace=sales&table=orders"),
-    "getAlert": Example("starts_at=1795240800000"),
-    "postAlertmanager": Example(
+    "listTables": RouteExample("sort=attention&limit=20&grew=0.2&within=300"),
+    "getHeat": RouteExample("from=1795168800000&to=1795255200000"),
+    "getTimeline": RouteExample("from=1795212000000&to=1795255200000&step=60&lanes=job_duration,commits,data_files"),
+    "listTableCommits": RouteExample("from=1795168800000&to=1795255200000&min_added_data_files=10000"),
+    "getPartitions": RouteExample("at=1795255200000&cmp=86400&partition=day%3D2026-11-20&sort=data_files"),
+    "listCommits": RouteExample("operation=append&min_added_data_files=10000"),
+    "listAnnotations": RouteExample("catalog=lake&table_namespace=sales&table=orders&min_added_data_files=1"),
+    "listAlerts": RouteExample("state=firing&q=orders"),
+    "resolveAlert": RouteExample("alertname=SmallFileProliferation&catalog=lake&table_namespace=sales&table=orders"),
+    "getAlert": RouteExample("starts_at=1795240800000"),
+    "postAlertmanager": RouteExample(
         body={
             "version": "4",
             "status": "firing",
@@ -58,8 +58,8 @@ EXAMPLES = {
             ],
         }
     ),
-    "createSession": Example(body={"token": "lmn_…", "next": "/"}),
-    "postRun": Example(
+    "createSession": RouteExample(body={"token": "lmn_…", "next": "/"}),
+    "postRun": RouteExample(
         body={
             "run_id": "churn-2026-11-21T03",
             "job_name": "churn",
@@ -69,8 +69,8 @@ EXAMPLES = {
             "tables": [{"catalog": "lake", "table_namespace": "sales", "table": "orders", "role": "reads"}],
         }
     ),
-    "explain": Example("from=1795212000000&to=1795255200000&job=churn"),
-    "postLabel": Example(
+    "explain": RouteExample("from=1795212000000&to=1795255200000&job=churn"),
+    "postLabel": RouteExample(
         body={
             "kind": "confirmed",
             "snapshot_id": "5184430069070270604",
@@ -80,7 +80,7 @@ EXAMPLES = {
             "comment": "compacted, and it was fast again",
         }
     ),
-    "postLineage": Example(
+    "postLineage": RouteExample(
         body={
             "eventType": "COMPLETE",
             "eventTime": "2026-11-21T03:07:00Z",
@@ -89,10 +89,10 @@ EXAMPLES = {
             "outputs": [{"namespace": "s3://lake", "name": "warehouse/sales/orders"}],
         }
     ),
-    "postIcebergReport": Example(body=_REPORT),
-    "reportMetrics": Example(body=_REPORT),
-    "reportMetricsWithPrefix": Example(body=_REPORT),
-    "postCloudEvents": Example(
+    "postIcebergReport": RouteExample(body=_REPORT),
+    "reportMetrics": RouteExample(body=_REPORT),
+    "reportMetricsWithPrefix": RouteExample(body=_REPORT),
+    "postCloudEvents": RouteExample(
         body={
             "specversion": "1.0",
             "id": "42",
@@ -101,7 +101,7 @@ EXAMPLES = {
             "subject": "lake.sales.orders",
         }
     ),
-    "postS3Event": Example(
+    "postS3Event": RouteExample(
         body={
             "Records": [
                 {
@@ -114,7 +114,7 @@ EXAMPLES = {
             ]
         }
     ),
-    "postDebezium": Example(
+    "postDebezium": RouteExample(
         body={
             "op": "u",
             "after": {
@@ -131,7 +131,7 @@ EXAMPLES = {
 
 def curl(method: str, path: str, operation: dict[str, Any]) -> str:
     """A command line that a shell takes."""
-    example = EXAMPLES.get(operation["operationId"], Example())
+    example = EXAMPLES.get(operation["operationId"], RouteExample())
     parts = ["curl"]
     if "text/event-stream" in operation["responses"].get("200", {}).get("content", {}):
         parts.append("-N")

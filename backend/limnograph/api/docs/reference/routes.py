@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from limnograph.api.openapi import document
-from limnograph.api.problems import MEDIA_TYPE, STATUS
-from limnograph.api.reference import structs
-from limnograph.api.reference.blocks import Block, Code, Heading, Table, Text
-from limnograph.api.reference.examples import curl
+from limnograph.api.docs.openapi import document
+from limnograph.api.docs.reference import structs
+from limnograph.api.docs.reference.blocks import Block, Code, Heading, Table, Text
+from limnograph.api.docs.reference.examples import curl
+from limnograph.api.wire.problems import MEDIA_TYPE, STATUS
 
 TITLE = "Limnograph API"
 _INTRODUCTION = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from limnograph.api.reference.blocks import Block, Heading, Table, Text
+from limnograph.api.docs.reference.blocks import Block, Heading, Table, Text
 
 _BOUNDS = {
     "minimum": "at least {}",

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.partitions import FileTrack, HeatRow, PartitionHeat
+from limnograph.domain.answers.partitions import FileTrack, HeatRow, PartitionHeat
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.manifests import PartitionKey
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL
-from limnograph.services.partition_rows import Conditions, Side, fits
-from limnograph.services.partition_states import States, told
+from limnograph.services.lake.columns import NULL
+from limnograph.services.lake.history import History
+from limnograph.services.table.partitions.rows import Conditions, Side, fits
+from limnograph.services.table.partitions.states import PartitionStates, told
 
 STEPS = 48
 LEAST_STEP = 60 * MICROS_PER_SECOND
@@ -26,7 +26,7 @@ SHOWN = 30
 TRACK_POINTS = 600
 
 
-class Step(NamedTuple):
+class HeatStep(NamedTuple):
     """A step `[start, end)`: main's snapshot when it ended and those that main moved to in it. `known`: it is not
     after the watermark.
     """
@@ -38,7 +38,7 @@ class Step(NamedTuple):
     known: bool
 
 
-def steps_of(history: History, start: int, end: int, known_until: int) -> list[Step]:
+def steps_of(history: History, start: int, end: int, known_until: int) -> list[HeatStep]:
     """At most STEPS equal steps of whole minutes."""
     width = -(-(end - start) // STEPS)
     width = -(-width // LEAST_STEP) * LEAST_STEP
@@ -48,18 +48,20 @@ def steps_of(history: History, start: int, end: int, known_until: int) -> list[S
         last = min(first + width, end)
         before, after = (int(np.searchsorted(moves, at)) for at in (first, last))
         found.append(
-            Step(first, last, ids[after - 1] if after else None, tuple(ids[before:after]), known=first < known_until)
+            HeatStep(
+                first, last, ids[after - 1] if after else None, tuple(ids[before:after]), known=first < known_until
+            )
         )
     return found
 
 
-def wanted(steps: Iterable[Step]) -> set[int]:
+def wanted(steps: Iterable[HeatStep]) -> set[int]:
     """Snapshots whose states are shown: the last one of each step."""
     return {step.last for step in steps if step.last is not None and step.known}
 
 
 def heat(
-    steps: Sequence[Step], states: States, rows: Mapping[int, SnapshotFact], conditions: Conditions
+    steps: Sequence[HeatStep], states: PartitionStates, rows: Mapping[int, SnapshotFact], conditions: Conditions
 ) -> PartitionHeat:
     """The partitions that had most files at any time; names fall, so that the newest day stands first."""
     sides = [_side(step, states, rows) for step in steps]
@@ -89,14 +91,14 @@ def heat(
     )
 
 
-def _side(step: Step, states: States, rows: Mapping[int, SnapshotFact]) -> Side:
+def _side(step: HeatStep, states: PartitionStates, rows: Mapping[int, SnapshotFact]) -> Side:
     if step.last is None or not step.known:
         return Side(None, None)
     return Side(rows.get(step.last), states.at(step.last))
 
 
 def _cell(
-    step: Step, before: Side | None, side: Side, rows: Mapping[int, SnapshotFact]
+    step: HeatStep, before: Side | None, side: Side, rows: Mapping[int, SnapshotFact]
 ) -> dict[PartitionKey, int | None]:
     """Most files of every partition that any state in the step names."""
     found: dict[PartitionKey, int | None] = {}
@@ -111,7 +113,7 @@ def _cell(
     return found if step.known else {}
 
 
-def _of(key: PartitionKey, cell: Mapping[PartitionKey, int | None], side: Side, step: Step) -> int | None:
+def _of(key: PartitionKey, cell: Mapping[PartitionKey, int | None], side: Side, step: HeatStep) -> int | None:
     if key in cell:
         return cell[key]
     return 0 if step.known and side.whole else None

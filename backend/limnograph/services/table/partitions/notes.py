@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from limnograph.domain.content import PARTITIONS_KEPT
-from limnograph.domain.partitions import PartitionHeat
-from limnograph.domain.structure import Note
-from limnograph.services.history import History
-from limnograph.services.partition_rows import Side
+from limnograph.domain.answers.partitions import PartitionHeat
+from limnograph.domain.answers.structure import Note
+from limnograph.domain.metadata.content import PARTITIONS_KEPT
+from limnograph.services.lake.history import History
+from limnograph.services.table.partitions.rows import Side
 
 
 def of_states(after: Side, before: Side | None) -> list[Note]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from limnograph.domain.asked import PartitionsQuery
+from limnograph.domain.answers.partitions import Instant, PartitionsPage, SpanMs
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.facts import HISTOGRAM_EDGES, SnapshotFact
-from limnograph.domain.partitions import Instant, PartitionsPage, SpanMs
+from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
+from limnograph.domain.queries import PartitionsQuery
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.services import schemas
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.hot_columns import NULL
-from limnograph.services.partition_heat import Step, heat, steps_of, track, wanted
-from limnograph.services.partition_notes import of_format, of_heat, of_states, of_the_rest
-from limnograph.services.partition_rows import Side, ordered, rest_of, rows_of, skew
-from limnograph.services.partition_states import Links, PartitionReader, States, live
-from limnograph.services.table_histories import TableHistories
+from limnograph.services.lake.columns import NULL
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore
+from limnograph.services.table.histories import TableHistories
+from limnograph.services.table.partitions.heat import HeatStep, heat, steps_of, track, wanted
+from limnograph.services.table.partitions.notes import of_format, of_heat, of_states, of_the_rest
+from limnograph.services.table.partitions.rows import Side, ordered, rest_of, rows_of, skew
+from limnograph.services.table.partitions.states import PartitionReader, PartitionStates, StateLinks, live
+from limnograph.services.table.schema import versions as schemas
 
 HEAT_RANGE = 31 * 86_400 * MICROS_PER_SECOND
 """Rows of single commits are kept for about as long."""
@@ -27,7 +27,7 @@ HEAT_COST = 100_000
 """Partitions that the rows of one picture may name: a second of work."""
 
 
-class _Asked(NamedTuple):
+class _PartitionRange(NamedTuple):
     """The question in microseconds; `before` None: nothing to compare with."""
 
     at: int
@@ -36,19 +36,19 @@ class _Asked(NamedTuple):
     end: int
 
 
-class _Read(NamedTuple):
+class _PartitionReads(NamedTuple):
     """What was read for an answer. `drawn`: whether the picture could be afforded."""
 
     after: Side
     before: Side | None
-    steps: list[Step]
-    states: States
+    steps: list[HeatStep]
+    states: PartitionStates
     rows: dict[int, SnapshotFact]
     drawn: bool
 
 
 class PartitionPages:
-    """Partitions of one table."""
+    """Partitions of one table. Immutable after construction."""
 
     def __init__(self, store: HotStore, engine: QueryEngine, clock: Clock) -> None:
         self._store, self._engine = store, engine
@@ -58,7 +58,7 @@ class PartitionPages:
         """Raises NotFound, InvalidInput (cmp); SourceError when the meta tables cannot be read."""
         return await self._store.reads.ask(self._page, query, _asked(query))
 
-    def _page(self, query: PartitionsQuery, asked: _Asked) -> PartitionsPage:
+    def _page(self, query: PartitionsQuery, asked: _PartitionRange) -> PartitionsPage:
         earliest = min(at for at in (asked.at, asked.before, asked.start) if at is not None)
         history, known_until = self._tables.since(query.table, earliest), self._tables.known_until(query.table)
         read = self._read(history, asked, known_until)
@@ -89,7 +89,7 @@ class PartitionPages:
             heat=picture,
         )
 
-    def _read(self, history: History, asked: _Asked, known_until: int) -> _Read:
+    def _read(self, history: History, asked: _PartitionRange, known_until: int) -> _PartitionReads:
         main = [_main_at(history, at) for at in (asked.at, asked.before) if at is not None]
         steps = steps_of(history, asked.start, asked.end, known_until) if asked.end - asked.start <= HEAT_RANGE else []
         ends = wanted(steps)
@@ -102,9 +102,9 @@ class PartitionPages:
         if drawn:
             needed |= pictured
         rows = reader.rows(needed, list(instants.values()))
-        states = States(links, rows)
+        states = PartitionStates(links, rows)
         sides = [_side(found, rows, states) for found in main]
-        return _Read(sides[0], sides[1] if len(sides) > 1 else None, steps, states, rows, drawn)
+        return _PartitionReads(sides[0], sides[1] if len(sides) > 1 else None, steps, states, rows, drawn)
 
     def _provisional(self, history: History) -> dict[int, SnapshotFact]:
         """Whole rows of the watcher, of the newest ones that it told."""
@@ -112,12 +112,12 @@ class PartitionPages:
         return {fact.snapshot_id: fact for fact in found if fact is not None}
 
 
-def _asked(query: PartitionsQuery) -> _Asked:
+def _asked(query: PartitionsQuery) -> _PartitionRange:
     before = None if query.compare_s is None else query.at - query.compare_s * 1_000
     if before is not None and before < 0:
         raise InvalidInput("cmp", "leads to before 1970")
     at, start, end = (value * MICROS_PER_MS for value in (query.at, query.start, query.end))
-    return _Asked(at, None if before is None else before * MICROS_PER_MS, start, end)
+    return _PartitionRange(at, None if before is None else before * MICROS_PER_MS, start, end)
 
 
 def _ids(history: History) -> list[int]:
@@ -137,12 +137,12 @@ def _committed(history: History, snapshot_ids: set[int]) -> dict[int, int]:
     return {found: at for found, at in times if found in snapshot_ids and at != NULL}
 
 
-def _closure(links: Links, snapshot_ids: set[int] | list[int]) -> set[int]:
+def _closure(links: StateLinks, snapshot_ids: set[int] | list[int]) -> set[int]:
     """Rows that those states are made of; of one that does not reach a full row it alone."""
     return {row for found in snapshot_ids for row in (links.chain(found) or [found])}
 
 
-def _side(snapshot_id: int | None, rows: dict[int, SnapshotFact], states: States) -> Side:
+def _side(snapshot_id: int | None, rows: dict[int, SnapshotFact], states: PartitionStates) -> Side:
     return Side(None, None) if snapshot_id is None else Side(rows.get(snapshot_id), states.at(snapshot_id))
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from limnograph.analysis.alignment import median
-from limnograph.domain.asked import Direction
-from limnograph.domain.facts import PartitionFact, SnapshotFact
-from limnograph.domain.manifests import PartitionKey
-from limnograph.domain.partitions import PartitionRest, PartitionRow, PartitionSort
+from limnograph.domain.answers.partitions import PartitionRest, PartitionRow, PartitionSort
+from limnograph.domain.facts.meta_tables import PartitionFact, SnapshotFact
+from limnograph.domain.metadata.manifests import PartitionKey
+from limnograph.domain.queries import Direction
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.partition_states import State, live
+from limnograph.services.table.partitions.states import State, live
 
 Conditions = Sequence[tuple[str, str]]
 _DELTAS = {"data_files_delta", "bytes_delta"}

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from limnograph.domain.facts import PartitionFact, SnapshotFact
-from limnograph.domain.manifests import PartitionKey
+from limnograph.domain.facts.meta_tables import PartitionFact, SnapshotFact
+from limnograph.domain.metadata.manifests import PartitionKey
 from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.loading import snapshot_facts
+from limnograph.services.lake.loading import snapshot_facts
 
 DAY = 86_400 * MICROS_PER_SECOND
 FULL_ROW = 1_000
@@ -30,7 +30,7 @@ _LISTED = 500
 """Ids that are asked for by name; of more, whole days are read and the rows chosen here."""
 
 
-class Link(NamedTuple):
+class StateLink(NamedTuple):
     """What a row says about where its partitions are told. `cost`: how many it names."""
 
     scope: str | None
@@ -38,10 +38,10 @@ class Link(NamedTuple):
     cost: int
 
 
-class Links:
+class StateLinks:
     """Chains of rows. `links` by snapshot id."""
 
-    def __init__(self, links: Mapping[int, Link]) -> None:
+    def __init__(self, links: Mapping[int, StateLink]) -> None:
         self._links = links
 
     def chain(self, snapshot_id: int) -> list[int] | None:
@@ -67,7 +67,7 @@ class PartitionReader:
     def __init__(self, engine: QueryEngine, table_uuid: str, provisional: Mapping[int, SnapshotFact]) -> None:
         self._engine, self._uuid, self._provisional = engine, table_uuid, provisional
 
-    def links(self, instants: Sequence[int]) -> Links:
+    def links(self, instants: Sequence[int]) -> StateLinks:
         """Links of all rows that chains of snapshots committed at these instants (microseconds) can run through.
 
         Raises SourceError.
@@ -78,8 +78,8 @@ class PartitionReader:
             for snapshot_id, _, base, scope, changed in self._engine.select(query).iter_rows():
                 if scope is not None or snapshot_id not in found:
                     cost = changed if scope == "changed" and changed is not None else FULL_ROW
-                    found[snapshot_id] = Link(scope, base, cost)
-        return Links(found)
+                    found[snapshot_id] = StateLink(scope, base, cost)
+        return StateLinks(found)
 
     def rows(self, snapshot_ids: Iterable[int], instants: Sequence[int]) -> dict[int, SnapshotFact]:
         """Rows by id, with partitions and shape. Raises SourceError."""
@@ -97,10 +97,10 @@ class PartitionReader:
         return found
 
 
-class States:
+class PartitionStates:
     """States out of rows. What one chain shares with another is laid out once."""
 
-    def __init__(self, links: Links, rows: Mapping[int, SnapshotFact]) -> None:
+    def __init__(self, links: StateLinks, rows: Mapping[int, SnapshotFact]) -> None:
         self._links, self._rows = links, rows
         self._known: dict[int, State] = {}
 
@@ -138,5 +138,5 @@ def spans(instants: Sequence[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _link(fact: SnapshotFact) -> Link:
-    return Link(fact.partitions_scope, fact.partitions_base, len(fact.partitions or ()))
+def _link(fact: SnapshotFact) -> StateLink:
+    return StateLink(fact.partitions_scope, fact.partitions_base, len(fact.partitions or ()))

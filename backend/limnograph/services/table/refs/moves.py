@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from limnograph.domain.facts import ChangeFact
-from limnograph.domain.metadata import MAIN
-from limnograph.domain.refs import RefMove
+from limnograph.domain.answers.refs import RefMove
+from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.metadata.table import MAIN
 from limnograph.domain.time import MICROS_PER_MS
-from limnograph.services.ref_retention import details
+from limnograph.services.table.refs.retention import details
 
 MOVES_SHOWN = 200
 _Kind = Literal["created", "advanced", "rolled_back", "moved", "removed"]

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.answers.refs import RefRow, RefsPage, Retention
+from limnograph.domain.answers.structure import Note
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.metadata import MAIN
-from limnograph.domain.refs import RefRow, RefsPage, Retention
-from limnograph.domain.structure import Note
+from limnograph.domain.metadata.table import MAIN
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services import ref_retention
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.hot_columns import NULL
-from limnograph.services.ref_moves import MOVES_SHOWN, Ancestry, moves_of
-from limnograph.services.table_changes import Told, told
-from limnograph.services.table_histories import TableHistories
+from limnograph.services.lake.columns import NULL
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore
+from limnograph.services.lake.table_changes import ChangeLog, told
+from limnograph.services.table.histories import TableHistories
+from limnograph.services.table.refs import retention as ref_retention
+from limnograph.services.table.refs.moves import MOVES_SHOWN, Ancestry, moves_of
 
 _THIN = ("snapshot_id", "parent_id", "committed_at")
 _PROPERTIES = "history.expire."
 
 
 class RefPages:
-    """Branches and tags of one table."""
+    """Branches and tags of one table. Immutable after construction."""
 
     def __init__(self, store: HotStore, engine: QueryEngine, clock: Clock) -> None:
         self._store, self._engine, self._clock = store, engine, clock
@@ -55,7 +55,7 @@ class RefPages:
         )
         return page, found.failed
 
-    def _ancestry(self, history: History, found: Told) -> Ancestry:
+    def _ancestry(self, history: History, found: ChangeLog) -> Ancestry:
         """Parents and commit times of all snapshots that rows tell of."""
         columns = (history.numbers(column).tolist() for column in _THIN)
         known = {

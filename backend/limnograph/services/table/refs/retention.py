@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from limnograph.domain.metadata import MAIN
-from limnograph.domain.refs import Retention
+from limnograph.domain.answers.refs import Retention
+from limnograph.domain.metadata.table import MAIN
 
 _SaidBy = Literal["ref", "table", "default"]
 _DEFAULT_SNAPSHOTS, _DEFAULT_AGE_MS, _FOR_EVER = 1, 5 * 86_400_000, 2**63 - 1

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
-from limnograph.domain.schemas import FieldChange, FieldChangeKind, Risk
-from limnograph.services.field_trees import Tree, TreeField
+from limnograph.domain.answers.schemas import FieldChange, FieldChangeKind, Risk
+from limnograph.services.table.schema.field_trees import Tree, TreeField
 
 _WIDER = {
     "int": {"long"},

@@ -7,19 +7,26 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from limnograph.domain.facts import ChangeFact
+from limnograph.domain.answers.schemas import (
+    FieldHistory,
+    FieldSpan,
+    MatrixVersion,
+    SchemaPage,
+    SpecField,
+    StructureVersion,
+)
+from limnograph.domain.answers.structure import Note
+from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.schemas import FieldHistory, FieldSpan, MatrixVersion, SchemaPage, SpecField, StructureVersion
-from limnograph.domain.structure import Note
 from limnograph.domain.time import MICROS_PER_MS
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
-from limnograph.services import schema_diff
-from limnograph.services.field_trees import Tree, TreeField, tree_of
-from limnograph.services.history import History
-from limnograph.services.hot import HotStore
-from limnograph.services.table_changes import Told, told
-from limnograph.services.table_histories import TableHistories
+from limnograph.services.lake.history import History
+from limnograph.services.lake.store import HotStore
+from limnograph.services.lake.table_changes import ChangeLog, told
+from limnograph.services.table.histories import TableHistories
+from limnograph.services.table.schema import diff as schema_diff
+from limnograph.services.table.schema.field_trees import Tree, TreeField, tree_of
 
 KINDS = ("schema", "spec", "sort_order")
 VERSIONS_SHOWN = 200
@@ -28,7 +35,7 @@ _MAPPING = "delta.columnMapping.mode"
 _WORDS = {"schema": "Schema", "spec": "Partition spec", "sort_order": "Sort order"}
 
 
-class _Standing(NamedTuple):
+class _VersionState(NamedTuple):
     """What stood when a version came: newest change of each kind."""
 
     schema: ChangeFact | None = None
@@ -45,7 +52,7 @@ class _Standing(NamedTuple):
 
 
 class SchemaPages:
-    """Schema history of one table."""
+    """Schema history of one table. Immutable after construction."""
 
     def __init__(self, store: HotStore, engine: QueryEngine, clock: Clock) -> None:
         self._store, self._engine = store, engine
@@ -73,9 +80,9 @@ class SchemaPages:
         return page, found.failed
 
 
-def versions_of(changes: list[ChangeFact]) -> tuple[list[StructureVersion], _Standing]:
+def versions_of(changes: list[ChangeFact]) -> tuple[list[StructureVersion], _VersionState]:
     """Versions, oldest first, and what stands after them. Of one instant the schema comes first: specs name columns."""
-    standing, found = _Standing(), []
+    standing, found = _VersionState(), []
     mine = [change for change in changes if change.kind in KINDS and change.to_value is not None]
     for change in sorted(mine, key=lambda change: (change.at, KINDS.index(change.kind))):
         before = standing.of(change.kind)
@@ -84,7 +91,7 @@ def versions_of(changes: list[ChangeFact]) -> tuple[list[StructureVersion], _Sta
     return found, standing
 
 
-def _version(change: ChangeFact, before: ChangeFact | None, standing: _Standing) -> StructureVersion:
+def _version(change: ChangeFact, before: ChangeFact | None, standing: _VersionState) -> StructureVersion:
     tree = tree_of(standing.schema.detail) if standing.schema else None
     old = tree_of(before.detail) if before and change.kind == "schema" else None
     known = old is not None and tree is not None and change.kind == "schema"
@@ -194,7 +201,7 @@ def _same(span: FieldSpan, field: TreeField) -> bool:
     return (span.name, span.type, span.required, span.doc) == (field.path, field.type, field.required, field.doc)
 
 
-def _notes(history: History, found: Told, versions: int) -> list[Note]:
+def _notes(history: History, found: ChangeLog, versions: int) -> list[Note]:
     notes = []
     kind = history.head.format if history.head else None
     mapped = any(c.subject == _MAPPING and c.to_value in {"id", "name"} for c in found.changes)

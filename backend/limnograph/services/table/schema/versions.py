@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from limnograph.domain.answers import Field, PartitionField
+from limnograph.domain.answers.tables import Field, PartitionField
 
 
 def fields(detail: str | None) -> list[Field]:

@@ -1,0 +1,1 @@
+"""metadata.json and where it is."""

@@ -1,0 +1,1 @@
+"""What manifests add up to, and the cache of it."""

@@ -1,0 +1,1 @@
+"""The OpenAPI document, `/docs`, and the runbooks."""

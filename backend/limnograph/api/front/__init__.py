@@ -1,0 +1,1 @@
+"""The ASGI layer in front of Litestar: paths, authentication, kept pages, headers."""

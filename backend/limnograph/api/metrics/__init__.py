@@ -1,0 +1,1 @@
+"""`/metrics`: the exposition of the server."""

@@ -1,0 +1,1 @@
+"""Routes: parse, call a service, return its answer."""

@@ -1,0 +1,1 @@
+"""The wire of the HTTP layer: parameters, problems, access rules."""

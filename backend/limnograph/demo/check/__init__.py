@@ -1,0 +1,1 @@
+"""`limnograph demo --check`."""

@@ -1,0 +1,1 @@
+"""The observed lake of the demo, made by real writers."""

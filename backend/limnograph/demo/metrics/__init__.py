@@ -1,0 +1,1 @@
+"""The past of Prometheus in the demo."""

@@ -1,0 +1,1 @@
+"""The processes of the demo and their configuration."""

@@ -1,0 +1,1 @@
+"""What happens in the demo, as pure values."""

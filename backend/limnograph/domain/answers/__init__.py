@@ -1,0 +1,1 @@
+"""What the HTTP API returns: wire structs."""

@@ -1,0 +1,1 @@
+"""What other programs send, as far as Limnograph reads it."""

@@ -1,0 +1,1 @@
+"""Metrics as values: names Limnograph exposes, PromQL, series."""

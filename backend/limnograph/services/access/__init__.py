@@ -1,0 +1,1 @@
+"""Who is calling: sessions, API tokens, failed attempts."""

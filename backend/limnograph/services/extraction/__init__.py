@@ -1,0 +1,1 @@
+"""One table read: new snapshots into facts, and `inspect`."""

@@ -1,0 +1,1 @@
+"""Housekeeping of the meta tables: schedule, steps, retention, journal."""

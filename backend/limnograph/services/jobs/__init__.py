@@ -1,0 +1,1 @@
+"""Job runs: which jobs read or write a table, their runs, lanes and signals."""

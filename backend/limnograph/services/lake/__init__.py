@@ -1,0 +1,1 @@
+"""The observed tables in memory: the hot index, histories, names, watermark."""

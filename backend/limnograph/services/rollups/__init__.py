@@ -1,0 +1,1 @@
+"""Snapshots rolled up by hour and day."""

@@ -1,0 +1,1 @@
+"""Queries to Prometheus, Trino and storage: deadlines, breakers, counts."""

@@ -1,0 +1,1 @@
+"""The partitions page of a table."""

@@ -1,0 +1,1 @@
+"""The page of branches and tags of a table."""

@@ -1,0 +1,1 @@
+"""The schema page of a table: versions, differences, field trees."""

@@ -1,0 +1,1 @@
+"""The timeline of a table: one request, all lanes."""

@@ -1,0 +1,1 @@
+"""The watcher: catalogs probed for moved tables."""
