@@ -10,7 +10,7 @@ import click
 
 from limnograph.api import spa
 from limnograph.api.app import create_app
-from limnograph.demo.explained import parts_without
+from limnograph.demo.check.explained import parts_without
 from limnograph.jobs.serve import free_port, serve
 from limnograph.settings import load
 from limnograph.wiring.cold import metrics_sources

@@ -12,10 +12,10 @@ const BUILD_INTO = '../backend/limnograph/_dashboard';
 const api = process.env['LIMNOGRAPH_API'] ?? 'http://127.0.0.1:8787';
 /** What every page loads: one file compresses better than twenty. A part that only some load on demand must not be here. */
 const SHARED =
-  /src\/lib\/(api\/(client|names|problem|login)|format|live|state|shell\/(sources|StatusFeed|theme|tools)|structure\/link|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
+  /src\/lib\/(api\/(client|names|problem|login|retry|table-link)|format\/(bytes|count|duration|here|instant)|live|page\/(sources|tools)|preferences|state|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
 /** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
 const TIMELINE =
-  /src\/lib\/timeline\/(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TableView|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|lane|look|marks|navigation|path|pointer|reading|scale|spoken|ticks|values)\./;
+  /src\/lib\/(api\/lanes|timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TableView|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|lane-style|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
 /**
  * Kit reads answers of a rendering server and the state of shallow routes with `devalue`: 4 KB gzip of every first load
  * for what a dashboard of files has neither of. The server side of the build keeps the package.

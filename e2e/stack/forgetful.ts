@@ -18,7 +18,7 @@ async function freePort(): Promise<number> {
 
 /** The program that the demo found too. */
 async function program(): Promise<string> {
-  const asked = 'from limnograph.demo import alerting; print(alerting.alertmanager())';
+  const asked = 'from limnograph.demo.processes import alerting; print(alerting.alertmanager())';
   const { stdout } = await promisify(execFile)(join(root, '.venv/bin/python'), ['-c', asked]);
   return stdout.trim();
 }

@@ -7,6 +7,8 @@ const SLOWER = 4;
 
 interface Seen {
   shift: number;
+  /** What moved, by how much. */
+  shifts: string[];
   /** By interaction, ms from the hand to the picture, and what it was. */
   interactions: Record<string, { ms: number; what: string }>;
 }
@@ -15,17 +17,25 @@ declare global {
     vitals: Seen;
   }
 }
-type ShiftEntry = PerformanceEntry & { value: number; hadRecentInput: boolean };
+type Source = { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly };
+type ShiftEntry = PerformanceEntry & { value: number; hadRecentInput: boolean; sources: Source[] };
 type HandEntry = PerformanceEntry & { interactionId: number; target: Element | null };
 
 /** Begins to count, on this page and each that follows. */
 export async function watch(page: Page): Promise<void> {
   await page.addInitScript(() => {
-    const seen: Seen = { shift: 0, interactions: {} };
+    const seen: Seen = { shift: 0, shifts: [], interactions: {} };
     window.vitals = seen;
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as ShiftEntry[])
-        if (!entry.hadRecentInput) seen.shift += entry.value;
+      for (const { hadRecentInput, value, sources } of list.getEntries() as ShiftEntry[]) {
+        if (hadRecentInput) continue;
+        seen.shift += value;
+        for (const { node, previousRect, currentRect } of sources) {
+          const what =
+            node instanceof Element ? `${node.tagName} ${node.className.toString()}` : node?.nodeName;
+          seen.shifts.push(`${what} ${previousRect.y}→${currentRect.y} (${value.toFixed(3)})`);
+        }
+      }
     }).observe({ type: 'layout-shift', buffered: true });
     new PerformanceObserver((list) => {
       for (const { interactionId, duration, name, target } of list.getEntries() as HandEntry[]) {
@@ -39,6 +49,9 @@ export async function watch(page: Page): Promise<void> {
 
 /** Sum of all shifts that no hand caused. */
 export const shiftOf = (page: Page): Promise<number> => page.evaluate(() => window.vitals.shift);
+
+/** What moved, for the message of a test that fails. */
+export const shiftsOf = (page: Page): Promise<string[]> => page.evaluate(() => window.vitals.shifts);
 
 /** The slowest interaction of what a hand does, in ms, on a main thread a fourth as fast: the best of some rounds, because
  * a neighbour on this machine may take any one of them. Ends with the first round within `enough`. */

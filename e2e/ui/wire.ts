@@ -1,4 +1,4 @@
-// The parts of the answers that scenarios change; `tests/api/test_recorded_answers.py` holds the recordings to the document.
+// The parts of the answers that scenarios change; `tests/api/docs/test_recorded_answers.py` holds the recordings to the document.
 export interface Commit {
   snapshot_id: string;
   t: number;
@@ -31,7 +31,8 @@ export interface Detail {
   table: string;
   reason: Reason;
   fields: { name: string }[];
-  jobs: { name: string }[];
+  jobs: { name: string; role?: string }[];
+  refs?: { name: string }[];
 }
 export interface Reason {
   code: string;

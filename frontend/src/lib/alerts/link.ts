@@ -1,7 +1,7 @@
 // The link of an alert: its labels, and the same link narrowed to one table. Pure.
 import type { Schemas } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
-import type { Bar } from '#lib/timeline/lane.ts';
+import type { Bar } from '#lib/api/lanes.ts';
 
 type AlertTable = Schemas['AlertTable'];
 

@@ -4,6 +4,7 @@ import createClient, { type FetchResponse } from 'openapi-fetch';
 import { loginDoor } from './login.ts';
 import { toSegments, type TableRef } from './names.ts';
 import { problemFrom, problemOf } from './problem.ts';
+import { fetchTwice } from './retry.ts';
 import type { components, paths } from './schema.d.ts';
 
 export type Schemas = components['schemas'];
@@ -17,7 +18,7 @@ export type TimelineQuestion = NonNullable<
   paths['/api/v1/tables/{catalog}/{namespace}/{table}/timeline']['get']['parameters']['query']
 >;
 
-const api = createClient<paths>({ baseUrl: '/' });
+const api = createClient<paths>({ baseUrl: '/', fetch: fetchTwice });
 const UNKNOWN = 401;
 const leaveForLogin = loginDoor({
   get location() {
@@ -142,7 +143,9 @@ export const resolveAlert = (link: URLSearchParams, signal?: AbortSignal) =>
 /** Text of a runbook that the server carries; empty where it has none of this name. */
 export async function getRunbook(name: string, signal?: AbortSignal): Promise<string> {
   try {
-    const response = await fetch(`/docs/runbooks/${encodeURIComponent(name)}`, { signal: signal ?? null });
+    const path = new URL(`/docs/runbooks/${encodeURIComponent(name)}`, location.href);
+    const response = await fetchTwice(new Request(path, { signal: signal ?? null }));
+    if (response.status >= 500) throw problemOf(response.status, undefined);
     return response.ok ? await response.text() : '';
   } catch (thrown) {
     throw problemFrom(thrown);

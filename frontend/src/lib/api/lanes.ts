@@ -1,5 +1,5 @@
-// Names of the wire's lanes, by kind. The wire is `backend/limnograph/domain/timeline.py`.
-import type { Schemas } from '#lib/api/client.ts';
+// Names of the wire's lanes, by kind. The wire is `backend/limnograph/domain/answers/timeline.py`.
+import type { Schemas } from './client.ts';
 
 export type Answer = Schemas['Timeline'];
 export type Lane = Answer['lanes'][number];
@@ -11,6 +11,8 @@ export type EventsLane = Schemas['EventsLane'];
 export type BarsLane = Schemas['BarsLane'];
 export type CommitEvent = Schemas['CommitEvent'];
 export type Bar = Schemas['Bar'];
+/** Where a bar begins: at its start, or, where only the end of a run was reported, there. */
+export const beginOf = (bar: Pick<Bar, 'start' | 'end'>): number => bar.start ?? bar.end ?? 0;
 /** A value of a column: null where it is not known. */
 export type Value = number | null;
 

@@ -1,6 +1,6 @@
-// Names of tables as URL segments, the codec of DESIGN §2: `~`→`~~`, `.`→`~d`, `/`→`~s`. Knows no route but `/t`.
+// Names of tables as URL segments, the codec of DESIGN §2: `~`→`~~`, `.`→`~d`, `/`→`~s`, and `\`→`~b`. Knows no route but `/t`.
 
-/** A table as the API names it: namespace levels joined with `.` (already escaped), table and catalog as they are. */
+/** A table as the API names it: namespace levels joined with `.`, table and catalog as they are. */
 export interface TableRef {
   catalog: string;
   namespace: string;
@@ -14,16 +14,17 @@ export interface TableSegments {
   table: string;
 }
 
-const ESCAPES: Record<string, string> = { '~': '~~', '.': '~d', '/': '~s' };
-const PLAIN: Record<string, string> = { '~': '~', d: '.', s: '/' };
+const ESCAPES: Record<string, string> = { '~': '~~', '.': '~d', '/': '~s', '\\': '~b' };
+const PLAIN: Record<string, string> = { '~': '~', d: '.', s: '/', b: '\\' };
 
-const escapeLevel = (level: string) => level.replace(/[~./]/g, (found) => ESCAPES[found] ?? found);
+const escapeLevel = (level: string) => level.replace(/[~./\\]/g, (found) => ESCAPES[found] ?? found);
 const unescapeLevel = (text: string) => text.replace(/~(.)/g, (all, letter: string) => PLAIN[letter] ?? all);
 
 export function toSegments(ref: TableRef): TableSegments {
   return {
     catalog: escapeLevel(ref.catalog),
-    ns: ref.namespace.replaceAll('/', '~s'),
+    // a server takes a namespace as answers carry it, and with the escapes of its levels
+    ns: ref.namespace.replaceAll('/', '~s').replaceAll('\\', '~b'),
     table: escapeLevel(ref.table),
   };
 }
@@ -32,7 +33,7 @@ export function toSegments(ref: TableRef): TableSegments {
 export function fromSegments(segments: TableSegments): TableRef {
   return {
     catalog: unescapeLevel(segments.catalog),
-    namespace: segments.ns.replace(/~(.)/g, (all, letter: string) => (letter === 's' ? '/' : all)),
+    namespace: segments.ns.replace(/~(.)/g, (all, letter: string) => ({ s: '/', b: '\\' })[letter] ?? all),
     table: unescapeLevel(segments.table),
   };
 }

@@ -447,8 +447,8 @@ export interface paths {
         put?: never;
         /**
          * Confirm or reject a suspect
-         * @description Durable in the inbox before the answer. The newest word on a commit of a job counts; `withdrawn` takes it back.
-         *     Nothing is ever deleted.
+         * @description Needs the scope `annotate`: everyone sees it. Durable in the inbox before the answer. The newest word on a
+         *     commit of a job counts; `withdrawn` takes it back. Nothing is ever deleted.
          */
         post: operations["postLabel"];
         delete?: never;
@@ -586,7 +586,8 @@ export interface paths {
         };
         /**
          * Ready
-         * @description 200 once the first read of the meta tables has finished, 503 with `starting` before.
+         * @description 200 once the first read of the meta tables and the first look at every catalog ended, also where they failed
+         *     (`/api/v1/status` says so) or the look takes longer than 30 s; 503 with `starting` and a reason before.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -642,10 +643,10 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * Accepted
+         * AcceptedEvents
          * @description What was newly stored in the inbox; repeats are accepted and not stored again.
          */
-        Accepted: {
+        AcceptedEvents: {
             accepted: number;
             duplicates: number;
         };
@@ -686,19 +687,19 @@ export interface components {
             url: string | null;
         };
         /**
-         * AlertSeen
-         * @description Event `alert`: an alert began to fire, or was resolved.
-         */
-        AlertSeen: {
-            alert: components["schemas"]["AlertView"];
-        };
-        /**
          * AlertSpan
          * @description A time that an alert fired; `end` null: it still does. Of one whose end nobody told, to when it was heard of.
          */
         AlertSpan: {
             from: number;
             to: number | null;
+        };
+        /**
+         * AlertStreamEvent
+         * @description Event `alert`: an alert began to fire, or was resolved.
+         */
+        AlertStreamEvent: {
+            alert: components["schemas"]["AlertView"];
         };
         /**
          * AlertTable
@@ -831,18 +832,6 @@ export interface components {
             rows: components["schemas"]["Annotation"][];
         };
         /**
-         * Around
-         * @description How well the size of a change is known: 95 % of it, in seconds, None with fewer than eight runs on a side; and
-         *         what else moved then.
-         */
-        Around: {
-            competing: components["schemas"]["Competing"][];
-            high_seconds: number | null;
-            low_seconds: number | null;
-            runs_after: number;
-            runs_before: number;
-        };
-        /**
          * BandLane
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
@@ -878,14 +867,15 @@ export interface components {
         };
         /**
          * Bar
-         * @description A span of a state: a schema version, a job run, an alert. `end` null = still so. `state` picks the drawing.
+         * @description A span of a state: a schema version, a job run, an alert. `end` null = still so. `start` null: only the end of a
+         *         job run was reported. `state` picks the drawing.
          */
         Bar: {
             /** @default null */
             detail: string | null;
             end: number | null;
             label: string;
-            start: number;
+            start: number | null;
             /** @default ok */
             state: string;
         };
@@ -941,6 +931,18 @@ export interface components {
             source: components["schemas"]["ChangeSource"] | null;
         };
         /**
+         * ChangeBounds
+         * @description How well the size of a change is known: 95 % of it, in seconds, None with fewer than eight runs on a side; and
+         *         what else moved then.
+         */
+        ChangeBounds: {
+            competing: components["schemas"]["CompetingChange"][];
+            high_seconds: number | null;
+            low_seconds: number | null;
+            runs_after: number;
+            runs_before: number;
+        };
+        /**
          * ChangeSource
          * @description Where a change happened, as far as we need it.
          */
@@ -969,9 +971,23 @@ export interface components {
             type: string;
         };
         /**
+         * ColumnOrigin
+         * @description A column that a written column comes from. `transformation` as OpenLineage names it, `DIRECT/IDENTITY`; `masked`:
+         *         whether nothing of the value is left, null where that was not said. `from_table`: its name in the
+         *         event.
+         */
+        ColumnOrigin: {
+            column: string;
+            from_column: string;
+            from_table: string;
+            masked: boolean | null;
+            transformation: string | null;
+        };
+        /**
          * CommitDetail
          * @description One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it. `expired`:
          *         the table's own expiry took it out of its metadata, so that nobody can travel to it; null where that is not known.
+         *         `written_by_run`: left out where no run reported it; `written_by_job` may be known all the same.
          */
         CommitDetail: {
             commit: components["schemas"]["CommitRow"];
@@ -994,9 +1010,12 @@ export interface components {
             };
             summary_mismatch: string[];
             target_file_bytes: number | null;
+            touched: components["schemas"]["TouchedRows"];
             writer_engine_version: string | null;
             writer_user: string | null;
             written_by_job: string | null;
+            /** @default null */
+            written_by_run: components["schemas"]["WritingRun"] | null;
         };
         /**
          * CommitEvent
@@ -1052,10 +1071,10 @@ export interface components {
             total_data_files: number | null;
         };
         /**
-         * CommitSeen
+         * CommitStreamEvent
          * @description Event `commit`: a commit came, or the pipeline's row took the place of the watcher's (`provisional` false).
          */
-        CommitSeen: {
+        CommitStreamEvent: {
             added_data_files: number | null;
             catalog: string;
             operation: string | null;
@@ -1076,23 +1095,23 @@ export interface components {
             watermark: number | null;
         };
         /**
-         * Compared
+         * ComparedPeriod
          * @description The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
          *         `seconds`; events and bars carry their own instants.
          */
-        Compared: {
+        ComparedPeriod: {
             lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
             seconds: number;
         };
         /**
-         * Competing
+         * CompetingChange
          * @description What else moved around a change: other jobs, how much the job had to do, or what it used (`cpu` ...).
          *
          *         `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
          *         Of what the job used, `before` and `after` are levels in `unit`, and `at` is when it moved, either way; None: it did
          *         not. With 0 `series` nothing is known of it: `problem` says why, None: nothing tells it.
          */
-        Competing: {
+        CompetingChange: {
             /** @default null */
             after: number | null;
             /** @default null */
@@ -1209,11 +1228,12 @@ export interface components {
          *         `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
          *         `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
          *         `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
-         *         up to there. `queries`: what was asked for runs and commits, as text to copy. `sure_from`: from which posterior of a
-         *         commit on each word of confidence is said; it is named from `possible` on.
+         *         up to there. `pending`: what no run tells yet, null: runs tell. `queries`: what was asked for runs and commits, as
+         *         text to copy. `sure_from`: from which posterior of a commit on each word of confidence is said; it is named from
+         *         `possible` on.
          */
         ExplainPage: {
-            around: components["schemas"]["Around"][];
+            around: components["schemas"]["ChangeBounds"][];
             baseline: components["schemas"]["Baseline"];
             controls: number;
             differences: components["schemas"]["Difference"][];
@@ -1222,6 +1242,7 @@ export interface components {
             job: string | null;
             labels: components["schemas"]["Label"][];
             notes: string[];
+            pending: components["schemas"]["Pending"] | null;
             queries: components["schemas"]["LaneQuery"];
             runs: number;
             selected: components["schemas"]["Level"];
@@ -1353,9 +1374,11 @@ export interface components {
         };
         /**
          * HealthView
-         * @description Liveness and readiness. `ready` turns true when the first meta read finished.
+         * @description Liveness and readiness. `detail`: what readiness still waits for.
          */
         HealthView: {
+            /** @default null */
+            detail: string | null;
             /** @enum {unknown} */
             status: "ok" | "starting";
             version: string;
@@ -1375,7 +1398,7 @@ export interface components {
          */
         Hint: {
             /** @enum {unknown} */
-            code: "no_jobs" | "no_pipeline" | "no_prometheus" | "no_tables";
+            code: "catalog_down" | "no_jobs" | "no_match" | "no_pipeline" | "no_prometheus" | "no_tables" | "tables_unread";
             detail: string;
             /** @default null */
             snippet: string | null;
@@ -1702,10 +1725,23 @@ export interface components {
             rows: components["schemas"]["PartitionRow"][];
             spec_id: number | null;
             /** @enum {unknown} */
-            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
             table: string;
             track: components["schemas"]["FileTrack"];
             watermark: number | null;
+        };
+        /**
+         * Pending
+         * @description What no run tells yet. `last_run`: start of the newest run that ended well, null: none is known since `since` of
+         *         the answer. `running_since`: start of a later run that has not ended, null: none is known. `commits`: of the range,
+         *         after `last_run`; `commit_id` and `committed_at`: the one that is waited for, null: the range has no run at all.
+         */
+        Pending: {
+            commit_id: string | null;
+            commits: number;
+            committed_at: number | null;
+            last_run: number | null;
+            running_since: number | null;
         };
         /**
          * Problem
@@ -1821,7 +1857,7 @@ export interface components {
             notes: components["schemas"]["Note"][];
             refs: components["schemas"]["RefRow"][];
             /** @enum {unknown} */
-            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
             table: string;
             watermark: number | null;
         };
@@ -1849,10 +1885,10 @@ export interface components {
             "table-name": string;
         };
         /**
-         * Reset
+         * ResetStreamEvent
          * @description Event `reset`: what happened meanwhile is not known here any more; ask for everything that is on the page.
          */
-        Reset: {
+        ResetStreamEvent: {
             /** @enum {unknown} */
             reason: "new-server" | "too-long-ago" | "too-much";
         };
@@ -1884,12 +1920,14 @@ export interface components {
          * RunEffect
          * @description Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: how much longer
          *         they take, between `change_low_s` and `change_high_s` in 95 of 100 cases; those are null of too few runs.
+         *         `last_run`: start of the newest ended run that is known within six hours of the commit, epoch ms.
          */
         RunEffect: {
             change_high_s: number | null;
             change_low_s: number | null;
             change_s: number | null;
             job: string;
+            last_run: number | null;
             median_after_s: number | null;
             median_before_s: number | null;
             /** @enum {unknown} */
@@ -1931,7 +1969,7 @@ export interface components {
         };
         /**
          * RunTableIn
-         * @description A table of an accepted run; `read_snapshot_id` is text.
+         * @description A table of an accepted run; ids of snapshots are text. `written_snapshot_id`: the commit that the run made.
          */
         RunTableIn: {
             catalog: string;
@@ -1941,6 +1979,8 @@ export interface components {
             role: "reads" | "writes";
             table: string;
             table_namespace: string;
+            /** @default null */
+            written_snapshot_id: string | null;
         };
         /**
          * S3Bucket
@@ -2014,7 +2054,7 @@ export interface components {
             sort_order_id: string | null;
             spec_id: string | null;
             /** @enum {unknown} */
-            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
             table: string;
             versions: components["schemas"]["StructureVersion"][];
             watermark: number | null;
@@ -2034,7 +2074,7 @@ export interface components {
          */
         SessionView: {
             next: string;
-            scopes: ("maintain" | "read" | "webhook")[];
+            scopes: ("annotate" | "maintain" | "read" | "webhook")[];
             subject: string;
         };
         /**
@@ -2076,10 +2116,10 @@ export interface components {
             status: "absent" | "error" | "ok" | "stale";
         };
         /**
-         * SourcesMoved
+         * SourcesStreamEvent
          * @description Event `sources`: a source answers now, or no longer does.
          */
-        SourcesMoved: {
+        SourcesStreamEvent: {
             sources: components["schemas"]["SourceStatus"][];
         };
         /**
@@ -2103,7 +2143,8 @@ export interface components {
         };
         /**
          * Status
-         * @description State of the whole: sources, newest pass, watermark, what is missing; `hourly_days`: how long hours are kept.
+         * @description State of the whole: sources, newest pass, watermark, what is missing; `hourly_days`: how long hours are kept;
+         *         `scopes`: what the caller may do.
          */
         Status: {
             hints: components["schemas"]["Hint"][];
@@ -2112,6 +2153,8 @@ export interface components {
             lag_s: number | null;
             now: number;
             run_id: string | null;
+            /** @default [] */
+            scopes: ("annotate" | "maintain" | "read" | "webhook")[];
             snapshots: number | null;
             sources: components["schemas"]["SourceStatus"][];
             tables: number;
@@ -2184,7 +2227,8 @@ export interface components {
         };
         /**
          * TableDetail
-         * @description Identity and state of a table now. `unreadable_code` is set when its metadata cannot be read.
+         * @description Identity and state of a table now. `unreadable_code` is set when its metadata cannot be read. `gone_at`: when the
+         *         name was lost, epoch ms: the table was dropped, or has the name `renamed_to` since; numbers are its last ones.
          */
         TableDetail: {
             catalog: string;
@@ -2193,6 +2237,7 @@ export interface components {
             format: string | null;
             format_version: number | null;
             freshness: components["schemas"]["Freshness"];
+            gone_at: number | null;
             hints: components["schemas"]["Hint"][];
             jobs: components["schemas"]["LinkedJob"][];
             location: string | null;
@@ -2200,10 +2245,11 @@ export interface components {
             partition_fields: components["schemas"]["PartitionField"][];
             reason: components["schemas"]["Reason"];
             refs: components["schemas"]["Ref"][];
+            renamed_to: components["schemas"]["TableRef"] | null;
             schema_id: number | null;
             spec_id: number | null;
             /** @enum {unknown} */
-            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
             table: string;
             table_uuid: string | null;
             unreadable_code: string | null;
@@ -2212,15 +2258,14 @@ export interface components {
             watermark: number | null;
         };
         /**
-         * TableMoved
-         * @description Event `table`: anything known of a table changed; its pages are worth asking for again. `commits`: how many came,
-         *         of which at most a hundred are told one by one.
+         * TableRef
+         * @description A table by its plain name. `path`: of its page.
          */
-        TableMoved: {
+        TableRef: {
             catalog: string;
-            commits: number;
+            namespace: string;
+            path: string;
             table: string;
-            table_namespace: string;
         };
         /**
          * TableRow
@@ -2236,10 +2281,21 @@ export interface components {
             reason: components["schemas"]["Reason"];
             spark: (number | null)[];
             /** @enum {unknown} */
-            status: "ok" | "partial" | "stale" | "unknown" | "unreadable";
+            status: "dropped" | "ok" | "partial" | "renamed" | "stale" | "unknown" | "unreadable";
             table: string;
             table_uuid: string | null;
             values: components["schemas"]["TableValues"];
+        };
+        /**
+         * TableStreamEvent
+         * @description Event `table`: anything known of a table changed; its pages are worth asking for again. `commits`: how many came,
+         *         of which at most a hundred are told one by one.
+         */
+        TableStreamEvent: {
+            catalog: string;
+            commits: number;
+            table: string;
+            table_namespace: string;
         };
         /**
          * TableValues
@@ -2281,13 +2337,39 @@ export interface components {
          */
         Timeline: {
             /** @default null */
-            cmp: components["schemas"]["Compared"] | null;
+            cmp: components["schemas"]["ComparedPeriod"] | null;
             /** @default null */
             detail: components["schemas"]["TableDetail"] | null;
             lanes: (components["schemas"]["StepLane"] | components["schemas"]["LineLane"] | components["schemas"]["BandLane"] | components["schemas"]["EventsLane"] | components["schemas"]["BarsLane"])[];
             range: components["schemas"]["Range"];
             t: number[];
             watermark: number | null;
+        };
+        /**
+         * TouchedRows
+         * @description Rows of the partitions that the commit wrote. `spark_sql`: a predicate for Spark, made of the partition specs and
+         *         the present names of columns; null where none can be made. `note`: why, or what it leaves out; null: it is exact.
+         */
+        TouchedRows: {
+            note: string | null;
+            spark_sql: string | null;
+        };
+        /**
+         * WritingRun
+         * @description The run that reported that it wrote the commit. Times epoch ms; `started_at` null where only its end is known.
+         *         `ref`: branch that it wrote to; null: main. `columns`: at most 500 of `columns_total`; empty: not reported.
+         */
+        WritingRun: {
+            columns: components["schemas"]["ColumnOrigin"][];
+            columns_total: number;
+            ended_at: number | null;
+            job: string | null;
+            masked_columns: number;
+            parent_run_id: string | null;
+            ref: string | null;
+            run_id: string;
+            started_at: number | null;
+            status: string;
         };
     };
     responses: never;
@@ -2317,7 +2399,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -2398,7 +2480,7 @@ export interface operations {
                 q?: string;
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
                 cursor?: string;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -2762,7 +2844,7 @@ export interface operations {
                 min_added_data_files?: number;
                 /** @description Only commits whose schema differs from the one before. */
                 schema_changed?: boolean;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
                 cursor?: string;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -2868,7 +2950,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -2959,7 +3041,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -3050,7 +3132,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -3141,7 +3223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -3232,7 +3314,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -3323,7 +3405,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -3715,7 +3797,7 @@ export interface operations {
                 within?: number;
                 /** @description Take differences against the state this many seconds before the end; default the range's start. */
                 cmp?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
                 cursor?: string;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -4010,7 +4092,7 @@ export interface operations {
                 min_added_data_files?: number;
                 /** @description Only commits whose schema differs from the one before. */
                 schema_changed?: boolean;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
                 cursor?: string;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -5108,7 +5190,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */
@@ -5206,7 +5288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Accepted"];
+                    "application/json": components["schemas"]["AcceptedEvents"];
                 };
             };
             /** @description Problem details. */

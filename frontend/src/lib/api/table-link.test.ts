@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { carried, momentHref } from './link.ts';
+import { carried, momentHref } from './table-link.ts';
 
 test('a page keeps range, instant, zone and what it does not know of another', () => {
   const query = new URLSearchParams(

@@ -40,7 +40,33 @@ test('what was not read is said, never drawn as zero', async () => {
   const screen = await render(CommitView, { detail, hrefOf });
   await expect.element(screen.getByText('File sizes were not read.')).toBeVisible();
   await expect.element(screen.getByText('Which ones was not read.')).toBeVisible();
-  await expect.element(screen.getByText('No job is linked to the table.')).toBeVisible();
+  await expect.element(screen.getByText(/^No run of a linked job is known/)).toBeVisible();
+});
+
+test('the run that wrote the commit is shown with the origin of its columns', async () => {
+  const column = { from_table: 'wh/sales/raw', transformation: null, masked: null };
+  const run = {
+    run_id: '0190f3b4-0000-7000-8000-000000000001',
+    job: 'load',
+    status: 'ok',
+    started_at: null,
+    ended_at: 1_795_230_600_000,
+    parent_run_id: null,
+    ref: 'audit',
+    columns: [
+      { ...column, column: 'mail', from_column: '<b>mail</b>', transformation: 'DIRECT/HASH', masked: true },
+      { ...column, column: 'id', from_column: 'id' },
+    ],
+    columns_total: 2,
+    masked_columns: 1,
+  };
+  const screen = await render(CommitView, { detail: commitDetail({ written_by_run: run }), hrefOf });
+  await expect.element(screen.getByText(run.run_id)).toBeVisible();
+  await expect.element(screen.getByText('not reported')).toBeVisible();
+  await screen.getByText('Where 2 columns come from, 1 masked').click();
+  await expect.element(screen.getByText('<b>mail</b>')).toBeVisible();
+  await expect.element(screen.getByText('DIRECT/HASH')).toBeVisible();
+  expect(await axeFindings()).toEqual([]);
 });
 
 test('refs that point at the commit are named, and that none does is said', async () => {

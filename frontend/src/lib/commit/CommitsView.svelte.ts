@@ -5,7 +5,7 @@ import type { CommitsQuestion, Schemas } from '#lib/api/client.ts';
 import { follow } from '#lib/live/follow.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';
-import { LostCursor } from '#lib/shell/lost-cursor.svelte.ts';
+import { LostCursor } from '#lib/page/lost-cursor.svelte.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { resolveRange, type RangeText } from '#lib/time/range.ts';
 import { readUrl, writeUrl } from '#lib/time/url.ts';
@@ -17,7 +17,11 @@ type Told = Pick<Schemas['AlertTable'], 'catalog' | 'table_namespace' | 'table'>
 
 export class CommitsView {
   readonly list = new Resource<Schemas['CommitsPage']>();
-  readonly #lost = new LostCursor(this.list, () => this.hrefAt(null));
+  readonly #lost = new LostCursor(
+    this.list,
+    () => this.cursor,
+    () => this.hrefAt(null),
+  );
   #now = $state(Date.now());
   readonly #params = $derived(new URLSearchParams(page.url.search));
   readonly #read = $derived(readUrl(this.#params, this.#now));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diffRow, metricName } from './diff.ts';
 import { commitDetail, commitRow } from './fixtures.ts';
-import { changeText, effectSentence, headline } from './headline.ts';
+import { changeText, effectSentence, headline, noRunYet } from './headline.ts';
 import { rollbackSql } from './rollback.ts';
 import { binLabel, binOf, edgeLabel, histogram, usedBins } from './histogram.ts';
 
@@ -44,7 +44,7 @@ describe('the effect on runs', () => {
   const say = (seconds: number) => `${Math.round(seconds)} s`;
   const unknown = { change_s: null, change_low_s: null, change_high_s: null };
   const runs = { runs_before: 3, runs_after: 3, median_before_s: 52, median_after_s: 160 };
-  const effect = { job: 'churn', role: 'reads', ...runs, ...unknown } as const;
+  const effect = { last_run: null, job: 'churn', role: 'reads', ...runs, ...unknown } as const;
 
   test('is told from before to after', () => {
     expect(effectSentence({ ...effect, median_before_s: 52, median_after_s: 160 }, say)).toBe(
@@ -143,4 +143,15 @@ test('back to the parent is a statement for plain names on main only', () => {
     expect(rollbackSql(commitDetail({ ...iceberg, commit: commitRow(change) }))).toBeNull();
   expect(rollbackSql(commitDetail({ manifest_list: null }))).toBeNull();
   expect(rollbackSql(commitDetail({ ...iceberg, expired: true }))).toBeNull();
+});
+
+test('a job without a run after the commit is not known yet, with its last run', () => {
+  const effect = {
+    ...{ job: 'churn', role: 'reads' as const, runs_before: 9, runs_after: 0 },
+    ...{ median_before_s: 52, median_after_s: null, change_s: null, change_low_s: null, change_high_s: null },
+  };
+  expect(noRunYet({ ...effect, last_run: Date.UTC(2026, 10, 21, 14, 47) })).toBe(
+    'churn: not known yet, no run started after the commit and ended; the last one before it started at 14:47:00',
+  );
+  expect(noRunYet({ ...effect, runs_after: 1, last_run: null })).toBeNull();
 });

@@ -1,15 +1,15 @@
 // Commits that the table's own expiry took: dotted, and said in words wherever a commit is told.
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import CommitView from '#lib/commit/CommitView.svelte';
-import { commitDetail } from '#lib/commit/fixtures.ts';
+import CommitView from './CommitView.svelte';
+import { commitDetail } from './fixtures.ts';
 import { axeFindings } from '../../test/axe.ts';
-import { all, show } from './fixtures/shown.ts';
-import { BURST, BURST_ID, NOW, story } from './fixtures/story.ts';
-import type { Answer, EventsLane } from './lane.ts';
-import { pictureOf } from './picture.ts';
-import { commitCell } from './reading.ts';
-import { recordsOf } from './records.ts';
+import { all, show } from '#lib/timeline/fixtures/shown.ts';
+import { BURST, BURST_ID, NOW, story } from '#lib/timeline/fixtures/story.ts';
+import type { Answer, EventsLane } from '#lib/api/lanes.ts';
+import { pictureOf } from '#lib/timeline/export/picture.ts';
+import { commitCell } from '#lib/timeline/shapes/readout.ts';
+import { recordsOf } from '#lib/timeline/table/records.ts';
 
 /** All commits before an instant are gone. */
 function without(before: number): Answer {

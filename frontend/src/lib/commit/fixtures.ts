@@ -67,9 +67,11 @@ export function commitDetail(change: Partial<Schemas['CommitDetail']> = {}): Sch
     writer_user: 'm.okafor',
     writer_engine_version: '4.1.0',
     written_by_job: 'backfill_customer_events',
+    written_by_run: null,
     effects: [
       {
         job: 'churn',
+        last_run: null,
         role: 'reads',
         runs_before: 30,
         runs_after: 12,
@@ -80,6 +82,7 @@ export function commitDetail(change: Partial<Schemas['CommitDetail']> = {}): Sch
     ],
     previous_id: '378142004021992640',
     next_id: null,
+    touched: { spark_sql: null, note: null },
     expired: null,
     ...change,
   };

@@ -2,6 +2,7 @@
 import type { Schemas } from '#lib/api/client.ts';
 import { bytes } from '#lib/format/bytes.ts';
 import { count, signed } from '#lib/format/count.ts';
+import { clockSeconds } from '#lib/format/instant.ts';
 
 type Commit = Schemas['CommitRow'];
 
@@ -42,6 +43,17 @@ export function effectSentence(
   if (say(before) === say(after)) return `${effect.job} stayed at ${say(after)}`;
   return `${effect.job} went from ${say(before)} to ${say(after)}`;
 }
+
+/** Of a job without a run after the commit: that nothing is known yet, and when it last ran; null: runs tell. */
+export function noRunYet({ job, runs_after: after, last_run: last }: Schemas['RunEffect']): string | null {
+  if (after > 0) return null;
+  const when = last === null ? '' : `; the last one before it started at ${clockSeconds(last)}`;
+  return `${job}: not known yet, no run started after the commit and ended${when}`;
+}
+
+/** Of a commit around which no run is known. */
+export const NO_RUN_AROUND =
+  'No run of a linked job is known within six hours of the commit: what it did to jobs is not known.';
 
 /** `108 s longer (95 %: +106 s to +110 s)`: how much, and how sure that is; null when it is not known. */
 export function changeText(

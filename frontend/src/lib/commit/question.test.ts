@@ -6,9 +6,8 @@ const params = (text: string) => new URLSearchParams(text);
 
 test('without a choice everything is asked for, a hundred rows a page', () =>
   expect(commitsQuestion(choiceOf(params('')), RANGE, null)).toEqual({ ...RANGE, limit: 100 }));
-test('what was chosen is asked for, from where the page begins', () =>
+test('what was chosen is asked for, from where the page begins, in the range that the cursor carries', () =>
   expect(commitsQuestion(choiceOf(params('operation=append&min=10000')), RANGE, 'next')).toEqual({
-    ...RANGE,
     limit: 100,
     operation: 'append',
     min_added_data_files: 10_000,

@@ -45,13 +45,15 @@ export const unreadOf = (params: URLSearchParams): string[] =>
 /** Rows a page. */
 const LIMIT = 100;
 
+/** A page further on is of the range that its first page had, which the cursor carries: "the last day" has moved on. */
 export function commitsQuestion(
   choice: CommitsChoice,
   range: { from: number; to: number },
   cursor: string | null,
 ): CommitsQuestion {
   return {
-    ...{ from: range.from, to: range.to, limit: LIMIT },
+    ...(cursor ? {} : { from: range.from, to: range.to }),
+    limit: LIMIT,
     ...(choice.operation === 'any' ? {} : { operation: choice.operation }),
     ...(choice.min === '0' ? {} : { min_added_data_files: Number(choice.min) }),
     ...(cursor ? { cursor } : {}),

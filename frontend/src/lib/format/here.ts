@@ -1,6 +1,6 @@
 // The reader's own time beside the zone that is shown: who is paged at night reads the clock on the wall first. Pure but for
 // the browser's zone.
-import { zone } from '#lib/state/zone.svelte.ts';
+import { zone } from '#lib/preferences/zone.svelte.ts';
 
 const FORMAT: Intl.DateTimeFormatOptions = {
   ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },

@@ -1,6 +1,6 @@
 // Instants as text, 24 h, in the zone that is shown: UTC unless the reader chose another. From epoch milliseconds. Dates
 // carry their month's name: 21/11 would be ambiguous.
-import { zone } from '#lib/state/zone.svelte.ts';
+import { zone } from '#lib/preferences/zone.svelte.ts';
 import { bare, offsetText } from '#lib/time/zone.ts';
 import { NOT_READ } from './count.ts';
 

@@ -4,10 +4,10 @@
 import type { Schemas } from '#lib/api/client.ts';
 
 export interface LiveEvents {
-  commit: Schemas['CommitSeen'];
-  alert: Schemas['AlertSeen'];
-  table: Schemas['TableMoved'];
-  sources: Schemas['SourcesMoved'];
+  commit: Schemas['CommitStreamEvent'];
+  alert: Schemas['AlertStreamEvent'];
+  table: Schemas['TableStreamEvent'];
+  sources: Schemas['SourcesStreamEvent'];
 }
 type Kind = keyof LiveEvents;
 

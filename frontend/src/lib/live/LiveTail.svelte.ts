@@ -5,7 +5,7 @@ import { signed } from '#lib/format/count.ts';
 import { clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { throttle } from './throttle.ts';
 
-type CommitSeen = Schemas['CommitSeen'];
+type CommitStreamEvent = Schemas['CommitStreamEvent'];
 
 export interface Tail {
   /** Asks for everything in view again. */
@@ -32,7 +32,7 @@ export class LiveTail {
   #due = false;
   /** The reader asked for what waits: an answer under way delays it, no pointer does. */
   #wanted = false;
-  #unsaid: CommitSeen[] = [];
+  #unsaid: CommitStreamEvent[] = [];
   readonly #seen = new Set<string>();
   readonly #ask: ReturnType<typeof throttle>;
   readonly #say: ReturnType<typeof throttle>;
@@ -44,7 +44,7 @@ export class LiveTail {
   }
 
   /** A commit of the table came, or its row changed. */
-  commit(event: CommitSeen): void {
+  commit(event: CommitStreamEvent): void {
     const known = this.#seen.has(event.snapshot_id);
     if (known || !this.#tail.shows(event.t)) return;
     if (this.#seen.size >= REMEMBERED) this.#seen.clear();
@@ -92,7 +92,7 @@ export class LiveTail {
   }
 }
 
-function sentence(events: readonly CommitSeen[]): string {
+function sentence(events: readonly CommitStreamEvent[]): string {
   const [first] = events;
   if (!first || events.length > 1) return `${events.length} new commits`;
   const at = first.t === null ? '' : ` at ${clockSeconds(first.t)} ${zoneAt(first.t)}`;

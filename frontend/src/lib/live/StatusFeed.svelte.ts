@@ -1,7 +1,7 @@
 // The server's status, asked again every 15 s while the page can be seen, and when a source begins or ceases to answer.
 // One for the whole application.
 import { getStatus, type Schemas } from '#lib/api/client.ts';
-import { live } from '#lib/live/live.svelte.ts';
+import { live } from './live.svelte.ts';
 import { afterFirstAnswer } from '#lib/state/first-question.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { keepHours } from '#lib/time/step.ts';

@@ -2,7 +2,7 @@
 import type { Schemas } from '#lib/api/client.ts';
 import { count, NOT_READ } from '#lib/format/count.ts';
 import { clock, dayMonth } from '#lib/format/instant.ts';
-import { level, type HeatRow } from '#lib/ui/heat.ts';
+import { level, type HeatRow } from '#lib/ui/heat/heat.ts';
 
 type Heat = Schemas['PartitionHeat'];
 const WHOLE = 'whole table';

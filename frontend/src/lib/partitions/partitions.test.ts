@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BURST, partitionRow, partitionsPage } from './fixtures.ts';
-import { level, moved } from '#lib/ui/heat.ts';
+import { level, moved } from '#lib/ui/heat/heat.ts';
 import { csv, headline, PartitionsView } from './PartitionsView.svelte.ts';
 import { binName, cumulative, drawn, folded } from './sizes.ts';
 import { filesAt, instantAt, nudged, paths, xOf } from './track.ts';

@@ -2,8 +2,8 @@ import '../../app.css';
 import { afterEach, expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
-import { theme } from '#lib/shell/theme.svelte.ts';
-import { preferences, readPreferences } from '#lib/state/preferences.svelte.ts';
+import { theme } from '#lib/preferences/theme.svelte.ts';
+import { preferences, readPreferences } from '#lib/preferences/preferences.svelte.ts';
 import { usualRange } from '#lib/time/usual.ts';
 import SettingsPanel from './SettingsPanel.svelte';
 

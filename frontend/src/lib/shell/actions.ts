@@ -2,8 +2,8 @@
 import { goto } from '$app/navigation';
 import { tablePath, type TableRef } from '#lib/api/names.ts';
 import { offers, type OfferedRange } from '#lib/state/offers.svelte.ts';
-import { zone } from '#lib/state/zone.svelte.ts';
-import { recentTables } from '#lib/state/recent.ts';
+import { zone } from '#lib/preferences/zone.svelte.ts';
+import { recentTables } from '#lib/preferences/recent.ts';
 import { readPasted, writePasted } from '#lib/time/paste.ts';
 import { absolute, type Range, type RangeText } from '#lib/time/range.ts';
 import { announce } from '#lib/ui/announce.svelte.ts';

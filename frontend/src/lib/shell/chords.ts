@@ -1,6 +1,6 @@
 // Keys that work on every page, to actions. Letters by `code`, so that they sit where they do on any layout; `/` and `?`
 // by what is typed, because every layout has them elsewhere. No DOM.
-import type { Key } from '#lib/timeline/keys.ts';
+import type { Key } from '#lib/timeline/interaction/keys.ts';
 
 export type Action =
   | 'palette'

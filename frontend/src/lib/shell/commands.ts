@@ -1,12 +1,12 @@
 // What the palette offers beside tables: where one was, pages, ranges, and what the open page and the shell can do.
-import { preferences } from '#lib/state/preferences.svelte.ts';
+import { preferences } from '#lib/preferences/preferences.svelte.ts';
 import { offers } from '#lib/state/offers.svelte.ts';
-import { recentTables } from '#lib/state/recent.ts';
+import { recentTables } from '#lib/preferences/recent.ts';
 import { announce } from '#lib/ui/announce.svelte.ts';
 import { act, copy, frozenLink } from './actions.ts';
 import type { Entry } from './pasted.ts';
 import type { Place } from './place.ts';
-import { theme, type Theme } from './theme.svelte.ts';
+import { theme, type Theme } from '#lib/preferences/theme.svelte.ts';
 
 export interface Group {
   readonly heading: string;

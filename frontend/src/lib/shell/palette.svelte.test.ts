@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import { axeFindings } from '../../test/axe.ts';
-import RangePicker from '#lib/ui/RangePicker.svelte';
+import RangePicker from '#lib/ui/range/RangePicker.svelte';
 import type { RangeText } from '#lib/time/range.ts';
 import Palette from './Palette.svelte';
 import { placeOf } from './place.ts';

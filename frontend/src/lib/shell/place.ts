@@ -1,5 +1,5 @@
 // Where the reader is: breadcrumb and tabs from the route's parameters. Pure.
-import { carried } from '#lib/structure/link.ts';
+import { carried } from '#lib/api/table-link.ts';
 import { fromSegments, tableLabel, tablePath, type TableRef } from '#lib/api/names.ts';
 
 interface Crumb {

@@ -3,8 +3,8 @@
 import { untrack } from 'svelte';
 import { getExplanation, postLabel } from '#lib/api/client.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
-import type { Answer } from '#lib/timeline/lane.ts';
-import type { Told } from '#lib/timeline/told.ts';
+import type { Answer } from '#lib/api/lanes.ts';
+import type { Told } from '#lib/timeline/shapes/explanation-overlay.ts';
 import type { Looked } from './TimelineView.svelte.ts';
 
 export const parts = () => import('#lib/explain/parts.ts');
@@ -71,7 +71,7 @@ export class Explaining {
       this.told = null;
       return;
     }
-    void import('#lib/timeline/told.ts').then(
+    void import('#lib/timeline/shapes/explanation-overlay.ts').then(
       ({ toldOf }) => {
         if (this.view?.page === page) this.told = toldOf(page.job, page.explanation.changes, drawn);
       },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { story } from '#lib/timeline/fixtures/story.ts';
-import type { Answer } from '#lib/timeline/lane.ts';
+import type { Answer } from '#lib/api/lanes.ts';
 import TableNotices from './TableNotices.svelte';
 import { TimelineView } from './TimelineView.svelte.ts';
 

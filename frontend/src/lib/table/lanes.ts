@@ -1,8 +1,8 @@
 // The lanes that can be shown, in the server's order of display, and the ones shown unasked (fewer on a phone); the reader's order
 // and axes.
-import { phone } from '#lib/state/phone.svelte.ts';
-import type { Answer } from '#lib/timeline/lane.ts';
-import { lookOf } from '#lib/timeline/look.ts';
+import { phone } from '#lib/preferences/phone.svelte.ts';
+import type { Answer } from '#lib/api/lanes.ts';
+import { lookOf } from '#lib/timeline/shapes/lane-style.ts';
 
 export const ALL_LANES = [
   'alerts',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { story } from '#lib/timeline/fixtures/story.ts';
-import { commitsOf, type Answer } from '#lib/timeline/lane.ts';
+import { commitsOf, type Answer } from '#lib/api/lanes.ts';
 import { goesOn, joined } from './overview.ts';
 
 const HOUR = 3_600_000;
@@ -48,7 +48,9 @@ test('what is told by the day is known as such, and alerts of before come with t
   expect(both.coarseUntil).toBe(seam);
   expect(joined(recent, before).coarseUntil).toBeNull();
   const alerts = both.lanes.find(({ id }) => id === 'alerts');
-  expect(alerts?.kind === 'bars' ? alerts.bars.map(({ start }) => start - seam) : []).toEqual([-9, -1]);
+  expect(alerts?.kind === 'bars' ? alerts.bars.map(({ start }) => (start ?? 0) - seam) : []).toEqual([
+    -9, -1,
+  ]);
 });
 test('a history that begins inside the recent part is all there is', () => {
   const recent = story();

@@ -3,8 +3,8 @@
 import { getTimeline } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
 import { MAX_WIDTH_MS } from '#lib/time/step.ts';
-import { commitsOf, type Answer, type Lane } from '#lib/timeline/lane.ts';
-import type { Overview } from '#lib/timeline/minimap.ts';
+import { commitsOf, type Answer, type Lane } from '#lib/api/lanes.ts';
+import type { Overview } from '#lib/timeline/overview/minimap.ts';
 
 const DAY = 86_400_000;
 const RECENT_DAYS = 60;

@@ -3,15 +3,17 @@ import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import type { Schemas } from '#lib/api/client.ts';
 import { ApiProblem } from '#lib/api/problem.ts';
+import { instant } from '#lib/format/instant.ts';
 import { BURST, BURST_ID, story } from '#lib/timeline/fixtures/story.ts';
-import { commitsOf, type Lane } from '#lib/timeline/lane.ts';
+import { commitsOf, type Lane } from '#lib/api/lanes.ts';
 import { axeFindings } from '../../test/axe.ts';
 import CommitPanel from './CommitPanel.svelte';
 import HintLine from './HintLine.svelte';
-import LaneActions from './LaneActions.svelte';
-import LaneChoice from './LaneChoice.svelte';
+import LaneActions from '#lib/table/tools/LaneActions.svelte';
+import LaneChoice from '#lib/table/tools/LaneChoice.svelte';
 import PrintedSheet from './PrintedSheet.svelte';
 import TableFacts from './TableFacts.svelte';
+import TableState from './TableState.svelte';
 import { TimelineView } from './TimelineView.svelte.ts';
 
 const blank = {
@@ -56,6 +58,8 @@ function detail(more: Partial<Schemas['TableDetail']> = {}): Schemas['TableDetai
     freshness: { last_committed_at: null, age_s: 240, usual_interval_s: 1200 },
     jobs: [],
     first_seen_at: null,
+    gone_at: null,
+    renamed_to: null,
     watermark: null,
     hints: [],
     ...more,
@@ -214,4 +218,17 @@ test('a lane whose source failed has no numbers to take away', async () => {
   const screen = await render(LaneActions, props);
   await expect.element(screen.getByRole('button', { name: 'Hide' })).toBeVisible();
   await expect.element(screen.getByRole('button', { name: /CSV|table/ })).not.toBeInTheDocument();
+});
+
+test('a dropped table says since when, a renamed one leads to its new name', async () => {
+  const gone_at = BURST;
+  const dropped = await render(TableState, { detail: detail({ status: 'dropped', gone_at }) });
+  await expect
+    .element(dropped.getByRole('group', { name: 'Table dropped' }))
+    .toHaveTextContent(`Dropped ${instant(BURST)}. The values are the last ones before that.`);
+  await dropped.unmount();
+  const renamed_to = { catalog: 'lake', namespace: 'sales', table: 'events', path: '/t/lake/sales/events' };
+  const renamed = await render(TableState, { detail: detail({ status: 'renamed', gone_at, renamed_to }) });
+  const link = renamed.getByRole('link', { name: 'lake.sales.events' });
+  await expect.element(link).toHaveAttribute('href', '/t/lake/sales/events');
 });

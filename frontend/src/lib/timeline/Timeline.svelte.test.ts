@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { all, HOUR, pathOf, plot, pointer, settle, show } from './fixtures/shown.ts';
 import { BURST, BURST_ID, DAY, story } from './fixtures/story.ts';
-import type { Lane } from './lane.ts';
+import type { Lane } from '#lib/api/lanes.ts';
 
 test('the crosshair stands at the same x in every lane', async () => {
   await show();

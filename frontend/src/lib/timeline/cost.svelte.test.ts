@@ -5,7 +5,7 @@ import { flushSync, mount } from 'svelte';
 import { expect, test } from 'vitest';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { NOW, story } from './fixtures/story.ts';
-import type { Answer, StepLane } from './lane.ts';
+import type { Answer, StepLane } from '#lib/api/lanes.ts';
 import Timeline from './Timeline.svelte';
 
 const DAY_MS = 86_400_000;

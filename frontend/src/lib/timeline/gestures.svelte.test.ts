@@ -1,7 +1,7 @@
 // What keys, the pointer and the buttons do.
 import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
-import { preferences } from '#lib/state/preferences.svelte.ts';
+import { preferences } from '#lib/preferences/preferences.svelte.ts';
 import { axeFindings } from '../../test/axe.ts';
 import { all, dragOver, HOUR, plot, settle, show } from './fixtures/shown.ts';
 import { BURST, BURST_ID, DAY, story } from './fixtures/story.ts';

@@ -1,18 +1,18 @@
 // The median run beside a job's line: everywhere that the line itself is told, and nowhere without one.
 import { expect, test } from 'vitest';
-import { csvOf } from './export.ts';
+import { csvOf } from '#lib/timeline/export/markdown.ts';
 import { DAY, NOW, story } from './fixtures/story.ts';
-import { frameOf, timesOf } from './frame.ts';
-import type { Answer, Lane } from './lane.ts';
-import { lookOf } from './look.ts';
-import { pictureOf } from './picture.ts';
-import { readAt, summaryOf } from './reading.ts';
-import { recordsOf } from './records.ts';
-import { columnsOf, rowsOf } from './rows.ts';
-import { timeScale } from './scale.ts';
-import { signsOf } from './signs.ts';
-import { spokenAt } from './spoken.ts';
-import { valuesOf } from './values.ts';
+import { frameOf, timesOf } from '#lib/timeline/shapes/frame.ts';
+import type { Answer, Lane } from '#lib/api/lanes.ts';
+import { lookOf } from '#lib/timeline/shapes/lane-style.ts';
+import { pictureOf } from '#lib/timeline/export/picture.ts';
+import { readAt, summaryOf } from '#lib/timeline/shapes/readout.ts';
+import { recordsOf } from '#lib/timeline/table/records.ts';
+import { columnsOf, rowsOf } from '#lib/timeline/table/rows.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
+import { signsOf } from '#lib/timeline/shapes/signs.ts';
+import { spokenAt } from '#lib/timeline/shapes/spoken.ts';
+import { valuesOf } from '#lib/timeline/shapes/values.ts';
 
 const HOUR = 3_600_000;
 const plain = story({ step: 600 });

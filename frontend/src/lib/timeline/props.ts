@@ -2,9 +2,9 @@
 import type { Snippet } from 'svelte';
 import type { Cursor } from '#lib/state/Cursor.svelte.ts';
 import type { Span } from '#lib/time/step.ts';
-import type { Answer, Bar, Lane } from './lane.ts';
-import type { Overview } from './minimap.ts';
-import type { Told } from './told.ts';
+import type { Answer, Bar, Lane } from '#lib/api/lanes.ts';
+import type { Overview } from '#lib/timeline/overview/minimap.ts';
+import type { Told } from '#lib/timeline/shapes/explanation-overlay.ts';
 
 export interface Props {
   answer: Answer;

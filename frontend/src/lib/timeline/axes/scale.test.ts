@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { timeScale, valueScale } from './scale.ts';
-import { DAY, NOW } from './fixtures/story.ts';
+import { DAY, NOW } from '#lib/timeline/fixtures/story.ts';
 
 const HOUR = 3_600_000;
 

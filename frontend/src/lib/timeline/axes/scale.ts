@@ -1,6 +1,6 @@
 // The axes: one time scale that all lanes share, and a value scale a lane. Positions are affine: a product and a sum.
 import { clock, dayMonth } from '#lib/format/instant.ts';
-import { zone } from '#lib/state/zone.svelte.ts';
+import { zone } from '#lib/preferences/zone.svelte.ts';
 import { bare } from '#lib/time/zone.ts';
 import { timeTicks, valueTicks } from './ticks.ts';
 

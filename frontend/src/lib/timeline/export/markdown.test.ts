@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { csvOf, questionsOf, summaryOf } from './export.ts';
-import { BURST, BURST_ID, story } from './fixtures/story.ts';
-import type { Answer } from './lane.ts';
+import { csvOf, questionsOf, summaryOf } from './markdown.ts';
+import { BURST, BURST_ID, story } from '#lib/timeline/fixtures/story.ts';
+import type { Answer } from '#lib/api/lanes.ts';
 
 const answer = story({ step: 600 });
 const rows = csvOf(answer).trimEnd().split('\r\n');

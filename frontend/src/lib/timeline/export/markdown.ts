@@ -2,10 +2,10 @@
 import { count } from '#lib/format/count.ts';
 import { csv } from '#lib/format/csv.ts';
 import { instant, iso } from '#lib/format/instant.ts';
-import { commitsOf, isSeries, mainColumn, medianOf, type Answer, type Value } from './lane.ts';
-import { lookOf } from './look.ts';
-import { changed } from './marks.ts';
-import { weightOf } from './path.ts';
+import { commitsOf, isSeries, mainColumn, medianOf, type Answer, type Value } from '#lib/api/lanes.ts';
+import { lookOf } from '#lib/timeline/shapes/lane-style.ts';
+import { changed } from '#lib/timeline/shapes/marks.ts';
+import { weightOf } from '#lib/timeline/shapes/path.ts';
 import { operationName } from '#lib/ui/operation.ts';
 
 /**

@@ -1,15 +1,15 @@
 // The drawings of lanes in a picture: series, bars, commits. As SVG text.
-import { alertRows, deltaPaths, runPaths, shapes } from './bars.ts';
-import { earlierOf } from './compare.ts';
-import { placedFlags } from './flags.ts';
-import { crisp, type Frame } from './frame.ts';
-import { commitsOf, holds, mainColumn, medianOf } from './lane.ts';
-import type { Answer, BarsLane, EventsLane, SeriesLane } from './lane.ts';
-import type { Look } from './look.ts';
-import { cluster, halfWidth, radius, type Mark } from './marks.ts';
-import { lineBand, linePath, stepBand, stepPath } from './path.ts';
+import { alertRows, deltaPaths, runPaths, shapes } from '#lib/timeline/shapes/bars.ts';
+import { earlierOf } from '#lib/timeline/shapes/compare.ts';
+import { placedFlags } from '#lib/timeline/shapes/flags.ts';
+import { crisp, type Frame } from '#lib/timeline/shapes/frame.ts';
+import { commitsOf, holds, mainColumn, medianOf } from '#lib/api/lanes.ts';
+import type { Answer, BarsLane, EventsLane, SeriesLane } from '#lib/api/lanes.ts';
+import type { Look } from '#lib/timeline/shapes/lane-style.ts';
+import { cluster, halfWidth, radius, type Mark } from '#lib/timeline/shapes/marks.ts';
+import { lineBand, linePath, stepBand, stepPath } from '#lib/timeline/shapes/path.ts';
 import { element, glyph, HEAD, LIGHT, short, words } from './picture-parts.ts';
-import { valuesOf } from './values.ts';
+import { valuesOf } from '#lib/timeline/shapes/values.ts';
 
 export interface Plotted {
   readonly drawn: string;

@@ -3,10 +3,10 @@ import { count } from '#lib/format/count.ts';
 import { duration } from '#lib/format/duration.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
-import type { Frame } from './frame.ts';
-import { commitsOf, medianOf, type Answer } from './lane.ts';
-import { changed } from './marks.ts';
-import { weightOf } from './path.ts';
+import type { Frame } from '#lib/timeline/shapes/frame.ts';
+import { commitsOf, medianOf, type Answer } from '#lib/api/lanes.ts';
+import { changed } from '#lib/timeline/shapes/marks.ts';
+import { weightOf } from '#lib/timeline/shapes/path.ts';
 import { element, glyph, LIGHT, short, UNREAD, words } from './picture-parts.ts';
 
 /** Operations with their counts, the largest commit, what dashes and hatches mean. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BURST_ID, NOW, story } from './fixtures/story.ts';
-import type { Answer } from './lane.ts';
+import { BURST_ID, NOW, story } from '#lib/timeline/fixtures/story.ts';
+import type { Answer } from '#lib/api/lanes.ts';
 import { escaped, LIGHT } from './picture-parts.ts';
 import { pictureOf } from './picture.ts';
 
@@ -54,7 +54,7 @@ test('refs that moved are flagged with their names, and commits of another ref a
 });
 
 test('its colours are those of the light theme', () => {
-  const css = readFileSync(new URL('../../styles/tokens.css', import.meta.url), 'utf8');
+  const css = readFileSync(new URL('../../../styles/tokens.css', import.meta.url), 'utf8');
   for (const [token, colour] of Object.entries(LIGHT))
     expect(css).toContain(`--${token}: light-dark(${colour},`);
 });

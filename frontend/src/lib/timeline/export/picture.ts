@@ -1,12 +1,12 @@
 // The timeline as one SVG that stands alone: what, when, in which zone, its lanes, its legend, where it came from. No DOM.
 import { instant, zoneAt } from '#lib/format/instant.ts';
-import { crisp, frameOf, type Frame } from './frame.ts';
-import { isSeries, type Answer, type Lane } from './lane.ts';
-import { chosenLog, lookOf, type Look } from './look.ts';
+import { crisp, frameOf, type Frame } from '#lib/timeline/shapes/frame.ts';
+import { isSeries, type Answer, type Lane } from '#lib/api/lanes.ts';
+import { chosenLog, lookOf, type Look } from '#lib/timeline/shapes/lane-style.ts';
 import { bars, marks, series, type Plotted } from './picture-lanes.ts';
 import { legend } from './picture-legend.ts';
 import { element, escaped, HEAD, LIGHT, short, UNREAD, words } from './picture-parts.ts';
-import { timeScale } from './scale.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 export interface Picture {
   readonly svg: string;

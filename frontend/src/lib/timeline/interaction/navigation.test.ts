@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
-import { BURST, DAY, NOW, story } from './fixtures/story.ts';
+import { BURST, DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
 import { keepHours, MAX_WIDTH_MS } from '#lib/time/step.ts';
-import { commitsOf } from './lane.ts';
+import { commitsOf } from '#lib/api/lanes.ts';
 import { Navigation } from './navigation.ts';
-import { timeScale } from './scale.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;

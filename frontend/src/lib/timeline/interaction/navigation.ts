@@ -4,8 +4,8 @@ import type { Cursor } from '#lib/state/Cursor.svelte.ts';
 import { MAX_WIDTH_MS, MIN_WIDTH_MS, snapTo, type Span } from '#lib/time/step.ts';
 import { IDLE, between, drag, press, release, type Brush, type Ground } from './brush.ts';
 import type { Intent } from './keys.ts';
-import type { CommitEvent } from './lane.ts';
-import type { TimeScale } from './scale.ts';
+import type { CommitEvent } from '#lib/api/lanes.ts';
+import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 /** What is shown at the moment of a call. */
 export interface Stage {

@@ -1,6 +1,6 @@
 // The mouse, the pen and the finger over the lanes, in pixels of the plot, for what navigation does with them.
 import type { Navigation } from './navigation.ts';
-import type { TimeScale } from './scale.ts';
+import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 const within = (event: Event, selector: string) =>
   event.target instanceof Element && event.target.closest(selector) !== null;

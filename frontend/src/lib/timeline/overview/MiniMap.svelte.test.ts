@@ -1,9 +1,9 @@
 // The overview above the lanes.
 import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
-import { axeFindings } from '../../test/axe.ts';
-import { HOUR, show, SPAN } from './fixtures/shown.ts';
-import { NOW, story } from './fixtures/story.ts';
+import { axeFindings } from '../../../test/axe.ts';
+import { HOUR, show, SPAN } from '#lib/timeline/fixtures/shown.ts';
+import { NOW, story } from '#lib/timeline/fixtures/story.ts';
 
 const mini = () => document.querySelector('.minimap .plot') as HTMLElement;
 /** A click, or a drag to `to`, at shares of the overview's width. */

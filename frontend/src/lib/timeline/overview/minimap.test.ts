@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { alertBands, densityOf, heightOf, outstanding, reachOf, snapOf } from './minimap.ts';
-import { commitsOf } from './lane.ts';
-import { story } from './fixtures/story.ts';
+import { commitsOf } from '#lib/api/lanes.ts';
+import { story } from '#lib/timeline/fixtures/story.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

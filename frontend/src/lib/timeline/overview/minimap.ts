@@ -1,7 +1,7 @@
 // The overview above the lanes: how far it reaches, how dense commits are in it, what its clicks snap to. Pure.
 import { STEPS, type Span } from '#lib/time/step.ts';
-import type { Answer, Bar as AlertBar, CommitEvent } from './lane.ts';
-import { weightOf } from './path.ts';
+import { beginOf, type Answer, type Bar as AlertBar, type CommitEvent } from '#lib/api/lanes.ts';
+import { weightOf } from '#lib/timeline/shapes/path.ts';
 
 /** All that is known of a table, small. */
 export type Overview = Answer & {
@@ -92,10 +92,12 @@ export function alertBands(
 ): Band[] {
   const bands: { x: number; width: number }[] = [];
   const inside = bars
-    .filter(({ state, start, end }) => state !== 'pending' && start < to && (end ?? now) >= from)
-    .sort((a, b) => a.start - b.start);
+    .filter(
+      ({ state, start, end }) => state !== 'pending' && beginOf({ start, end }) < to && (end ?? now) >= from,
+    )
+    .sort((a, b) => beginOf(a) - beginOf(b));
   for (const { start, end } of inside) {
-    const x = px(Math.max(from, start));
+    const x = px(Math.max(from, beginOf({ start, end })));
     const width = Math.max(LEAST_BAND_PX, px(Math.min(to, end ?? now)) - x);
     const last = bands.at(-1);
     if (last && x <= last.x + last.width) last.width = Math.max(last.width, x + width - last.x);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { deltaPaths, runPaths, shapes } from './bars.ts';
-import { DAY, NOW, story } from './fixtures/story.ts';
-import type { Bar, BarsLane } from './lane.ts';
-import { timeScale } from './scale.ts';
+import { DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
+import type { Bar, BarsLane } from '#lib/api/lanes.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 const MINUTE = 60_000;
 const runs = (
   story({ from: DAY - 18 * 60 * MINUTE }).lanes.find((lane) => lane.id === 'job_runs') as BarsLane
 ).bars;
-const bar = (start: number, end: number | null, state = 'ok'): Bar => ({
+const bar = (start: number | null, end: number | null, state = 'ok'): Bar => ({
   start,
   end,
   label: 'run',
@@ -35,6 +35,15 @@ test('runs of a whole day become busy time, and the failed one still stands out'
   expect(paths.dense).toBe(true);
   expect(paths.failed.match(/M/g)).toHaveLength(1);
   expect(paths.crosses).not.toBe('');
+});
+
+test('a run of which only the end was reported is a mark at its end, also among runs of a whole day', () => {
+  const few = runPaths([bar(null, 40)], timeScale(0, 100, 100), 95, 40);
+  expect(few.ok).toBe('M40 14h1.6v12h-1.6Z');
+  const scale = timeScale(NOW - 24 * 60 * MINUTE, NOW, 700);
+  const many = runPaths([...runs, bar(null, NOW - 60 * MINUTE)], scale, 700, 40);
+  expect(many.dense).toBe(true);
+  expect(many.ok).toContain(`M${Math.round(scale.px(NOW - 60 * MINUTE) * 10) / 10} 14h1.6`);
 });
 
 test('changes per commit go up and down, and what is not known draws nothing', () => {

@@ -1,6 +1,6 @@
 // Spans of a state (runs, alerts, versions) to pixels. Runs too short to tell apart become the share of busy time.
-import type { Bar } from './lane.ts';
-import type { TimeScale } from './scale.ts';
+import { beginOf, type Bar } from '#lib/api/lanes.ts';
+import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 const round = (px: number) => Math.round(px * 10) / 10;
 /** Runs whose starts lie nearer than this would touch. */
@@ -20,7 +20,7 @@ export interface Shape {
 export function shapes(bars: readonly Bar[], scale: TimeScale, nowPx: number): Shape[] {
   const out: Shape[] = [];
   for (const bar of bars) {
-    const left = Math.max(0, scale.px(bar.start));
+    const left = Math.max(0, scale.px(beginOf(bar)));
     const right = Math.min(scale.width, bar.end === null ? nowPx : scale.px(bar.end));
     if (right < 0 || left > scale.width || right < left) continue;
     out.push({ bar, left, right, open: bar.end === null });
@@ -66,7 +66,9 @@ export function runPaths(bars: readonly Bar[], scale: TimeScale, nowPx: number, 
     if (bar.state === 'failed') {
       failed += d;
       crosses += `M${round((left + right) / 2 - 3)} ${top + 3}l6 6m0 -6l-6 6`;
-    } else if (dense) continue;
+    } else if (bar.start === null)
+      ok += d; // a point of time: it has no share in a profile
+    else if (dense) continue;
     else if (open) running += d;
     else ok += d;
   }

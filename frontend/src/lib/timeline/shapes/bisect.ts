@@ -1,5 +1,5 @@
 // The value of a lane at an instant, as the read-outs, the slider's text and the table say it. Null is not known.
-import type { Value } from './lane.ts';
+import type { Value } from '#lib/api/lanes.ts';
 
 /** Last index with `t[i] <= at`; -1 before the first. */
 export function lastIndex(t: ArrayLike<number>, at: number): number {

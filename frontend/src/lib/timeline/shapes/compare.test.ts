@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { earlierAt, earlierOf } from './compare.ts';
-import { story } from './fixtures/story.ts';
-import type { SeriesLane } from './lane.ts';
+import { story } from '#lib/timeline/fixtures/story.ts';
+import type { SeriesLane } from '#lib/api/lanes.ts';
 
 const answer = story({ step: 600 });
 const lane = (id: string) => answer.lanes.find((each) => each.id === id) as SeriesLane;

@@ -1,6 +1,14 @@
 // What the period before had, at the same place: the dashed line of a lane and the value to compare with.
 import { heldAt, sampledAt } from './bisect.ts';
-import { holds, isSeries, mainColumn, type Answer, type Lane, type SeriesLane, type Value } from './lane.ts';
+import {
+  holds,
+  isSeries,
+  mainColumn,
+  type Answer,
+  type Lane,
+  type SeriesLane,
+  type Value,
+} from '#lib/api/lanes.ts';
 
 /** The same lane of the compared period; its value `i` stands at `t[i]`. Undefined when there is nothing to draw. */
 export function earlierOf(answer: Answer, lane: Lane): SeriesLane | undefined {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { BURST, story } from './fixtures/story.ts';
-import type { Answer } from './lane.ts';
-import { toldOf } from './told.ts';
+import { BURST, story } from '#lib/timeline/fixtures/story.ts';
+import type { Answer } from '#lib/api/lanes.ts';
+import { toldOf } from './explanation-overlay.ts';
 
 const answer = story();
 const lane = answer.lanes.find(({ id }) => id === 'job_duration');

@@ -2,7 +2,7 @@
 // was expected. Pure.
 import { ratio } from '#lib/format/count.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
-import type { Answer, Value } from './lane.ts';
+import type { Answer, Value } from '#lib/api/lanes.ts';
 
 export interface LevelFlag {
   readonly at: number;

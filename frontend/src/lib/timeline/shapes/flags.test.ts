@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { BURST_ID, BURST, DAY, NOW, story } from './fixtures/story.ts';
+import { BURST_ID, BURST, DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
 import { flagText, placedFlags } from './flags.ts';
-import { commitsOf, type Answer, type EventsLane } from './lane.ts';
-import { timeScale } from './scale.ts';
+import { commitsOf, type Answer, type EventsLane } from '#lib/api/lanes.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 import { signsOf } from './signs.ts';
 
 const scale = timeScale(DAY, NOW, 720);

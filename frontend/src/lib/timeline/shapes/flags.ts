@@ -1,7 +1,7 @@
 // Flags in the lane of commits: where a ref was made, removed or set to an older commit.
 import type { Schemas } from '#lib/api/client.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
-import type { TimeScale } from './scale.ts';
+import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 type RefFlag = Schemas['RefFlag'];
 

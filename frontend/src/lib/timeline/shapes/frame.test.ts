@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { DAY, NOW, WATERMARK, story } from './fixtures/story.ts';
+import { DAY, NOW, WATERMARK, story } from '#lib/timeline/fixtures/story.ts';
 import { frameOf } from './frame.ts';
-import { timeScale } from './scale.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 const scale = timeScale(DAY, NOW, 720);
 

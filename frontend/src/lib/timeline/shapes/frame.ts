@@ -1,10 +1,10 @@
 // What all lanes share while they are drawn: the time scale, the pixels of the columns, what is known and up to where.
 // One frame an answer and width; built once, not once a lane.
-import type { Answer } from './lane.ts';
-import { commitsOf } from './lane.ts';
+import type { Answer } from '#lib/api/lanes.ts';
+import { commitsOf } from '#lib/api/lanes.ts';
 import { positions, stepTimes } from './path.ts';
-import type { Times } from './reading.ts';
-import type { TimeScale } from './scale.ts';
+import type { Times } from './readout.ts';
+import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 /** The usual lag of a second or a minute is not worth a hatch. */
 const LEAST_HATCH_PX = 2;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SeriesLane } from './lane.ts';
-import { lookOf } from './look.ts';
+import type { SeriesLane } from '#lib/api/lanes.ts';
+import { lookOf } from './lane-style.ts';
 import { valuesOf } from './values.ts';
 
 const look = lookOf({ id: 'freshness', unit: 's' });

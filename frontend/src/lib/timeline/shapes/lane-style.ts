@@ -2,7 +2,7 @@
 import { bytes } from '#lib/format/bytes.ts';
 import { compact, count, ratio } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
-import type { Lane } from './lane.ts';
+import type { Lane } from '#lib/api/lanes.ts';
 
 type Tone = 'job' | 'files' | 'deletes' | 'bytes' | 'fresh' | 'base';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { BURST, BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
-import { commitsOf, type CommitEvent } from './lane.ts';
+import { BURST, BURST_ID, DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
+import { commitsOf, type CommitEvent } from '#lib/api/lanes.ts';
 import { cluster, commitText, halfWidth, markText, radius } from './marks.ts';
-import { timeScale } from './scale.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 const events = commitsOf(story());
 const at = (width: number) => timeScale(DAY, NOW, width).px;

@@ -2,7 +2,7 @@
 import { MINUS, count, signed } from '#lib/format/count.ts';
 import { clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
-import type { CommitEvent } from './lane.ts';
+import type { CommitEvent } from '#lib/api/lanes.ts';
 import { weightOf } from './path.ts';
 
 /** Marks nearer than this join: WCAG's 24 px target and some air. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { BURST, story } from './fixtures/story.ts';
-import { commitsOf, type CommitEvent, type StepLane } from './lane.ts';
+import { BURST, story } from '#lib/timeline/fixtures/story.ts';
+import { commitsOf, type CommitEvent, type StepLane } from '#lib/api/lanes.ts';
 import { extent, lineBand, linePath, positions, stepBand, stepPath, stepTimes, type Series } from './path.ts';
-import { timeScale } from './scale.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 const series = (count: number, clip = Infinity): Series => ({
   xs: Float64Array.from({ length: count + 1 }, (_, i) => i * 10),

@@ -1,7 +1,7 @@
 // Columns to the `d` of one path a series. A null breaks the path: a value that is not known is never drawn, least of
 // all as 0. Positions come in as pixels, computed once for all lanes.
-import type { CommitEvent, Value } from './lane.ts';
-import type { TimeScale } from './scale.ts';
+import type { CommitEvent, Value } from '#lib/api/lanes.ts';
+import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 /** Texts of tenths of a pixel, each printed once: paths of eight lanes say the same few thousand numbers again and again. */
 const TENTHS = new Array<string | undefined>(20_000);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { heldAt, lastIndex, sampledAt } from './bisect.ts';
-import { BURST, DAY, NOW, WATERMARK, story } from './fixtures/story.ts';
-import { commitsOf, type Answer, type Lane, type SeriesLane } from './lane.ts';
-import { lookOf } from './look.ts';
+import { BURST, DAY, NOW, WATERMARK, story } from '#lib/timeline/fixtures/story.ts';
+import { commitsOf, type Answer, type Lane, type SeriesLane } from '#lib/api/lanes.ts';
+import { lookOf } from './lane-style.ts';
 import { stepTimes } from './path.ts';
-import { readAt, summaryOf, type Times } from './reading.ts';
+import { readAt, summaryOf, type Times } from './readout.ts';
 
 const answer = story();
 const times = (of: Answer): Times => ({

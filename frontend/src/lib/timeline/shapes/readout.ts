@@ -4,11 +4,11 @@ import { clock, clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import { heldAt, sampledAt } from './bisect.ts';
 import { flagText } from './flags.ts';
-import { holds, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from './lane.ts';
-import type { Look } from './look.ts';
+import { holds, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from '#lib/api/lanes.ts';
+import type { Look } from './lane-style.ts';
 import { changed, commitText } from './marks.ts';
 import { weightOf } from './path.ts';
-import type { Told } from './told.ts';
+import type { Told } from './explanation-overlay.ts';
 
 export interface Reading {
   readonly text: string;
@@ -67,7 +67,8 @@ function readEvents(events: Extract<Lane, { kind: 'events' }>['events'], at: num
   return last ? word(last.operation ?? NOT_READ, clock(last.t)) : word('none');
 }
 
-const covers = (bar: Bar, at: number) => bar.start <= at && (bar.end === null || at < bar.end);
+const covers = (bar: Bar, at: number) =>
+  bar.start !== null && bar.start <= at && (bar.end === null || at < bar.end);
 
 /** The alerts at an instant by name, for the table; a past episode that is over was firing then. */
 export function alertsAt(lane: Lane, at: number): string {
@@ -139,8 +140,11 @@ function eventsSummary(events: Extract<Lane, { kind: 'events' }>['events']): str
 
 function barsSummary(bars: readonly Bar[], look: Look): string {
   const said = bars.slice(-6).map((bar) => {
+    const name = `${bar.label}${bar.state === 'ok' ? '' : ` (${bar.state})`}`;
     const until = bar.end === null ? 'still so' : `until ${clockSeconds(bar.end)}`;
-    return `${bar.label}${bar.state === 'ok' ? '' : ` (${bar.state})`} from ${clockSeconds(bar.start)} ${until}`;
+    return bar.start === null
+      ? `${name} ${until}, start not reported`
+      : `${name} from ${clockSeconds(bar.start)} ${until}`;
   });
   const more = bars.length > said.length ? `${bars.length} in all, the last ones: ` : '';
   return bars.length ? `${look.title}: ${more}${said.join('; ')}.` : `${look.title}: none in this range.`;

@@ -1,14 +1,14 @@
 // What a timeline draws beside its data: flags of refs and of an explanation, the alert of the address, the trail, rule lines.
-import '../../app.css';
+import '../../../app.css';
 import { createRawSnippet } from 'svelte';
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { Cursor } from '#lib/state/Cursor.svelte.ts';
-import { axeFindings } from '../../test/axe.ts';
-import { BURST, BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
-import type { Answer, Lane } from './lane.ts';
-import Timeline from './Timeline.svelte';
-import { toldOf } from './told.ts';
+import { axeFindings } from '../../../test/axe.ts';
+import { BURST, BURST_ID, DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
+import type { Answer, Lane } from '#lib/api/lanes.ts';
+import Timeline from '#lib/timeline/Timeline.svelte';
+import { toldOf } from './explanation-overlay.ts';
 
 const HOUR = 3_600_000;
 // no header above, as the page has: the sticky row has nothing to stay clear of

@@ -1,5 +1,5 @@
 // What the legend says of marks beside their operations: hollow, dotted, ringed, flagged; and of thin lines. Only what is drawn.
-import { commitsOf, medianOf, type Answer } from './lane.ts';
+import { commitsOf, medianOf, type Answer } from '#lib/api/lanes.ts';
 
 export interface Sign {
   readonly look: 'hollow' | 'expired' | 'suspect' | 'flag' | 'median';

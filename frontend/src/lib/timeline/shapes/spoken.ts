@@ -1,8 +1,8 @@
 // What the time cursor says aloud: its instant, and what the lanes are there that a cause is looked for in.
 import { clockSeconds, dayMonth, zoneAt } from '#lib/format/instant.ts';
-import { isSeries, type Answer } from './lane.ts';
-import { lookOf } from './look.ts';
-import { medianAt, readAt, type Times } from './reading.ts';
+import { isSeries, type Answer } from '#lib/api/lanes.ts';
+import { lookOf } from './lane-style.ts';
+import { medianAt, readAt, type Times } from './readout.ts';
 
 const SPOKEN = ['job_duration', 'data_files', 'delete_files'];
 

@@ -1,8 +1,8 @@
 // The value axis of a lane: all that is drawn in it fits, and the changes under a count of files have room.
-import { mainColumn, medianOf, type SeriesLane, type Value } from './lane.ts';
-import type { Look } from './look.ts';
+import { mainColumn, medianOf, type SeriesLane, type Value } from '#lib/api/lanes.ts';
+import type { Look } from './lane-style.ts';
 import { extent } from './path.ts';
-import { valueScale, type ValueScale } from './scale.ts';
+import { valueScale, type ValueScale } from '#lib/timeline/axes/scale.ts';
 
 /** Room of the changes at the foot of a lane, pixels. */
 const DELTAS_PX = 29;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { BURST_ID, story } from './fixtures/story.ts';
-import type { Lane } from './lane.ts';
-import { graphHref } from './prometheus.ts';
+import { BURST_ID, story } from '#lib/timeline/fixtures/story.ts';
+import type { Lane } from '#lib/api/lanes.ts';
+import { graphHref } from '#lib/timeline/export/prometheus.ts';
 import { csvOfLane, recordsOf } from './records.ts';
 
 const answer = story();

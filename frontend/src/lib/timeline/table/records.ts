@@ -1,7 +1,7 @@
 // One lane as rows: instants and values, commits, or spans of a state. The caller says how instants and numbers are written.
 import { csv } from '#lib/format/csv.ts';
 import { iso } from '#lib/format/instant.ts';
-import { isSeries, medianOf, type Answer, type Lane, type SeriesLane, type Value } from './lane.ts';
+import { isSeries, medianOf, type Answer, type Lane, type SeriesLane, type Value } from '#lib/api/lanes.ts';
 
 type Cell = string | number | null;
 
@@ -95,7 +95,7 @@ export function recordsOf(answer: Answer, lane: Lane, write: Writing = RAW): Rec
   return {
     head: ['from', 'until', 'name', 'state', 'detail'],
     rows: lane.bars.map(({ start, end, label, state, detail }) => [
-      write.time(start),
+      start === null ? null : write.time(start),
       end === null ? null : write.time(end),
       label,
       state,

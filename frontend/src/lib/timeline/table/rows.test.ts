@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { BURST_ID, DAY, NOW, story } from './fixtures/story.ts';
-import { frameOf } from './frame.ts';
-import type { Lane, SeriesLane } from './lane.ts';
+import { BURST_ID, DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
+import { frameOf } from '#lib/timeline/shapes/frame.ts';
+import type { Lane, SeriesLane } from '#lib/api/lanes.ts';
 import { ROWS_A_PAGE, columnsOf, rowsOf } from './rows.ts';
-import { timeScale } from './scale.ts';
+import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 const answer = story({ step: 60 });
 const frame = frameOf(answer, timeScale(DAY, NOW, 700), NOW);

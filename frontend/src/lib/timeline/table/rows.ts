@@ -1,12 +1,12 @@
 // The timeline as rows of text, one a step: the same numbers as the drawing, ids as text.
 import { duration } from '#lib/format/duration.ts';
 import { clockSeconds, dayMonth, zoneAt } from '#lib/format/instant.ts';
-import { zone } from '#lib/state/zone.svelte.ts';
-import { earlierAt, earlierOf } from './compare.ts';
-import type { Frame } from './frame.ts';
-import { isSeries, medianOf, type Answer, type CommitEvent, type Value } from './lane.ts';
-import { lookOf, type Look } from './look.ts';
-import { alertsAt, commitCell, medianAt, readAt } from './reading.ts';
+import { zone } from '#lib/preferences/zone.svelte.ts';
+import { earlierAt, earlierOf } from '#lib/timeline/shapes/compare.ts';
+import type { Frame } from '#lib/timeline/shapes/frame.ts';
+import { isSeries, medianOf, type Answer, type CommitEvent, type Value } from '#lib/api/lanes.ts';
+import { lookOf, type Look } from '#lib/timeline/shapes/lane-style.ts';
+import { alertsAt, commitCell, medianAt, readAt } from '#lib/timeline/shapes/readout.ts';
 
 export const ROWS_A_PAGE = 25;
 

@@ -1,10 +1,10 @@
-import '../../app.css';
+import '../../../app.css';
 import { expect, test } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import type { RangeText } from '#lib/time/range.ts';
 import { keepHours } from '#lib/time/step.ts';
-import { axeFindings } from '../../test/axe.ts';
+import { axeFindings } from '../../../test/axe.ts';
 import RangePicker from './RangePicker.svelte';
 
 const TO = Date.UTC(2026, 10, 21, 6);
