@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limnograph.analysis.debt import Debt, debt, expected_outputs
-from limnograph.domain.targets import GIB, MIB, Targets, targets_of
+from limnograph.domain.metadata.targets import GIB, MIB, Targets, targets_of
 
 ICEBERG = targets_of("iceberg", {})
 assert ICEBERG

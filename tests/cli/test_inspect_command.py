@@ -162,17 +162,11 @@ def test_a_table_without_a_snapshot_has_no_current(lake: Lake) -> None:
     assert (code, found["status"], found["snapshots"], found["current"]) == (0, "ok", [], None)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
-        (["/nowhere/at/all"], "LOCATION"),
-        (["/x", "--path-map", "a"], "--path-map"),
-    ],
-)
-def test_wrong_usage_names_the_option(arguments: list[str], field: str) -> None:
+def test_wrong_usage_names_the_option() -> None:
     with pytest.raises(InvalidInput) as wrong:
-        CliRunner().invoke(command, arguments, catch_exceptions=False)
-    assert wrong.value.field == field
+        CliRunner().invoke(command, ["/x", "--path-map", "a"], catch_exceptions=False)
+    assert wrong.value.field == "--path-map"
+    assert CliRunner().invoke(command, ["/x", "--format", "parquet"]).exit_code == 2
 
 
 def test_the_program_exits_2_with_one_sentence_and_needs_no_spark(lake: Lake) -> None:
@@ -184,7 +178,10 @@ def test_the_program_exits_2_with_one_sentence_and_needs_no_spark(lake: Lake) ->
     )
     assert (good.returncode, str(table.metadata.current_snapshot_id) in good.stdout) == (0, True)
     bad = subprocess.run(
-        [sys.executable, "-m", "limnograph", "inspect", "/no"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "limnograph", "inspect", "/no", "--path-map", "a"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (bad.returncode, bad.stdout, len(bad.stderr.splitlines())) == (2, "", 1)
 

@@ -13,12 +13,12 @@ from rich.console import Console
 from lakes import Lake, fresh_reader, path_of, rows
 from limnograph.cli.inspect import command
 from limnograph.cli.inspect_view import draw
-from limnograph.domain.inspection import Inspected
-from limnograph.services.inspect import inspect
+from limnograph.domain.metadata.inspection import InspectionReport
+from limnograph.services.extraction.inspect import inspect
 from metadata_writer import MetadataTable
 
 
-def drawn(found: Inspected, width: int = 80) -> str:
+def drawn(found: InspectionReport, width: int = 80) -> str:
     console = Console(width=width, color_system=None, record=True, quiet=False, force_terminal=False)
     with console.capture() as capture:
         draw(found, console)
@@ -34,7 +34,7 @@ def busy(tmp_path: Path) -> MetadataTable:
     return table
 
 
-def found(table: MetadataTable) -> Inspected:
+def found(table: MetadataTable) -> InspectionReport:
     return inspect(table.metadata_location, fresh_reader())
 
 
@@ -126,7 +126,7 @@ def test_the_json_is_a_projection_of_what_is_drawn(busy: MetadataTable) -> None:
     inspected = found(busy)
     document = json.loads(msgspec.json.encode(inspected.document))
     assert set(document) == {"table", "status", "problems", "snapshots", "current"}
-    assert msgspec.json.decode(msgspec.json.encode(inspected), type=Inspected) == inspected
+    assert msgspec.json.decode(msgspec.json.encode(inspected), type=InspectionReport) == inspected
 
 
 def test_the_command_draws_without_colour_into_a_pipe(lake: Lake) -> None:

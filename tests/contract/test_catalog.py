@@ -13,7 +13,7 @@ import pytest
 from pyiceberg.catalog import Catalog as PyIceberg
 
 from lakes import SCHEMA, Lake, rows
-from limnograph.adapters.iceberg.catalog import observed_catalog
+from limnograph.adapters.iceberg.catalogs.catalog import observed_catalog
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import Catalog, TablePointer
 from rest_catalog import RestServer

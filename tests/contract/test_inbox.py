@@ -119,6 +119,15 @@ def test_what_needs_no_row_never_waits(inbox: Any) -> None:
     assert inbox.purge(before=8) == 1
 
 
+def test_the_newest_mark_of_a_pass_is_never_purged(inbox: Any, opened: Open) -> None:
+    inbox.put(
+        [item("1", 1, "pass", committed_at=1), item("2", 2, "pass", committed_at=2), item("n", 3, committed_at=3)]
+    )
+    assert inbox.purge(before=100) == 2
+    assert opened().newest("pass") == 2
+    assert inbox.backlog(ALL) == (0, None)
+
+
 def test_odd_bytes_and_keys_come_back_as_they_were(inbox: Any, opened: Open) -> None:
     odd = item_key("r\x00ün", "ok\ud7ff", "x" * 5000)
     payload = bytes(range(256))

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from msgspec.structs import replace as replaced
 
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import Conflict
-from limnograph.domain.events import AlertFact, RunFact
-from limnograph.domain.facts import (
+from limnograph.domain.facts.events import AlertFact, RunFact
+from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     META_TABLES,

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pytest
 
 from lakes import FixedClock
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import Conflict
-from limnograph.domain.facts import CHANGES, DAILY, HOURLY, MAINTENANCE, SNAPSHOTS, ChangeFact, SnapshotFact
-from limnograph.domain.upkeep_facts import MaintenanceFact
+from limnograph.domain.facts.housekeeping import MaintenanceFact
+from limnograph.domain.facts.meta_tables import CHANGES, DAILY, HOURLY, MAINTENANCE, SNAPSHOTS, ChangeFact, SnapshotFact
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
-from limnograph.services.rollups import DAY, HOUR, MOVE_COLUMNS, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.fold import DAY, HOUR, MOVE_COLUMNS, ROW_COLUMNS, Stamp, fold_days, roll_hours
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
 

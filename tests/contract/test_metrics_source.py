@@ -19,15 +19,16 @@ from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceRejected
 from limnograph.domain.ids import TableName
-from limnograph.domain.promql import Call, Selector
-from limnograph.domain.series import RangeQuery, Series
+from limnograph.domain.metrics.promql import Call, Selector
+from limnograph.domain.metrics.series import RangeQuery, Series
 from limnograph.domain.time import TimeRange
-from limnograph.services import job_lanes, templates
-from limnograph.services.explain_controls import controls, told_of
-from limnograph.services.jobs import ConfiguredJob, Jobs
-from limnograph.services.metrics import Metrics
-from limnograph.services.paces import ends, slowest
-from limnograph.services.runs import Runs
+from limnograph.services.explain.controls import controls, told_of
+from limnograph.services.jobs import lanes as job_lanes
+from limnograph.services.jobs.discovery import ConfiguredJob, Jobs
+from limnograph.services.jobs.paces import ends, slowest
+from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.sources import templates
+from limnograph.services.sources.metrics import Metrics
 from serving_kit import FixedClock, MemoryInbox, lake, parts, row
 from serving_kit import client as browsers
 
@@ -183,7 +184,7 @@ def lanes(prometheus, step: int):
 
     async def run():
         client = PrometheusClient("main", prometheus)
-        jobs = Jobs((), Runs(MemoryInbox()), Metrics(client, SystemClock()))
+        jobs = Jobs((), RunRegistry(MemoryInbox()), Metrics(client, SystemClock()))
         linked = await jobs.of_table(NAME, END * 1000)
         chosen = job_lanes.choose(linked, None)
         band = await job_lanes.duration(jobs, NAME, chosen, span)
@@ -292,7 +293,7 @@ def test_one_question_of_a_page_answers_what_its_templates_answer_one_by_one(pro
 
     async def run() -> list:
         client = PrometheusClient("main", prometheus)
-        jobs = Jobs((), Runs(MemoryInbox()), Metrics(client, SystemClock()))
+        jobs = Jobs((), RunRegistry(MemoryInbox()), Metrics(client, SystemClock()))
         found = []
         for page in (await jobs.page(NAME, job, span, span.end), None):
             linked = await jobs.of_table(NAME, span.end, page)
@@ -321,7 +322,7 @@ def test_one_question_keeps_other_jobs_tables_and_labels_apart(prometheus) -> No
         narrowed = ConfiguredJob(name="churn", reads=("lake.sales.*",), select={"application_id": "other"})
         elsewhere = ConfiguredJob(name="churn", reads=("lake.sales.*",), select={"table": ODD})
         for configured, asked in ((narrowed, 1), (elsewhere, 3)):
-            jobs = Jobs((configured,), Runs(MemoryInbox()), Metrics(client, SystemClock()))
+            jobs = Jobs((configured,), RunRegistry(MemoryInbox()), Metrics(client, SystemClock()))
             before = questions(prometheus)
             page = await jobs.page(NAME, None, span, span.end)
             chosen = job_lanes.choose(await jobs.of_table(NAME, span.end, page), None)

@@ -5,12 +5,12 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services.loading import snapshot_facts
+from limnograph.services.lake.loading import snapshot_facts
 from query_engine_contract import *  # noqa: F403  # the tests of the contract
 from query_engine_contract import BIG, LOG, ROWS, Iceberg, Made
 

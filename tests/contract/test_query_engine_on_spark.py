@@ -9,12 +9,12 @@ import pytest
 
 from lakes import Lake
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.iceberg.catalog import open_catalog
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.adapters.spark.store import SparkMetaStore
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, PartitionFact
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, PartitionFact
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services.loading import change_facts, load, snapshot_facts
+from limnograph.services.lake.loading import change_facts, load, snapshot_facts
 from serving_kit import BIG, HOUR, NOW, UUID, moved, row
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def test_facts_that_spark_wrote_come_back_through_polars(spark: SparkSession, sh
     namespace = f"meta_{uuid4().hex[:8]}"
     engine = EmbeddedEngine(lambda: open_catalog("shared", shared_lake.properties), (namespace,))
     assert engine.head().snapshots is None
-    store = SparkMetaStore(spark, lambda: open_catalog("shared", shared_lake.properties), namespace)
+    store = SparkMetaStore(spark, lambda: open_catalog("shared", shared_lake.properties, write=True), namespace)
     store.ensure()
     assert engine.select(MetaQuery(table="snapshots")).is_empty()
     store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, ROWS[:1]), store.head(SNAPSHOTS), "run-1")

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from exposed_metrics import exposed
-from limnograph.demo.tools import tool
+from limnograph.demo.processes.tools import tool
 
 FILE = Path(__file__).parents[2] / "deploy" / "grafana" / "limnograph.json"
 BOARD: dict[str, Any] = json.loads(FILE.read_text())

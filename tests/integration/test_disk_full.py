@@ -15,8 +15,8 @@ import pytest
 
 from exactness import Exactness
 from lakes import FixedClock, Lake, due_of, placeholders, rows
-from limnograph.adapters.iceberg.cache import ManifestCache
 from limnograph.adapters.iceberg.reader import IcebergReader
+from limnograph.adapters.iceberg.sums.cache import ManifestCache
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.spark.catalogs import spark_catalog
 from limnograph.adapters.spark.checkpoint import fresh_checkpoint
@@ -24,7 +24,7 @@ from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.errors import SourceError
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.inbox import InboxItem
-from limnograph.services.extract import extract
+from limnograph.services.extraction.extract import extract
 from limnograph.settings import parse
 from limnograph.wiring import pipeline
 

@@ -10,13 +10,13 @@ from uuid import uuid4
 import pytest
 
 from lakes import FixedClock, fresh_reader
-from limnograph.adapters.iceberg.cache_file import iceberg_folder
-from limnograph.adapters.sandbox.messages import Access
-from limnograph.domain.due import DueTable
+from limnograph.adapters.iceberg.sums.cache_file import iceberg_folder
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.domain.failpoints import FailpointReached, Failpoints
-from limnograph.services.extract import extract
-from limnograph.services.pass_report import PassReport
-from limnograph.services.portions import BLOCK_DAYS
+from limnograph.domain.metadata.due import DueTable
+from limnograph.services.extraction.extract import extract
+from limnograph.services.pipeline.portions import BLOCK_DAYS
+from limnograph.services.pipeline.report import PassReport
 from limnograph.wiring import pipeline
 from metadata_writer import MetadataTable
 from pointed_lake import PointedLake
@@ -91,7 +91,7 @@ def test_manifests_that_many_tasks_read_give_the_rows_of_one_reader(
         metadata_location=old.metadata_location,
         snapshot_ids=[next(reversed(old.snapshots))],
     )
-    access = Access({"shared": lake.properties}, cache_dir=str(tmp_path))
+    access = StorageAccess({"shared": lake.properties}, cache_dir=str(tmp_path))
     found = SparkExtraction(spark, lambda: access, most_manifests=20).run([due])
     (expected,) = extract(due, fresh_reader(), FixedClock())
     (row,) = found.rows.to_pylist()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crash_lake import CrashLake
-from limnograph.domain.facts import RUNS
+from limnograph.domain.facts.meta_tables import RUNS
 from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, REPAIR_STEPS, UPKEEP_STEPS, around
 from limnograph.ports.meta_store import keys_of
 

@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 
 from lakes import Lake, facts, fresh_reader
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.changes import Observed, state_changes
-from limnograph.services.ledger import Ledger
+from limnograph.services.pipeline.changes import ObservedTable, state_changes
+from limnograph.services.pipeline.ledger import Ledger
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -172,7 +172,7 @@ def test_the_rows_are_the_snapshots_and_main_follows_the_history(made: Made, tab
         f"select unix_micros(made_current_at), snapshot_id, is_current_ancestor from {{t}}.{table}.history order by 1"
     )
     metadata = fresh_reader().metadata(made.location(table))
-    rows = state_changes(Observed("u", TableName("shared", "n", table), metadata), Ledger(), 2**60)
+    rows = state_changes(ObservedTable("u", TableName("shared", "n", table), metadata), Ledger(), 2**60)
     moves = [(row.at, int(row.to_value or 0)) for row in rows if (row.kind, row.subject) == ("ref", "main")]
     assert moves == [tuple(row[:2]) for row in history]
     assert {row[1]: row[2] for row in history} == {row[1]: ours[row[1]].on_main for row in history}

@@ -9,8 +9,8 @@ import pytest
 
 from hostile_parser import COMMAND
 from lakes import Lake, due_of, rows
-from limnograph.adapters.sandbox.messages import Access
-from limnograph.domain.due import DueTable
+from limnograph.adapters.sandbox.messages import StorageAccess
+from limnograph.domain.metadata.due import DueTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +29,7 @@ def test_three_of_50_tables_end_their_reader_and_47_are_read(spark: SparkSession
 
     lake = Lake(tmp_path)
     tables = [due(lake, name) for name in (*ODD, *(f"t{number}" for number in range(47)))]
-    access = Access({"lake": lake.properties}, deadline_seconds=10.0, command=COMMAND)
+    access = StorageAccess({"lake": lake.properties}, deadline_seconds=10.0, command=COMMAND)
     found = SparkExtraction(spark, lambda: access).run(tables).rows.select(["table", "status", "problems"]).to_pylist()
     assert len(found) == 50
     assert {row["table"]: row["problems"] for row in found if row["status"] == "unreadable"} == {

@@ -15,13 +15,13 @@ import pytest
 from pyiceberg.types import LongType
 
 from lakes import FixedClock, Lake, path_of, rows
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.adapters.spark.housekeeping import SparkUpkeep
 from limnograph.adapters.spark.store import SparkMetaStore
-from limnograph.domain.facts import DAILY, HOURLY, MAINTENANCE, META_TABLES, SNAPSHOTS, SnapshotFact
+from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MAINTENANCE, META_TABLES, SNAPSHOTS, SnapshotFact
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.housekeeping import keep_house
-from limnograph.services.rollups import DAY, HOUR
+from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.wiring import pipeline
 from limnograph.wiring.housekeeping import housekeeping
 

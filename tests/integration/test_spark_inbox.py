@@ -16,12 +16,12 @@ from lakes import Lake
 from limnograph.adapters.embedded.engine import EmbeddedEngine
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
+from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
 from limnograph.domain.failpoints import INBOX_STEPS, FailpointReached, Failpoints, around
 from limnograph.domain.ids import TableName
 from limnograph.ports.inbox import InboxItem, item_key
-from limnograph.services.inbox import Drain
-from limnograph.services.runs import Runs
+from limnograph.services.jobs.runs import RunRegistry
+from limnograph.services.pipeline.drain import Drain
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
 
@@ -85,7 +85,7 @@ def test_every_kind_becomes_rows_that_the_server_reads(world: World) -> None:
     assert world.keys("reports", "event_id", "metrics['a']") == [("e", "1")]
     assert world.keys("labels", "event_id", "kind") == [("l", "confirmed")]
     engine = EmbeddedEngine(lambda: world.lake.catalog, (world.meta,))
-    runs = Runs(SqlInbox("sqlite://"), engine, SystemClock())
+    runs = RunRegistry(SqlInbox("sqlite://"), engine, SystemClock())
     runs.restore()
     found = asyncio.run(runs.of_table(TableName("lake", "sales", "orders"), now - 2 * HOUR, now))
     assert [(run.job, run.status, run.read_snapshot_id) for run in found] == [("churn", "ok", 2**62)]

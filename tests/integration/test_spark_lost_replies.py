@@ -12,15 +12,15 @@ import pytest
 
 from exactness import Exactness
 from lakes import FixedClock, Lake, rows
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.adapters.spark.housekeeping import SparkUpkeep
 from limnograph.adapters.spark.store import SparkMetaStore
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.events import RunFact
-from limnograph.domain.facts import CHANGES, RUNS, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.events import RunFact
+from limnograph.domain.facts.meta_tables import CHANGES, RUNS, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
-from limnograph.services.appending import Appending
-from limnograph.services.rollups_run import Rollups
+from limnograph.services.pipeline.appending import MetaAppender
+from limnograph.services.rollups.step import Rollups
 from memory_meta import local_passes, run_all
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def test_every_kind_of_commit_survives_the_loss_of_its_answer(spark: SparkSessio
     sections = {"meta": {"namespace": f"meta_{mark}"}, "observe": {"include": [f"shared.sales_{mark}.*"]}}
     passes: Any = local_passes(shared_lake, store, clock=FixedClock(_now()), **sections)  # type: ignore[arg-type]
     run_all(passes)
-    appending = Appending(store, lambda found: arrow_table(CHANGES, found))
+    appending = MetaAppender(store, lambda found: arrow_table(CHANGES, found))
     runs = [RunFact(run_id=f"r{number}", status="ok", at=_now()) for number in range(3)]
     assert appending.events(RUNS, arrow_table(RUNS, runs), "run") in {0, 3}
     exact = Exactness(shared_lake, f"meta_{mark}")

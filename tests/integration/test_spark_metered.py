@@ -9,11 +9,11 @@ from uuid import uuid4
 import pytest
 
 from lakes import Lake
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.adapters.prometheus.exporter import Exporter
 from limnograph.domain.errors import Conflict
-from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
-from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
+from limnograph.domain.facts.meta_tables import SNAPSHOTS, SnapshotFact
+from limnograph.domain.metrics.pipeline import PIPELINE_METRICS
 from limnograph.wiring import pipeline
 
 if TYPE_CHECKING:

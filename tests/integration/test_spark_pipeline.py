@@ -16,7 +16,7 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.domain.failpoints import FailpointReached, Failpoints
 from limnograph.domain.ids import TableName
 from limnograph.jobs.supervising import supervise
-from limnograph.services.passes import Passes
+from limnograph.services.pipeline.passes import Passes
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
 
@@ -187,9 +187,9 @@ def test_a_deleted_meta_row_is_found_again_and_compaction_changes_nothing(world:
 
 
 def test_a_wide_backfill_writes_one_file_a_day(world: World) -> None:
-    from limnograph.adapters.iceberg.schema import arrow_table
+    from limnograph.adapters.meta.schema import arrow_table
     from limnograph.adapters.spark.store import SparkMetaStore
-    from limnograph.domain.facts import SNAPSHOTS, SnapshotFact
+    from limnograph.domain.facts.meta_tables import SNAPSHOTS, SnapshotFact
 
     store = SparkMetaStore(world.session, lambda: world.lake.catalog, world.meta)
     store.ensure()

@@ -16,7 +16,7 @@ from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceRejected
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.pipeline import until_settled
-from limnograph.services.rollups_run import Rollups
+from limnograph.services.rollups.step import Rollups
 from limnograph.settings import Settings
 from limnograph.wiring import pipeline
 

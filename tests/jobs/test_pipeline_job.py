@@ -14,8 +14,8 @@ from limnograph.jobs.pipeline import (
     total_of,
     until_settled,
 )
-from limnograph.services.inbox import DrainReport
-from limnograph.services.pass_report import PassReport
+from limnograph.services.pipeline.drain import DrainReport
+from limnograph.services.pipeline.report import PassReport
 
 
 class Scripted:

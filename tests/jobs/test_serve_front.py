@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pyiceberg.catalog.sql import SqlCatalog
 from test_serve_process import Serving
 
-from limnograph.domain.gauges import SERVER_METRICS
+from limnograph.domain.metrics.gauges import SERVER_METRICS
 from served_lake import ROWS, small_lake
 
 STREAMS = 500

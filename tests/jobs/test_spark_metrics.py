@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from lakes import Lake, rows
-from limnograph.api.views import RunIn
-from limnograph.demo.tools import free_port
+from limnograph.api.wire.views import RunIn
+from limnograph.demo.processes.tools import free_port
 from limnograph.spark_metrics import REGISTRY, Pusher, _pusher, job_run, start_exposition
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import pytest
 
 from crash_lake import CrashLake
 from lakes import Lake, placeholders, rewrite_metadata, rows
-from limnograph.domain.facts import RUNS
+from limnograph.domain.facts.meta_tables import RUNS
 from limnograph.domain.failpoints import FAILPOINTS, FailpointReached
 from limnograph.ports.meta_store import keys_of
 

@@ -23,7 +23,7 @@ from lakes import Lake, path_of, placeholders, rows
 from limnograph.adapters.spark.java import java_home
 from limnograph.adapters.spark.manifests import MOST_MANIFESTS
 from limnograph.adapters.spark.session import find_jars
-from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.jobs.pipeline import until_settled
 from limnograph.settings import MetaSettings, ObserveSettings, PathSettings, load

@@ -14,14 +14,14 @@ import pytest
 import rest_loads
 from fault_proxy import FAULTS, FaultProxy
 from limnograph.adapters.embedded.engine import EmbeddedEngine
-from limnograph.adapters.iceberg.catalog import open_catalog
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
 from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.adapters.trino.asking import Coordinator
 from limnograph.adapters.trino.engine import TrinoEngine
-from limnograph.services.cold import ColdEngine
-from limnograph.services.jobs import ConfiguredJob
-from limnograph.services.rollups import DAY
-from limnograph.wiring.server import Parts
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.services.rollups.fold import DAY
+from limnograph.services.sources.cold_reads import ColdEngine
+from limnograph.wiring.server import ServerServices
 from query_engine_contract import Iceberg
 from serving_kit import HOUR, NOW, FixedClock, MemoryInbox, client, moved, row
 
@@ -35,7 +35,7 @@ LANES = "job_duration,data_files,commits"
 
 
 class World(NamedTuple):
-    parts: Parts
+    parts: ServerServices
     proxies: dict[str, FaultProxy]
 
 
@@ -76,7 +76,7 @@ async def world(tables: tuple[str, int], cold_within_s: float = COLD_S) -> Async
         embedded = EmbeddedEngine(lambda: open_catalog("lake", properties), ("limnograph",))
         trino = TrinoEngine(Coordinator(proxies["trino"].url, "lake", "limnograph", timeout_s=DEADLINE_S / 2), embedded)
         source = PrometheusClient("main", proxies["prometheus"].url, timeout_seconds=DEADLINE_S)
-        parts = Parts(
+        parts = ServerServices(
             embedded,
             MemoryInbox(),
             source,

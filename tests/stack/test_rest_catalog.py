@@ -15,20 +15,20 @@ from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import TableAlreadyExistsError
 
 from lakes import BY_REGION, SCHEMA, FixedClock, rows
-from limnograph.adapters.iceberg.meta_loss import REBUILDING, lost_now
-from limnograph.adapters.iceberg.meta_tables import create_meta_table, ensure_meta_tables
-from limnograph.adapters.iceberg.schema import iceberg_schema, partition_spec, sort_order, table_properties
-from limnograph.adapters.iceberg.staged import Layout, create_in_rest
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.meta.loss import REBUILDING, lost_now
+from limnograph.adapters.meta.schema import iceberg_schema, partition_spec, sort_order, table_properties
+from limnograph.adapters.meta.staged import TableLayout, create_in_rest
+from limnograph.adapters.meta.tables import create_meta_table, ensure_meta_tables
 from limnograph.domain.errors import SourceRejected
-from limnograph.domain.events import RunFact
-from limnograph.domain.facts import DAILY, HOURLY, MAINTENANCE, META_TABLES, RUNS, SNAPSHOTS
+from limnograph.domain.facts.events import RunFact
+from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MAINTENANCE, META_TABLES, RUNS, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
 from limnograph.jobs.housekeeping import keep_house
 from limnograph.jobs.pipeline import drain_inbox
 from limnograph.ports.inbox import InboxItem, item_key
-from limnograph.services.rollups import HOUR
+from limnograph.services.rollups.fold import HOUR
 from limnograph.settings import Settings, parse
 from limnograph.wiring import pipeline
 from limnograph.wiring.housekeeping import housekeeping
@@ -85,7 +85,7 @@ def test_meta_tables_have_the_promised_field_ids_and_are_made_once(
         assert [field.source_id for field in found.spec().fields] == [f.source_id for f in partition_spec(table).fields]
         assert found.sort_order().fields == sort_order(table).fields
         assert found.metadata.format_version == 2
-        layout = Layout(iceberg_schema(table), partition_spec(table), sort_order(table), table_properties())
+        layout = TableLayout(iceberg_schema(table), partition_spec(table), sort_order(table), table_properties())
         with pytest.raises(TableAlreadyExistsError):
             create_in_rest(catalog, (namespace, table.name), layout)
     catalog.drop_table((namespace, RUNS.name))

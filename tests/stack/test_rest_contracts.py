@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from pyiceberg.catalog import load_catalog
 
-from limnograph.adapters.iceberg.catalog import observed_catalog
+from limnograph.adapters.iceberg.catalogs.catalog import observed_catalog
 from limnograph.adapters.spark.housekeeping import SparkUpkeep
 from limnograph.adapters.spark.store import SparkMetaStore
 from limnograph.ports.meta_store import MetaStore

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from limnograph.adapters.access.tokens import EndedFile, TokenFile
-from limnograph.api.gate import Credentials, Gate
+from limnograph.api.front.gate import Authenticator, Credentials
 from limnograph.domain.access import AuditEvent
-from limnograph.services.attempts import MOST_FAILURES, Attempts
-from limnograph.services.sessions import Sessions
-from limnograph.services.tokens import Tokens
+from limnograph.services.access.attempts import MOST_FAILURES, Attempts
+from limnograph.services.access.sessions import Sessions
+from limnograph.services.access.tokens import Tokens
 from serving_kit import FixedClock
 
 
@@ -27,7 +27,7 @@ class Remembered:
 class Guarded(NamedTuple):
     """A gate and what stands behind it."""
 
-    gate: Gate
+    gate: Authenticator
     tokens: Tokens
     sessions: Sessions
     audit: Remembered
@@ -47,5 +47,5 @@ def guarded(
     tokens = Tokens(TokenFile(folder / "tokens.json"), clock)
     sessions = Sessions(b"k" * 32, EndedFile(folder / "ended.json"), tokens, clock)
     credentials = Credentials(tokens, sessions, Attempts(clock, most), **given)
-    gate = Gate(credentials, hosts=hosts, public_url=public_url, audit=audit)
+    gate = Authenticator(credentials, hosts=hosts, public_url=public_url, audit=audit)
     return Guarded(gate, tokens, sessions, audit, clock)

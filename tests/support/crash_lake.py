@@ -21,15 +21,15 @@ from pyiceberg.table import Table
 from exactness import Exactness
 from golden_tables import data_file
 from lakes import Lake, path_of, placeholders, rewrite_metadata, rows
-from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
 from limnograph.adapters.inbox.store import SqlInbox
+from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact
-from limnograph.domain.facts import ALERTS, HOURLY, LABELS, MAINTENANCE, REPORTS, MetaTable
+from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
+from limnograph.domain.facts.meta_tables import ALERTS, HOURLY, LABELS, MAINTENANCE, REPORTS, MetaTable
 from limnograph.domain.failpoints import FAILPOINT_ENV, Failpoints
 from limnograph.jobs.pipeline import Total, passes_and_house
 from limnograph.ports.inbox import InboxItem, item_key
-from limnograph.services.rollups import DAY, HOUR
+from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.settings import load
 from quick_jvm import QUICK, quick_jvm
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from limnograph.adapters.delta.log import newest_version
-from limnograph.adapters.delta.reader import DeltaReader, Shared
+from limnograph.adapters.delta.reader import DeltaReader, SharedCaches
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Content, Reading, Want
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.content import Content, Reading, Want
+from limnograph.domain.metadata.table import TableMetadata
 
 Json = dict[str, Any]
 VECTOR = pa.struct(
@@ -123,7 +123,7 @@ class DeltaLog:
         self.log = folder / "_delta_log"
         self.log.mkdir(parents=True)
         self.next = 0
-        self.shared = Shared()
+        self.shared = SharedCaches()
 
     def begin(self, *actions: Json, columns: tuple[Json, ...] = (), partitions: tuple[str, ...] = ()) -> int:
         return self.commit(protocol(), metadata(*columns, partitions=partitions), *actions)
@@ -179,7 +179,7 @@ class DeltaLog:
 
     def reader(self) -> DeltaReader:
         """A reader that remembers nothing of others."""
-        return DeltaReader(FileStorage(), Shared())
+        return DeltaReader(FileStorage(), SharedCaches())
 
 
 def state_rows(log: DeltaLog, *, parsed_stats: bool = False) -> list[Json]:

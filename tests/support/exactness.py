@@ -13,10 +13,10 @@ import polars as pl
 import pyarrow as pa
 
 from lakes import FixedClock, Lake
-from limnograph.adapters.iceberg.schema import arrow_schema
-from limnograph.adapters.iceberg.upkeep_reads import UpkeepReads
+from limnograph.adapters.meta.housekeeping_reads import UpkeepReads
+from limnograph.adapters.meta.schema import arrow_schema
 from limnograph.adapters.spark.store import change_facts
-from limnograph.domain.facts import (
+from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     DAILY,
@@ -32,9 +32,9 @@ from limnograph.domain.facts import (
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.meta_store import keys_of
 from limnograph.ports.meta_upkeep import Where
-from limnograph.services.rollup_marks import raw_floor
-from limnograph.services.rollups import DAY
-from limnograph.services.rollups_run import Rollups
+from limnograph.services.rollups.fold import DAY
+from limnograph.services.rollups.marks import raw_floor
+from limnograph.services.rollups.step import Rollups
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
 

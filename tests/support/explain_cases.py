@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from limnograph.analysis.explain import explain
-from limnograph.domain.explanations import Case, Explanation
+from limnograph.domain.answers.explanations import Case, Explanation
 
 START = 1_790_553_600_000
 MINUTE = 60_000

@@ -7,11 +7,11 @@ from typing import Any
 from prometheus_client import CollectorRegistry, generate_latest
 
 from limnograph.adapters.prometheus.exporter import Exporter
-from limnograph.api.exposition import Exposition
-from limnograph.api.served_metrics import ServedMetrics
-from limnograph.domain import pipeline_metrics
-from limnograph.domain.events import ReportFact
-from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
+from limnograph.api.metrics.exposition import Exposition
+from limnograph.api.metrics.served_metrics import ServedMetrics
+from limnograph.domain.facts.events import ReportFact
+from limnograph.domain.metrics import pipeline as pipeline_metrics
+from limnograph.domain.metrics.pipeline import PIPELINE_METRICS
 from limnograph.spark_metrics import REGISTRY, job_run
 from limnograph.spark_streams import StreamMeter
 from serving_kit import HOUR, NOW, lake, parts, row
@@ -24,15 +24,18 @@ def exposed() -> set[str]:
     rows = [row(i, NOW - (9 - i) * HOUR, i, skew_max_over_median=2.0, observed_at=NOW, **known) for i in range(1, 8)]
     made = parts(lake(rows))
     made.reported.add([ReportFact(event_id="1", kind="commit", attempts=2, catalog="lake", namespace="a", table="t")])
+    made.store.probed(NOW, ["lake"], [])
     server = Exposition(
         made.gauges.numbers,
         lambda: made.store.watermark,
         own=made.own_metrics,
-        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787")],
+        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787", made.catalogs)],
     )
     pipeline = Exporter(PIPELINE_METRICS)
     pipeline.put(pipeline_metrics.LAG, 3.0)
     pipeline.put(pipeline_metrics.PASS_ENDED, 3.0)
+    pipeline.put(pipeline_metrics.INBOX_OLDEST, 3.0)
+    pipeline.put(pipeline_metrics.CATALOG_UP, 1, "lake")
     StreamMeter({"exposed": ["lake.a.b"]}).batch("exposed", 1.0, 2.0)
     with job_run("exposed", reads=["lake.a.b"]):
         pass

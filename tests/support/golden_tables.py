@@ -1,7 +1,7 @@
 """Golden meta tables: written once by the version that a folder of `tests/golden` names, read by every later one.
 
-`python tests/golden_tables.py` writes the folder of the present version; a released folder is never written again.
-Locations in them begin with `golden:/`, so they can be read from wherever a checkout, or a copy, lies.
+`python tests/support/golden_tables.py` writes the folder of the present version; a released folder is never written
+again. Locations in them begin with `golden:/`, so they can be read from wherever a checkout, or a copy, lies.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from pyiceberg.table import Table
 from pyiceberg.typedef import Record
 
 from lakes import path_of
-from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
-from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
-from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
-from limnograph.domain.facts import (
+from limnograph.adapters.meta.schema import arrow_schema, arrow_table
+from limnograph.adapters.meta.tables import ensure_meta_tables
+from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
+from limnograph.domain.facts.housekeeping import MaintenanceFact
+from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     DAILY,
@@ -40,9 +41,8 @@ from limnograph.domain.facts import (
     PartitionFact,
     SnapshotFact,
 )
-from limnograph.domain.upkeep_facts import MaintenanceFact
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 DAY = 86_400_000_000
 BEGIN = 20_454 * DAY  # 2026-01-01
 
@@ -114,7 +114,11 @@ def facts() -> dict[MetaTable, list[Any]]:
 def told() -> dict[MetaTable, list[Any]]:
     """What came through the inbox."""
     read = RunTable(catalog="lake", namespace="sales", table="orders", role="reads", read_snapshot_id=2**62 + 1)
-    ended = RunFact(run_id="j-1", status="ok", job_name="churn", at=BEGIN + 7, ended_at=BEGIN + 7, tables=[read])
+    lineage = '{"columnLineage":{"fields":{"id":{"inputFields":[]}}}}'
+    wrote = RunTable(catalog="lake", namespace="sales", table="churn", role="writes", written_snapshot_id=2**62 + 3)
+    wrote = msgspec.structs.replace(wrote, ref="audit", facets=lineage)
+    ended = RunFact(run_id="j-1", status="ok", job_name="churn", at=BEGIN + 7, ended_at=BEGIN + 7, tables=[read, wrote])
+    ended = msgspec.structs.replace(ended, written_snapshot_id=2**62 + 3)
     fired = AlertFact(fingerprint="f-1", starts_at=BEGIN, status="firing", labels={"severity": "page"})
     scan = ReportFact(event_id="e-1", kind="scan", at=BEGIN, duration_seconds=0.25, projected_fields=["id"])
     said = LabelFact(event_id="l-1", at=BEGIN, kind="confirmed", table_uuid="u-1", snapshot_id=2**62 + 1)
@@ -133,7 +137,7 @@ def write(root: Path) -> None:
     ensure_meta_tables(made, "limnograph")
     for table, rows in facts().items():
         for number, row in enumerate(rows):
-            _append(made, root, table, row, number)
+            append(made, root, table, row, number)
     pointers = {t.name: made.load_table(("limnograph", t.name)).metadata_location for t in facts()}
     for stale in root.glob("limnograph/*/metadata/*.metadata.json"):
         if not any(location.endswith(stale.name) for location in pointers.values()):
@@ -145,9 +149,11 @@ def write(root: Path) -> None:
     (root / "expected.json").write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n")
 
 
-def _append(made: SqlCatalog, root: Path, table: MetaTable, row: Any, number: int) -> None:
+def append(
+    made: SqlCatalog, root: Path | None, table: MetaTable, row: Any, number: int, namespace: str = "limnograph"
+) -> None:
     """One commit of one file with one row."""
-    loaded = made.load_table(("limnograph", table.name))
+    loaded = made.load_table((namespace, table.name))
     if isinstance(row, dict):
         rows = pa.Table.from_pylist([row], schema=arrow_schema(table))
     else:

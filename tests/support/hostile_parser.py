@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from limnograph.adapters.sandbox.board import Board
+from limnograph.adapters.sandbox.board import ProgressBoard
 from limnograph.adapters.sandbox.frames import framed
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.sandbox.serving import serve
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.storage import Storage
 from limnograph.ports.table_reader import TableReader
 from limnograph.wiring.formats import Format, iceberg
-from limnograph.wiring.parsing import Parsing
+from limnograph.wiring.parsing import TableParser
 
 COMMAND = (sys.executable, "-P", __file__)
 
@@ -144,14 +144,14 @@ def hostile() -> Format:
     """Iceberg's reader with faults."""
     real = iceberg()
 
-    def reader(storage: Storage, access: Access) -> TableReader:
+    def reader(storage: Storage, access: StorageAccess) -> TableReader:
         return Hostile(real.reader(storage, access))
 
     return Format(reader, real.newest)
 
 
-def answers(access: Access, board: Board) -> Parsing:
-    return Parsing(access, board, {"iceberg": hostile})
+def answers(access: StorageAccess, board: ProgressBoard) -> TableParser:
+    return TableParser(access, board, {"iceberg": hostile})
 
 
 if __name__ == "__main__":

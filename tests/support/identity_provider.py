@@ -25,12 +25,18 @@ class Provider:
         self.own = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
         self.key: Any = self.own
         self.algorithm = "RS256"
+        self.kid: str | None = "k1"
+        self.broken = False
         self.claims: dict[str, Any] = {}
         self.document: dict[str, Any] = {}
         self.answer: tuple[int, bytes] | None = None
         self.asked: list[tuple[str, dict[str, str]]] = []
         self.keys_read = 0
         self._codes: dict[str, dict[str, str]] = {}
+
+    def rotate(self) -> None:
+        """Another key under the same id."""
+        self.own = self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
 
     def log_in(self, url: str) -> str:
         """What a browser does at the provider; the code it comes back with."""
@@ -52,7 +58,7 @@ class Provider:
             **({"nonce": nonce} if nonce else {}),
         }
         said = {name: value for name, value in {**honest, **self.claims, **claims}.items() if value is not None}
-        return jwt.encode(said, self.key, algorithm=self.algorithm, headers={"kid": "k1"})
+        return jwt.encode(said, self.key, algorithm=self.algorithm, headers={"kid": self.kid} if self.kid else {})
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         body = b""
@@ -78,6 +84,8 @@ class Provider:
             return 200, json.dumps(document).encode()
         if path == "/keys":
             self.keys_read += 1
+            if self.broken:
+                return 500, b""
             key = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.own.public_key()))
             return 200, json.dumps(
                 {"keys": [{"kty": "weird", "kid": "x"}, {**key, "kid": "k1", "alg": "RS256"}]}

@@ -17,12 +17,12 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import LongType, NestedField, StringType
 from sqlalchemy import text
 
-from limnograph.adapters.iceberg.cache import ManifestCache
 from limnograph.adapters.iceberg.reader import IcebergReader
+from limnograph.adapters.iceberg.sums.cache import ManifestCache
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SnapshotFact
-from limnograph.services.extract import extract
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.services.extraction.extract import extract
 from limnograph.settings import Settings, parse
 
 SCHEMA = Schema(NestedField(1, "id", LongType()), NestedField(2, "region", StringType()))

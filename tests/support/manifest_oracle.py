@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import fastavro
 
-from limnograph.adapters.iceberg.bounds import bound_key, column_type
-from limnograph.domain.manifests import ManifestFile
+from limnograph.adapters.iceberg.manifests.bounds import bound_key, column_type
+from limnograph.domain.metadata.manifests import ManifestFile
 
 COUNTS = {
     "added_files": ("added_files_count", "added_data_files_count"),

@@ -11,15 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakes import FixedClock, Lake, fresh_reader
-from limnograph.adapters.iceberg.schema import arrow_schema, arrow_table
+from limnograph.adapters.meta.schema import arrow_schema, arrow_table
 from limnograph.adapters.spark.changes_reads import change_facts
 from limnograph.adapters.spark.store import KNOWN_COLUMNS, known_rows
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import Conflict
-from limnograph.domain.facts import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, META_TABLES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
-from limnograph.ports.extraction import Extracted, Extraction
-from limnograph.ports.lake import Lake as LakePort
+from limnograph.domain.metadata.due import DueTable
+from limnograph.ports.extraction import ExtractedRows, Extraction
+from limnograph.ports.lake import ObservedLake as LakePort
 from limnograph.ports.meta_store import (
     NAME_COLUMNS,
     NAME_KINDS,
@@ -31,11 +31,11 @@ from limnograph.ports.meta_store import (
     keys_of,
 )
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.appending import Appending
-from limnograph.services.backoff import BackOff
-from limnograph.services.extract import extract
-from limnograph.services.passes import BACKFILL_SECONDS, Passes
-from limnograph.services.repair import Repairs
+from limnograph.services.extraction.extract import extract
+from limnograph.services.pipeline.appending import MetaAppender
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.passes import BACKFILL_SECONDS, Passes
+from limnograph.services.pipeline.repair import Repairs
 from limnograph.wiring.observe import SettingsLake
 
 
@@ -139,14 +139,14 @@ class LocalExtraction:
     def __init__(self, reader: TableReader | None = None) -> None:
         self._reader = reader
 
-    def run(self, due: Sequence[DueTable]) -> Extracted:
+    def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         found = []
         for table in due:
             try:
                 found += extract(table, self._reader or fresh_reader(), FixedClock())
             except Exception:  # noqa: BLE001 - as in Spark's workers: the driver misses the rows
                 continue
-        return Extracted(arrow_table(SNAPSHOTS, found))
+        return ExtractedRows(arrow_table(SNAPSHOTS, found))
 
 
 def local_passes(
@@ -187,7 +187,7 @@ def local_repairs(
     progress: Callable[[str], None] = lambda _line: None,
 ) -> Repairs:
     """Repairs without Spark."""
-    appending = Appending(store, lambda rows: arrow_table(CHANGES, rows), progress)
+    appending = MetaAppender(store, lambda rows: arrow_table(CHANGES, rows), progress)
     return Repairs(observed, store, extraction or LocalExtraction(), appending, progress)
 
 

@@ -13,9 +13,9 @@ import polars as pl
 import pyarrow as pa
 
 from lakes import FixedClock
-from limnograph.adapters.iceberg.schema import arrow_schema
-from limnograph.domain.facts import META_TABLES, SNAPSHOTS, MetaTable
-from limnograph.ports.meta_upkeep import Part, Position, Standing, Where
+from limnograph.adapters.meta.schema import arrow_schema
+from limnograph.domain.facts.meta_tables import META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 from memory_meta import MemoryMetaStore
 
 DAY = 86_400_000_000
@@ -47,12 +47,12 @@ class MemoryUpkeep:
         self.calls.append((call, table.name))
         self.before(call, table)
 
-    def standing(self, table: MetaTable) -> Standing:
+    def standing(self, table: MetaTable) -> MetaTableState:
         head = self.store.head(table)
-        return Standing(
+        return MetaTableState(
             position=None if head is None else Position(head, len(self.store.versions[table.name])),
             parts=tuple(
-                Part(start, _end(table, start), count, count * BYTES)
+                PartitionFiles(start, _end(table, start), count, count * BYTES)
                 for start, count in sorted(self.files[table.name].items(), key=repr)
                 if count
             ),
@@ -111,7 +111,7 @@ class MemoryUpkeep:
         self._called("set_properties", table)
         self.properties[table.name] |= properties
 
-    def compact(self, table: MetaTable, part: Part, *, whole: bool) -> None:
+    def compact(self, table: MetaTable, part: PartitionFiles, *, whole: bool) -> None:
         self._called("compact", table)
         files = self.files[table.name]
         for start in files:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.table import TableMetadata
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extract import extract
+from limnograph.services.extraction.extract import extract
 from limnograph.wiring.parsing import outline_of
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import text
 
 from lakes import Lake, fresh_reader
-from limnograph.adapters.iceberg.catalog_sql import SqlNames
+from limnograph.adapters.iceberg.catalogs.sql import SqlNames
 from limnograph.ports.catalog import TablePointer
-from limnograph.ports.lake import Listing
+from limnograph.ports.lake import LakeListing
 from limnograph.ports.table_reader import TableReader
 from limnograph.ports.tables import Tables
 from metadata_writer import MetadataTable
@@ -21,9 +21,9 @@ class PointedLake(Lake):
 
     def written(self, name: str = "sales.orders", *, list_it: bool = True, **how: Any) -> MetadataTable:
         """A new table of our own writer, listed under a name."""
-        made = sum(1 for _ in (self.folder / "written").glob("*"))
+        made = sum(1 for _ in (self.folder / "warehouse" / "written").glob("*"))
         how.setdefault("seed", made + 1)
-        table = MetadataTable(self.folder / "written" / f"{made:03d}-{name}", **how)
+        table = MetadataTable(self.folder / "warehouse" / "written" / f"{made:03d}-{name}", **how)
         if list_it:
             self.point(name, table)
         return table
@@ -73,10 +73,10 @@ class NearLake:
         self._catalog = SqlNames(lake.catalog)
         self.tables: Tables = NearTables(reader or fresh_reader())
 
-    def listing(self) -> Listing:
+    def listing(self) -> LakeListing:
         pointers = tuple(p for p in self._catalog.names().tables.values() if p)
         catalogs = frozenset([self._catalog.name])
-        return Listing(pointers, frozenset(str(p.name) for p in pointers), catalogs, answered=catalogs)
+        return LakeListing(pointers, frozenset(str(p.name) for p in pointers), catalogs, answered=catalogs)
 
     def newest(self, pointer: TablePointer) -> TablePointer | None:
         return self._catalog.probe(pointer.name).pointer

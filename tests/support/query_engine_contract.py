@@ -13,12 +13,12 @@ import pytest
 from pyiceberg.catalog import Catalog, load_catalog
 
 from limnograph.adapters.embedded import frames
-from limnograph.adapters.iceberg.schema import arrow_table, iceberg_schema, table_properties
-from limnograph.domain.events import RunFact, RunTable
-from limnograph.domain.facts import CHANGES, HOURLY, RUNS, SNAPSHOTS, PartitionFact
+from limnograph.adapters.meta.schema import arrow_table, iceberg_schema, table_properties
+from limnograph.domain.facts.events import RunFact, RunTable
+from limnograph.domain.facts.meta_tables import CHANGES, HOURLY, RUNS, SNAPSHOTS, PartitionFact
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
-from limnograph.services.loading import change_facts, snapshot_facts
-from limnograph.services.rollups import MOVE_COLUMNS, ROW_COLUMNS, Stamp, roll_hours
+from limnograph.services.lake.loading import change_facts, snapshot_facts
+from limnograph.services.rollups.fold import MOVE_COLUMNS, ROW_COLUMNS, Stamp, roll_hours
 from serving_kit import BIG, HOUR, NOW, UUID, change, moved, row
 
 OTHER = "00000000-0000-4000-8000-000000000002"

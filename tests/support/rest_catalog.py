@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from pyiceberg.catalog.sql import SqlCatalog
 
-from limnograph.adapters.iceberg.catalog_sql import SqlNames
+from limnograph.adapters.iceberg.catalogs.sql import SqlNames
 from limnograph.domain.ids import TableName, unescape_level
 
 SEPARATOR = "\x1f"

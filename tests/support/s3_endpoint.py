@@ -14,7 +14,7 @@ from limnograph.adapters.spark.java import java_home
 from postgres import free_port
 from spark_cluster import wait_for
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 KEY, SECRET, REGION = "reader", "kept-out-of-every-log", "us-east-1"
 
 

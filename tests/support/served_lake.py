@@ -54,7 +54,7 @@ def served(folder: Path, settings: str = "") -> Iterator[Served]:
     catalog = small_lake(folder, f'[auth]\nmode = "tokens"\n{settings}', commits=2)
     config = ["--config", str(folder / "limnograph.toml")]
     made = subprocess.run(
-        [*PROGRAM, "token", "create", "all", "--scope", "read,webhook,maintain", *config],
+        [*PROGRAM, "token", "create", "all", "--scope", "read,annotate,webhook,maintain", *config],
         capture_output=True,
         text=True,
         check=True,

@@ -15,9 +15,9 @@ from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.api import spa
 from limnograph.api.app import create_app
-from limnograph.api.exposition import Exposition
-from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.wiring.server import Parts
+from limnograph.api.metrics.exposition import Exposition
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.wiring.server import ServerServices
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -76,10 +76,15 @@ def schema(schema_id: int, at: int, *columns: tuple[int, str, str], before: int 
 
 
 def parts(
-    engine: MemoryEngine | None = None, source: Any = None, clock: FixedClock | None = None, **given: Any
-) -> Parts:
+    engine: MemoryEngine | None = None,
+    source: Any = None,
+    clock: FixedClock | None = None,
+    *,
+    inbox: MemoryInbox | None = None,
+    **given: Any,
+) -> ServerServices:
     """The server's parts over memory, its hot store read once."""
-    made = Parts(engine or MemoryEngine(), MemoryInbox(), source, clock or FixedClock(), **given)
+    made = ServerServices(engine or MemoryEngine(), inbox or MemoryInbox(), source, clock or FixedClock(), **given)
     made.store.refresh()
     return made
 
@@ -93,7 +98,12 @@ def lake(snapshots: list[SnapshotFact], changes: list[ChangeFact] | None = None)
 
 @contextlib.asynccontextmanager
 async def client(
-    made: Parts, build: Path | None = None, *, url: str = "http://limnograph", peer: str = "127.0.0.1", **given: Any
+    made: ServerServices,
+    build: Path | None = None,
+    *,
+    url: str = "http://limnograph",
+    peer: str = "127.0.0.1",
+    **given: Any,
 ) -> AsyncIterator[httpx.AsyncClient]:
     """HTTP on the whole application, front layer included. `given`: gate and limits."""
     transport = httpx.ASGITransport(
@@ -103,7 +113,7 @@ async def client(
         yield http
 
 
-def application(made: Parts, build: Path | None = None, **given: Any) -> ASGIApp:
+def application(made: ServerServices, build: Path | None = None, **given: Any) -> ASGIApp:
     """The whole application."""
     site = spa.load(build) if build else spa.load(Path("/nonexistent"))
     exposition = Exposition(made.gauges.numbers, lambda: made.store.watermark)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import postgres
 
-TRINO = Path(__file__).parents[1] / ".tools" / "trino"
+TRINO = Path(__file__).parents[2] / ".tools" / "trino"
 READY_S = 240
-DEPLOYED = Path(__file__).parents[1] / "deploy" / "trino"
+DEPLOYED = Path(__file__).parents[2] / "deploy" / "trino"
 """What docker-compose.yml mounts. Only the port, the node and the log are the test's own."""
 NODE = """node.environment=test
 node.id=test-1

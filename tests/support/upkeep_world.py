@@ -5,17 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from lakes import FixedClock
-from limnograph.adapters.iceberg.schema import arrow_table
-from limnograph.domain.facts import CHANGES, DAILY, HOURLY, MAINTENANCE, SNAPSHOTS, ChangeFact, MetaTable, SnapshotFact
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.domain.facts.meta_tables import (
+    CHANGES,
+    DAILY,
+    HOURLY,
+    MAINTENANCE,
+    SNAPSHOTS,
+    ChangeFact,
+    MetaTable,
+    SnapshotFact,
+)
 from limnograph.domain.failpoints import Failpoints
 from limnograph.ports.meta_upkeep import Where
 from limnograph.ports.meter import Meter
-from limnograph.services.housekeeping import Housekeeping, StepReport
-from limnograph.services.housekeeping_journal import Journal
-from limnograph.services.housekeeping_steps import Steps
-from limnograph.services.retention import LakeIds, Retention
-from limnograph.services.rollups import DAY, HOUR
-from limnograph.services.rollups_run import Rollups
+from limnograph.services.housekeeping.journal import Journal
+from limnograph.services.housekeeping.retention import LakeIds, RetentionStep
+from limnograph.services.housekeeping.runner import Housekeeping, StepReport
+from limnograph.services.housekeeping.steps import Steps
+from limnograph.services.rollups.fold import DAY, HOUR
+from limnograph.services.rollups.step import Rollups
 from memory_meta import MemoryMetaStore
 from memory_upkeep import MemoryUpkeep
 
@@ -40,17 +49,17 @@ class World:
     def rollups(self, failpoint: str = "", **bounds: int) -> Rollups:
         return Rollups(self.upkeep, self.clock, Failpoints(failpoint), **({"hourly_days": 400} | bounds))
 
-    def retention(self, failpoint: str = "", raw_days: int = 30, hourly_days: int = 400) -> Retention:
+    def retention(self, failpoint: str = "", raw_days: int = 30, hourly_days: int = 400) -> RetentionStep:
         failpoints = Failpoints(failpoint)
         rollups = Rollups(self.upkeep, self.clock, failpoints, hourly_days)
-        return Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=raw_days)
+        return RetentionStep(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=raw_days)
 
     def housekeeping(self, failpoint: str = "", meter: Meter | None = None, repairs: Any = None) -> Housekeeping:
         """As a process that has just started would have it."""
         failpoints = Failpoints(failpoint)
         journal = Journal(self.store, self.upkeep, lambda rows: arrow_table(MAINTENANCE, rows), failpoints)
         rollups = Rollups(self.upkeep, self.clock, failpoints, 400)
-        retention = Retention(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=30)
+        retention = RetentionStep(self.upkeep, rollups, self.ids, clock=self.clock, failpoints=failpoints, raw_days=30)
         steps = Steps(self.upkeep, journal, rollups, retention, failpoints, repairs=repairs, meter=meter)
         return Housekeeping(self.upkeep, journal, steps, self.clock, ("lake", "limnograph"), meter=meter)
 

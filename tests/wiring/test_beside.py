@@ -1,12 +1,14 @@
-"""The server's beginning: the hot index does not wait for the alerts, and `ready` is told when both were read."""
+"""The server's beginning: the hot index does not wait for the alerts; readiness waits for both and for the lake."""
 
 import asyncio
+import sys
 import threading
 
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.wiring.server import Parts
-from serving_kit import HOUR, NOW, FixedClock, lake, moved, row
+from limnograph.domain.watch import ProbeRound, Trouble, encode
+from limnograph.wiring.server import ServerServices
+from serving_kit import HOUR, NOW, FixedClock, client, lake, moved, row
 
 
 class AlertsWait(MemoryEngine):
@@ -34,14 +36,40 @@ async def until(condition) -> None:
 def test_tables_are_read_while_the_alerts_are_and_ready_is_both() -> None:
     known = lake([row(1, NOW - HOUR, 5)], [moved(1, NOW - HOUR)])
     engine = AlertsWait(known)
-    made = Parts(engine, MemoryInbox(), None, FixedClock())
+    made = ServerServices(engine, MemoryInbox(), None, FixedClock())
 
     async def begins() -> list[bool]:
         async with made.around():
             await until(lambda: made.store.attempted)
-            found = [bool(made.store.reading.lake.listed), made.backend.status.ready()]
+            found = [bool(made.store.reading.lake.listed), made.backend.status.waiting_for() is None]
             engine.let.set()
-            await until(made.backend.status.ready)
+            await until(lambda: made.backend.status.waiting_for() is None)
         return found
 
     assert asyncio.run(begins()) == [True, False]
+
+
+def test_a_server_is_ready_once_the_lake_was_looked_at_and_says_why_it_is_not(tmp_path) -> None:
+    go = tmp_path / "go"
+    message = encode(ProbeRound(NOW, 0, troubles=[Trouble("catalog", "catalog lake: not reachable")]))
+    waits = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
+    script = f"{waits}os.write(1, {message!r})\ntime.sleep(60)"
+    made = ServerServices(
+        MemoryEngine(), MemoryInbox(), None, FixedClock(), watch_command=(sys.executable, "-c", script)
+    )
+
+    async def begins() -> None:
+        async with made.around(), client(made) as http:
+            await until(lambda: made.backend.status.waiting_for() == "the first look at the catalogs has not ended")
+            answer = await http.get("/readyz")
+            assert (answer.status_code, answer.json()["status"]) == (503, "starting")
+            assert "first look" in answer.json()["detail"]
+            go.touch()
+            await until(lambda: made.backend.status.waiting_for() is None)
+            assert (await http.get("/readyz")).status_code == 200
+            watcher = next(
+                one for one in (await http.get("/api/v1/status")).json()["sources"] if one["id"] == "watcher"
+            )
+            assert "not reachable" in watcher["detail"]
+
+    asyncio.run(begins())

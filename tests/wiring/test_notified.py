@@ -8,14 +8,14 @@ import msgspec
 
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.domain.ids import TableName
-from limnograph.domain.notices import notice
+from limnograph.domain.inbound.notices import notice
 from limnograph.ports.inbox import InboxItem
-from limnograph.wiring.notified import Notified
+from limnograph.wiring.notified import NotifiedTables
 
 
 def test_each_notification_hurries_its_table_once(tmp_path: Path) -> None:
     inbox = SqlInbox(f"sqlite:///{tmp_path}/inbox.db")
-    notified = Notified(inbox)
+    notified = NotifiedTables(inbox)
     assert notified() == set()
 
     def told(table: str | None, at: int) -> None:
@@ -35,4 +35,4 @@ def test_each_notification_hurries_its_table_once(tmp_path: Path) -> None:
 
 def test_an_inbox_that_is_down_hurries_nothing(tmp_path: Path) -> None:
     (tmp_path / "inbox.db").write_bytes(b"this is no database, and long enough to be taken for one" * 20)
-    assert Notified(SqlInbox(f"sqlite:///{tmp_path}/inbox.db"))() == set()
+    assert NotifiedTables(SqlInbox(f"sqlite:///{tmp_path}/inbox.db"))() == set()

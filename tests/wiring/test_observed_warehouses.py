@@ -188,3 +188,13 @@ def test_the_root_alone_raises(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="file_missing") as caught:
         scanning.scan(FileStorage(), place_of(f"file://{tmp_path}/none"), ("delta",), [()], 1)
     assert not isinstance(caught.value, SourceUnavailable)
+
+
+@pytest.mark.parametrize("pattern", ["landing.**", "files.landing.**", "landing.*.*", "**"])
+def test_a_warehouse_is_included_by_its_own_name(pattern, tmp_path) -> None:
+    (tmp_path / "near").mkdir()
+    lake = observed(Lake(tmp_path), landing(tmp_path), include=[pattern], exclude=["landing.hudi.**"])
+    assert set(names(lake)) == {
+        name for name in names(observed(Lake(tmp_path / "near"), tmp_path / "landing")) if ".hudi." not in name
+    }
+    lake.close()

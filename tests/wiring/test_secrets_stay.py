@@ -13,14 +13,14 @@ import msgspec
 import pytest
 
 from lakes import Lake, rows
-from limnograph.adapters.iceberg.catalog import open_catalog
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.spark.session import parted
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain import watch
 from limnograph.domain.errors import LimnographError
-from limnograph.domain.facts import CHANGES, SNAPSHOTS
-from limnograph.services.watching import Watcher
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
+from limnograph.services.watcher.rounds import Watcher
 from limnograph.settings import Settings, load
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes

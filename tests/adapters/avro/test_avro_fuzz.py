@@ -13,10 +13,10 @@ import pytest
 import manifest_oracle
 from avro_writer import SYNC, block, container, encoder, manifest_schema, random_entry, varint
 from limnograph.adapters.avro.records import read_records
-from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
-from limnograph.adapters.iceberg.manifests import decode_manifest
+from limnograph.adapters.iceberg.manifests.lists import parse_manifest_list
+from limnograph.adapters.iceberg.manifests.manifest import decode_manifest
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata.manifests import ManifestFile
 from metadata_avro import container as list_container
 from metadata_avro import list_schema
 

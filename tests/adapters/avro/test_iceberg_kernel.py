@@ -17,13 +17,13 @@ from pyiceberg.manifest import read_manifest_list
 
 import manifest_oracle
 from avro_writer import CODECS, JAVA_BLOCK_BYTES, container, encoder, manifest_schema, random_entry
-from limnograph.adapters.iceberg.entries import Entries
-from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
-from limnograph.adapters.iceberg.manifests import decode_manifest
+from limnograph.adapters.iceberg.manifests.entries import Entries
+from limnograph.adapters.iceberg.manifests.lists import parse_manifest_list
+from limnograph.adapters.iceberg.manifests.manifest import decode_manifest
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.metadata.manifests import ManifestFile
 
-CORPORA = Path(os.environ.get("LIMNOGRAPH_CORPORA") or Path(__file__).parents[2] / "../shared/corpora")
+CORPORA = Path(os.environ.get("LIMNOGRAPH_CORPORA") or Path(__file__).parents[3] / "../shared/corpora")
 REAL = sorted((CORPORA / "iceberg").rglob("*.avro"))
 TYPES = ("long", "int", "double", "string", "decimal(9, 2)", "boolean", "float", "binary", "uuid", "timestamptz", "odd")
 TABLE = json.dumps({"fields": [{"id": i + 1, "name": f"c{i}", "type": kind} for i, kind in enumerate(TYPES)]})

@@ -10,21 +10,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from hudi_timeline import HudiFolder, Stat
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import HudiReader
-from limnograph.adapters.hudi.replay import Carried
+from limnograph.adapters.hudi.replay import CarriedStates
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.metadata import TableMetadata
-from limnograph.ports.storage import Listed
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.table import TableMetadata
+from limnograph.ports.storage import ListedFile
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8])
 EU, US = "region=eu", "region=us"
 
 
 def read(folder: HudiFolder) -> tuple[TableMetadata, dict[int, Reading]]:
-    reader = HudiReader(FileStorage(), Kept())
+    reader = HudiReader(FileStorage(), WeightedCache())
     table = reader.metadata(newest_instant(folder.location, FileStorage()))
     return table, {s.snapshot_id: reader.read(table, s, Want()) for s in table.ordered}
 
@@ -125,7 +125,7 @@ class Moving(FileStorage):
         super().__init__()
         self._folder, self._left = folder, 1
 
-    def list(self, location: str, *, deep: bool = False) -> list[Listed]:
+    def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
         found = list(super().list(location, deep=deep))
         if location.endswith((".hoodie", "timeline")) and self._left:
             self._left -= 1
@@ -138,7 +138,7 @@ def test_a_commit_that_is_archived_while_it_is_read_is_no_damage(tmp_path: Path,
     folder = HudiFolder(tmp_path / "t", version, mor=True)
     instants = history(folder)
     pointer = newest_instant(folder.location, FileStorage())
-    reader = HudiReader(Moving(folder), Kept(), Carried())
+    reader = HudiReader(Moving(folder), WeightedCache(), CarriedStates())
     table = reader.metadata(pointer)
     assert list(table.snapshots) == [int(instant) for instant in instants[1:]]
     readings = [reader.read(table, snapshot, Want()) for snapshot in table.ordered]

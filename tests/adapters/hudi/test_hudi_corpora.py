@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.names import parse_name
 from limnograph.adapters.hudi.reader import HudiReader
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Content, Want
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.content import Content, Want
+from limnograph.domain.metadata.table import TableMetadata
 
-CORPORA = Path(os.environ.get("LIMNOGRAPH_CORPORA") or Path(__file__).parents[2] / "../shared/corpora")
+CORPORA = Path(os.environ.get("LIMNOGRAPH_CORPORA") or Path(__file__).parents[3] / "../shared/corpora")
 MANIFEST = CORPORA / "manifest.json"
 ENTRIES = [e for e in json.loads(MANIFEST.read_text()) if e["format"] == "hudi"] if MANIFEST.exists() else []
 pytestmark = pytest.mark.skipif(not ENTRIES, reason="no corpora beside the checkout (LIMNOGRAPH_CORPORA)")
@@ -33,7 +33,7 @@ def unpacked(entry: dict[str, Any], folder: Path) -> Path:
 
 
 def opened(root: Path) -> tuple[TableMetadata, list[Content]]:
-    reader = HudiReader(FileStorage(), Kept())
+    reader = HudiReader(FileStorage(), WeightedCache())
     table = reader.metadata(newest_instant(str(root), FileStorage()))
     readings = [reader.read(table, snapshot, Want()) for snapshot in table.ordered]
     assert [(reading.problems, reading.notes) for reading in readings] == [((), ())] * len(readings)
@@ -60,6 +60,7 @@ def test_a_real_timeline_is_counted_as_the_corpus_says(entry: dict[str, Any], tm
     root, facts = unpacked(entry, tmp_path), entry["facts"]
     table, contents = opened(root)
     assert table.format_version == facts["table_version"]
+    assert table.empty == (facts["completed_instants"] == 0)
     assert table.properties["hoodie.table.type"] == facts["table_type"]
     assert len(table.snapshots) == facts["completed_instants"]
     assert table.head_id == (int(facts["latest_instant"]) if facts["latest_instant"] else None)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from hudi_timeline import HudiFolder, Stat
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import HudiReader
-from limnograph.adapters.hudi.replay import Carried
+from limnograph.adapters.hudi.replay import CarriedStates
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Reading, Want
+from limnograph.domain.metadata.content import Reading, Want
 
 HISTORIES = int(os.environ.get("LIMNOGRAPH_STEPS", "600")) // 60
 STEPS = 30
@@ -165,7 +165,7 @@ def state(reading: Reading) -> State:
 def test_every_state_is_what_the_rules_say_however_it_was_looked_at(tmp_path: Path, version: int, seed: int) -> None:
     dice = random.Random(f"{version}-{seed}")
     writer = Writer(HudiFolder(tmp_path / "t", version, mor=True), dice)
-    kept, carried = Kept(), Carried()
+    kept, carried = WeightedCache(), CarriedStates()
     told: dict[int, Reading] = {}
     for _ in range(STEPS):
         writer.step()
@@ -174,7 +174,7 @@ def test_every_state_is_what_the_rules_say_however_it_was_looked_at(tmp_path: Pa
             table = reader.metadata(newest_instant(writer.folder.location, FileStorage()))
             new = [snapshot for snapshot in table.ordered if snapshot.snapshot_id not in told]
             told |= {snapshot.snapshot_id: reader.read(table, snapshot, Want()) for snapshot in new}
-    reader = HudiReader(FileStorage(), Kept(), Carried())
+    reader = HudiReader(FileStorage(), WeightedCache(), CarriedStates())
     table = reader.metadata(newest_instant(writer.folder.location, FileStorage()))
     fresh = {snapshot.snapshot_id: reader.read(table, snapshot, Want()) for snapshot in table.ordered}
     assert {i: state(reading) for i, reading in fresh.items()} == {int(i): s for i, s in writer.states.items()}

@@ -14,13 +14,13 @@ import pytest
 
 from hudi_timeline import HudiFolder, Stat
 from limnograph.adapters.hudi.commits import parse_commit
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import HudiReader
 from limnograph.adapters.hudi.schema import iceberg_schema
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import MetadataError
+from limnograph.domain.metadata.content import Reading, Want
 from mutations import dumped, hostile_value
 
 CASES = int(os.environ.get("LIMNOGRAPH_STEPS", "600"))
@@ -56,7 +56,7 @@ class Cautious(FileStorage):
 
 
 def read_all(folder: HudiFolder, storage: FileStorage) -> list[Reading]:
-    reader = HudiReader(storage, Kept())
+    reader = HudiReader(storage, WeightedCache())
     table = reader.metadata(newest_instant(folder.location, storage))
     return [reader.read(table, snapshot, Want()) for snapshot in table.ordered]
 

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from hudi_timeline import HudiFolder, Stat
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.reader import FILE_GROUPS, HudiReader
-from limnograph.adapters.hudi.replay import Carried
+from limnograph.adapters.hudi.replay import CarriedStates
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Content, Reading, Want
-from limnograph.domain.metadata import TableMetadata
+from limnograph.domain.metadata.content import Content, Reading, Want
+from limnograph.domain.metadata.table import TableMetadata
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 EU, US = "region=eu", "region=us"
 
 
 def read(folder: HudiFolder, want: Want = Want()) -> tuple[TableMetadata, list[Reading]]:  # noqa: B008 - immutable
-    reader = HudiReader(FileStorage(), Kept())
+    reader = HudiReader(FileStorage(), WeightedCache())
     table = reader.metadata(newest_instant(folder.location, FileStorage()))
     return table, [reader.read(table, snapshot, want) for snapshot in table.ordered]
 
@@ -288,7 +288,7 @@ def test_small_files_debt_and_histogram_follow_hudis_own_sizes(tmp_path: Path, v
 @VERSIONS
 def test_a_state_that_is_carried_on_is_what_a_fresh_look_finds(tmp_path: Path, version: int) -> None:
     folder = HudiFolder(tmp_path / "t", version, mor=True)
-    kept, carried = Kept(), Carried()
+    kept, carried = WeightedCache(), CarriedStates()
     base = folder.commit(Stat("a", 1000, 10), action="deltacommit")
     newest = base
     for number in range(1, 9):
@@ -303,7 +303,7 @@ def test_a_state_that_is_carried_on_is_what_a_fresh_look_finds(tmp_path: Path, v
             newest = folder.commit(Stat("a", 10, 1, log=True, of=of, version=number, prev=base), action="deltacommit")
         look = HudiReader(FileStorage(), kept, carried)
         table = look.metadata(newest_instant(folder.location, FileStorage()))
-        fresh = HudiReader(FileStorage(), Kept(), Carried())
+        fresh = HudiReader(FileStorage(), WeightedCache(), CarriedStates())
         head = table.ordered[-1]
         assert look.read(table, head, Want()) == fresh.read(table, head, Want()), number
 
@@ -319,7 +319,7 @@ def test_states_do_not_depend_on_the_order_of_asking_nor_on_what_is_kept(tmp_pat
             action="deltacommit",
         )
     table, forward = read(folder)
-    kept = Kept(budget=1)
+    kept = WeightedCache(budget=1)
     for position in (4, 0, 3, 3, 1, 4, 2):
         reader = HudiReader(FileStorage(), kept)
         assert reader.read(table, table.ordered[position], Want()) == forward[position]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hudi_timeline import AVRO_SCHEMA, HudiFolder, Stat
-from limnograph.adapters.hudi.kept import Kept
+from limnograph.adapters.hudi.kept import WeightedCache
 from limnograph.adapters.hudi.locate import newest_instant
 from limnograph.adapters.hudi.names import FileName, parse_name
 from limnograph.adapters.hudi.partitions import PartitionText
@@ -17,18 +17,20 @@ from limnograph.adapters.hudi.reader import HudiReader
 from limnograph.adapters.hudi.schema import iceberg_schema, schema_id
 from limnograph.adapters.hudi.timeline import instant_ms, parse_timeline
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Want
 from limnograph.domain.errors import InvalidInput, MetadataError
 from limnograph.domain.ids import location_uuid
-from limnograph.domain.metadata import TableMetadata
-from limnograph.ports.storage import Listed
+from limnograph.domain.metadata.content import Want
+from limnograph.domain.metadata.table import TableMetadata
+from limnograph.ports.storage import ListedFile
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 UUID = "26e33b7b-aa9f-4f2e-b683-a90ef0d5861d-0"
 
 
 def opened(folder: HudiFolder, pointer: str | None = None) -> TableMetadata:
-    return HudiReader(FileStorage(), Kept()).metadata(pointer or newest_instant(folder.location, FileStorage()))
+    return HudiReader(FileStorage(), WeightedCache()).metadata(
+        pointer or newest_instant(folder.location, FileStorage())
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_layout_1_knows_completed_and_pending_instants_by_their_names() -> None:
         "abc.commit",
         "20240109000000000_20240109000001000.commit",
     ]
-    timeline = parse_timeline([Listed(name, 1) for name in names], 1, "/t/.hoodie")
+    timeline = parse_timeline([ListedFile(name, 1) for name in names], 1, "/t/.hoodie")
     assert [(i.requested, i.action) for i in timeline.snapshots] == [
         ("20240101000000", "commit"),
         ("20240102000000000", "deltacommit"),
@@ -96,7 +98,7 @@ def test_layout_2_has_completion_times_in_its_names() -> None:
         "20240101000002000_20240101000004000.clean",
         "20240101000000000.commit",
     ]
-    timeline = parse_timeline([Listed(name, 1) for name in names], 2, "/t/.hoodie/timeline")
+    timeline = parse_timeline([ListedFile(name, 1) for name in names], 2, "/t/.hoodie/timeline")
     assert [i.completed for i in timeline.snapshots] == ["20240101000003000", "20240101000005000"]
     assert timeline.newest == timeline.snapshots[-1]
     assert timeline.pending == {"20240101000009000"}
@@ -180,7 +182,7 @@ def test_a_metadata_table_below_another_table_is_a_table_of_its_own(tmp_path: Pa
 def test_an_empty_commit_wrote_nothing(tmp_path: Path) -> None:
     folder = HudiFolder(tmp_path / "t", 6)
     folder.complete(folder.tick(), "commit", b"")
-    reader = HudiReader(FileStorage(), Kept())
+    reader = HudiReader(FileStorage(), WeightedCache())
     table = reader.metadata(newest_instant(folder.location, FileStorage()))
     reading = reader.read(table, table.ordered[0], Want())
     assert reading.problems == ()

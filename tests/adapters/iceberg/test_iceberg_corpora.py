@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from lakes import fresh_reader
-from limnograph.adapters.iceberg.locate import newest_metadata
+from limnograph.adapters.iceberg.metadata.locate import newest_metadata
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Want
 from limnograph.domain.errors import MetadataError
-from limnograph.services.inspect import inspect
+from limnograph.domain.metadata.content import Want
+from limnograph.services.extraction.inspect import inspect
 
-CORPORA = Path(os.environ.get("LIMNOGRAPH_CORPORA") or Path(__file__).parents[2] / "../shared/corpora")
+CORPORA = Path(os.environ.get("LIMNOGRAPH_CORPORA") or Path(__file__).parents[3] / "../shared/corpora")
 MANIFEST = CORPORA / "manifest.json"
 ENTRIES: list[dict[str, Any]] = json.loads(MANIFEST.read_text()) if MANIFEST.exists() else []
 pytestmark = pytest.mark.skipif(not ENTRIES, reason="no corpora beside the checkout (LIMNOGRAPH_CORPORA)")

@@ -11,13 +11,13 @@ import pytest
 from avro_writer import varint
 from lakes import Lake, facts, fresh_reader, path_of, rewrite_metadata, rows
 from limnograph.adapters.avro.records import read_records
-from limnograph.adapters.iceberg.manifest_list import parse_manifest_list
-from limnograph.adapters.iceberg.manifests import decode_manifest
-from limnograph.adapters.iceberg.metadata import parse_metadata
-from limnograph.adapters.iceberg.schema import arrow_table
+from limnograph.adapters.iceberg.manifests.lists import parse_manifest_list
+from limnograph.adapters.iceberg.manifests.manifest import decode_manifest
+from limnograph.adapters.iceberg.metadata.metadata import parse_metadata
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import SNAPSHOTS
-from limnograph.domain.manifests import ManifestFile
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
+from limnograph.domain.metadata.manifests import ManifestFile
 
 
 def text(value: str) -> bytes:

@@ -19,14 +19,14 @@ from avro_writer import varint
 from lakes import Lake, fresh_reader, path_of, rewrite_metadata, rows
 from limnograph.adapters.avro.columns import read_chunks
 from limnograph.adapters.avro.container import open_container, parse_schema
-from limnograph.adapters.avro.plan import Wanted, compile_plan
+from limnograph.adapters.avro.plan import WantedField, compile_plan
 from limnograph.adapters.avro.records import read_records
-from limnograph.adapters.iceberg.catalog import names_of, open_catalog
-from limnograph.adapters.iceberg.locate import newest_metadata
-from limnograph.adapters.iceberg.metadata import parse_metadata
+from limnograph.adapters.iceberg.catalogs.catalog import names_of, observed_catalog, open_catalog
+from limnograph.adapters.iceberg.metadata.locate import newest_metadata
+from limnograph.adapters.iceberg.metadata.metadata import parse_metadata
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.errors import InvalidInput, MetadataError, SettingsError, SourceError, SourceUnavailable
-from limnograph.domain.facts import META_TABLES
+from limnograph.domain.facts.meta_tables import META_TABLES
 
 MINIMAL = {
     "format-version": 1,
@@ -89,7 +89,7 @@ def record(number: int, name: str) -> bytes:
 @pytest.mark.parametrize("codec", ["null", "deflate", "zstandard", "snappy"])
 def test_wanted_fields_are_read_and_the_rest_skipped_in_every_codec(codec: str) -> None:
     file = open_container(container(codec, [record(2**62, "a"), record(-7, "ü")], SCHEMA))
-    wanted = (Wanted(9, ("x",)), Wanted(77, ("named",), "bytes"), Wanted(78, ("absent",)))
+    wanted = (WantedField(9, ("x",)), WantedField(77, ("named",), "bytes"), WantedField(78, ("absent",)))
     plan = compile_plan(parse_schema(file.schema_text), wanted)
     (chunk,) = read_chunks(file, plan)
     assert chunk.numbers(plan.slots[9], 0).tolist() == [2**62, -7]
@@ -229,11 +229,11 @@ def test_a_catalog_that_fails_says_whose_fault_it_is(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"catalogs\.x"):
         open_catalog("x", {"type": "nonsense"})
     with pytest.raises(SourceError):
-        open_catalog("x", {"type": "sql", "uri": f"sqlite:///{tmp_path}/none/at/all.db"})
+        observed_catalog("x", {"type": "sql", "uri": f"sqlite:///{tmp_path}/none/at/all.db"}).names()
 
 
 def test_meta_tables_get_the_field_ids_that_were_promised(lake: Lake) -> None:
-    from limnograph.adapters.iceberg.meta_tables import ensure_meta_tables
+    from limnograph.adapters.meta.tables import ensure_meta_tables
 
     assert ensure_meta_tables(lake.catalog, "limnograph") == [table.name for table in META_TABLES]
     assert ensure_meta_tables(lake.catalog, "limnograph") == []

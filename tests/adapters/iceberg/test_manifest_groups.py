@@ -12,19 +12,19 @@ import pyarrow as pa
 import pytest
 
 from lakes import FixedClock, fresh_reader
-from limnograph.adapters.iceberg.cache import ManifestCache
-from limnograph.adapters.iceberg.cache_file import iceberg_folder, learn
 from limnograph.adapters.iceberg.groups import read_group, unread
 from limnograph.adapters.iceberg.reader import IcebergReader
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.iceberg.sums.cache import ManifestCache
+from limnograph.adapters.iceberg.sums.cache_file import iceberg_folder, learn
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.spark.extraction import extracted
 from limnograph.adapters.spark.manifests import CACHE_ROWS, ManifestsReader, SharedTables
 from limnograph.adapters.spark.source import SCHEMA, SnapshotsReader
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import (
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.metadata.manifests import (
     GROUP_BYTES,
     GROUP_MANIFESTS,
     MANY_MANIFESTS,
@@ -32,7 +32,7 @@ from limnograph.domain.manifests import (
     ManifestWork,
     grouped,
 )
-from limnograph.services.extract import extract, to_entries
+from limnograph.services.extraction.extract import extract, to_entries
 from metadata_writer import MetadataTable
 
 STORAGE = FileStorage({})
@@ -145,7 +145,7 @@ def test_a_task_hands_a_large_table_back_and_the_driver_makes_its_rows_from_what
         table.append(table.file("eu"))
     due = due_of(table, [next(reversed(table.snapshots))])  # of a longer history each commit would add one to the last
     own = str(tmp_path / "executor")
-    access = Access({"lake": {"warehouse": f"file://{tmp_path}"}}, cache_dir=own, most_manifests=5)
+    access = StorageAccess({"lake": {"warehouse": f"file://{tmp_path}"}}, cache_dir=own, most_manifests=5)
     options: dict[str, Any] = {"access": msgspec.json.encode(access).decode()}
     reader = SnapshotsReader(options | {"due": msgspec.json.encode([due]).decode(), "tasks": "1"})
     (partition,) = reader.partitions()

@@ -10,11 +10,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from limnograph.adapters.prometheus.exporter import Exporter
-from limnograph.domain import pipeline_metrics as metrics
 from limnograph.domain.errors import EnvironmentFault
-from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
+from limnograph.domain.metrics import pipeline as metrics
+from limnograph.domain.metrics.pipeline import PIPELINE_METRICS
 
-GUIDE = Path(__file__).parents[2] / "docs" / "operate.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "operate.md"
 
 
 def scraped(port: int) -> dict[str, list[tuple[dict[str, str], float]]]:

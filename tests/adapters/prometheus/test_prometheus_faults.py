@@ -12,7 +12,7 @@ import pytest
 from fault_proxy import FAULTS, FaultProxy
 from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
-from limnograph.domain.series import Matrix, RangeQuery
+from limnograph.domain.metrics.series import Matrix, RangeQuery
 
 QUERY = RangeQuery("up", 0, 60_000, 60)
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

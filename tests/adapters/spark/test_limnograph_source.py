@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from lakes import Lake, rows
 from limnograph.adapters.inbox.store import SqlInbox
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.spark.extraction import extracted
 from limnograph.adapters.spark.source import SCHEMA, SnapshotsReader
 from limnograph.adapters.spark.ticks import SPACING_S, Notices, TicksReader
-from limnograph.domain.due import DueTable
-from limnograph.ports.extraction import Extracted
+from limnograph.domain.metadata.due import DueTable
+from limnograph.ports.extraction import ExtractedRows
 from limnograph.ports.inbox import InboxItem
 
 
@@ -31,8 +31,8 @@ def due(lake: Lake, name: str = "sales.orders") -> DueTable:
     )
 
 
-def read(lake: Lake, *tables: DueTable, **bounds: str) -> Extracted:
-    access = msgspec.json.encode(Access({"lake": lake.properties})).decode()
+def read(lake: Lake, *tables: DueTable, **bounds: str) -> ExtractedRows:
+    access = msgspec.json.encode(StorageAccess({"lake": lake.properties})).decode()
     options = {"access": access, "due": msgspec.json.encode(list(tables)).decode(), "tasks": "4"} | bounds
     reader = SnapshotsReader(options)
     batches = [batch for partition in reader.partitions() for batch in reader.read(partition)]

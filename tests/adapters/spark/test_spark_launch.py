@@ -8,8 +8,8 @@ import pytest
 
 from limnograph.adapters.spark.java import java_home
 from limnograph.adapters.spark.session import _conf, find_jars, on_this_machine
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import EnvironmentFault
+from limnograph.domain.metadata.due import DueTable
 
 
 def jdk(folder: Path, version: str) -> Path:
@@ -79,9 +79,9 @@ def test_what_is_given_is_not_ours_to_say_and_jars_that_are_given_are_not_search
 
 
 def test_work_is_spread_by_its_size() -> None:
-    from limnograph.adapters.spark.source import Placed, shares
+    from limnograph.adapters.spark.source import PlacedTable, shares
 
-    def due(place: int, count: int) -> Placed:
+    def due(place: int, count: int) -> PlacedTable:
         table = DueTable(
             catalog="c",
             namespace="n",
@@ -90,7 +90,7 @@ def test_work_is_spread_by_its_size() -> None:
             metadata_location="x",
             snapshot_ids=[*range(count)],
         )
-        return Placed(place, table)
+        return PlacedTable(place, table)
 
     found = shares([due(place, count) for place, count in enumerate((5, 90, 40, 50))], 2)
     assert [sorted(len(placed.due.snapshot_ids) for placed in share) for share in found] == [[5, 90], [40, 50]]

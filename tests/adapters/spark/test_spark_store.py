@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pyspark.errors import PySparkException
 
-from limnograph.adapters.iceberg.schema import arrow_schema
+from limnograph.adapters.meta.schema import arrow_schema
 from limnograph.adapters.spark.store import SparkMetaStore
 from limnograph.domain.errors import Conflict, SourceUnavailable
-from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
 
 
 class Refusing:

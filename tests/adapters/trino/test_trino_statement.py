@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from limnograph.adapters.trino.statement import quoted, select
 from limnograph.ports.query_engine import MetaQuery
 
-PACKAGE = Path(__file__).parents[2] / "backend" / "limnograph"
+PACKAGE = Path(__file__).parents[3] / "backend" / "limnograph"
 ODD = ["'", "''", '"', "`", "--", "/*", ";", "\\", "\x00", "\u2019", "\uff07", "\u02bc", "?", "x' OR 1=1 --", "\n", "%"]
 HOSTILE = st.one_of(st.sampled_from(ODD), st.text(max_size=40), st.tuples(st.sampled_from(ODD), st.text()).map("".join))
 OWN_NAMES = {
-    "adapters/iceberg/cache_file.py",
+    "adapters/iceberg/sums/cache_file.py",
     "adapters/inbox/schema.py",
     "adapters/spark/store.py",
-    "demo/live_job.py",
-    "demo/spark_steps.py",
+    "demo/processes/live_job.py",
+    "demo/lake/spark_steps.py",
 }
 """They put names of tables and columns of their own, or of the settings, into text; nobody can send one."""
 ASKING = {"execute", "executemany", "executescript", "exec_driver_sql", "sql", "text"}

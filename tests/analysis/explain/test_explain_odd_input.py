@@ -12,7 +12,7 @@ import pytest
 
 from explain_cases import GUILTY, MINUTE, START, answered, burst, case, commit, guilty_case, ordinary, posterior, runs
 from limnograph.analysis.explain.smoothing import median, running_median
-from limnograph.domain.explanations import Explanation
+from limnograph.domain.answers.explanations import Explanation
 
 
 def quietly(told: dict[str, Any]) -> Explanation:

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explain_cases import GUILTY, START, answered, burst, case, guilty_case, ordinary, posterior, runs, slowed
+from limnograph.domain.answers.explanations import Explanation
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.explanations import Explanation
 
 quick = settings(max_examples=8, deadline=None)
 

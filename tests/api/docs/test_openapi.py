@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from limnograph.api.openapi import document, render
+from limnograph.api.docs.openapi import document, render
 
-COMMITTED = Path(__file__).parents[2] / "frontend/src/lib/api/openapi.json"
+COMMITTED = Path(__file__).parents[3] / "frontend/src/lib/api/openapi.json"
 
 
 def test_committed_document_is_what_the_handlers_say() -> None:
     assert COMMITTED.read_text() == render(), (
-        "run: python -m limnograph.api.openapi > frontend/src/lib/api/openapi.json"
+        "run: python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json"
     )
 
 

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
-from limnograph.api.openapi import document
+from limnograph.api.docs.openapi import document
 
-_UI = Path(__file__).parents[2] / "e2e/ui"
+_UI = Path(__file__).parents[3] / "e2e/ui"
 ALL = [*sorted((_UI / "recorded").glob("*.json")), *sorted((_UI / "without").glob("*.json"))]
 REDIRECTS = [file for file in ALL if json.loads(file.read_text())["status"] == 303]
 RECORDED = [file for file in ALL if file not in REDIRECTS]

@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from limnograph.api.openapi import document, render
-from limnograph.api.problems import STATUS
-from limnograph.api.reference.__main__ import document as page_as_markdown
-from limnograph.api.reference.blocks import Heading, Table, Text, markdown, page
-from limnograph.api.reference.examples import SERVER
+from limnograph.api.docs.openapi import document, render
+from limnograph.api.docs.reference.__main__ import document as page_as_markdown
+from limnograph.api.docs.reference.blocks import Heading, Table, Text, markdown, page
+from limnograph.api.docs.reference.examples import SERVER
+from limnograph.api.wire.problems import STATUS
 from serving_kit import BIG, HOUR, MINUTE, NOW, client, lake, moved, parts, row
 
-PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs/api.md").read_text()
 CURLS = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
 ROUTES = [(verb, path) for path, operations in document()["paths"].items() for verb in operations]
 

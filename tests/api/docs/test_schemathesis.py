@@ -17,8 +17,8 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from limnograph.api.openapi import document
-from limnograph.api.reference.examples import NAMES
+from limnograph.api.docs.openapi import document
+from limnograph.api.docs.reference.examples import NAMES
 from served_lake import Served, served
 
 REQUESTS = max(8, int(os.environ.get("LIMNOGRAPH_STEPS", "0")) // 100)

@@ -3,15 +3,16 @@
 import asyncio
 import ipaddress
 import time
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from litestar import Litestar, get
 
 from access_kit import guarded
-from limnograph.api import access
 from limnograph.api.app import Limits
-from limnograph.api.gate import Gate, TrustedProxy
+from limnograph.api.front.gate import Authenticator, TrustedProxy
+from limnograph.api.wire import access
 from serving_kit import HOUR, MINUTE, NOW, application, client, lake, parts, row
 
 MADE = parts(lake([row(1, NOW - HOUR, 5)]))
@@ -76,6 +77,25 @@ def test_telling_needs_a_token_with_the_scope_webhook(path, tmp_path) -> None:
     )
     assert (nobody.status_code, other.status_code) == (401, 403)
     assert teller.status_code in {202, 400}
+
+
+def test_saying_what_everyone_sees_needs_the_scope_annotate_and_the_status_names_what_one_may(tmp_path) -> None:
+    made, label = guarded(tmp_path), {"kind": "expected", "snapshot_id": "1", "from": 0, "to": 1}
+
+    def say(**given: Any) -> int:
+        return one(made.gate, "POST", f"{TABLE}/labels", json=label, **given).status_code
+
+    def scopes(gate: Authenticator, **given: Any) -> list[str]:
+        return one(gate, "GET", "/api/v1/status", **given).json()["scopes"]
+
+    assert say() == 401
+    for refused in (("read",), ("read", "webhook", "maintain")):
+        assert say(headers=made.bearer(*refused)) == 403
+    assert say(headers=made.bearer("read", "annotate")) == 202
+    assert scopes(made.gate, headers=made.bearer("read", "annotate", name="other")) == ["annotate", "read"]
+    assert scopes(made.gate, headers=made.bearer("read", name="reader")) == ["read"]
+    assert one(Authenticator(), "POST", f"{TABLE}/labels", json=label).status_code == 202
+    assert scopes(Authenticator()) == ["annotate", "read", "webhook"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/login", "/login/login.js", "/login/login.css"])
@@ -321,7 +341,7 @@ def test_a_token_is_enough_whatever_site_it_comes_from(tmp_path) -> None:
     ],
 )
 def test_a_server_that_asks_nobody_answers_under_its_own_names_only(host, status) -> None:
-    gate = Gate(hosts={"localhost", "127.0.0.1", "::1", "limno.example.org"})
+    gate = Authenticator(hosts={"localhost", "127.0.0.1", "::1", "limno.example.org"})
     assert one(gate, "GET", TABLE, headers={"host": host}).status_code == status
 
 

@@ -18,20 +18,20 @@ from litestar.exceptions import HTTPException
 
 from access_kit import guarded
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
-from limnograph.api import access, problems
 from limnograph.api.app import Limits
-from limnograph.api.encodings import chosen
-from limnograph.api.exchange import SecurityHeaders
-from limnograph.api.front import Front
-from limnograph.api.gate import Gate
-from limnograph.api.page_counts import PageCounts
-from limnograph.api.page_keys import PageKeys, parameters
-from limnograph.api.pages import FRESH_S, REVALIDATE_S, STALE_S, Pages
+from limnograph.api.front.encodings import chosen
+from limnograph.api.front.exchange import SecurityHeaders
+from limnograph.api.front.gate import Authenticator
+from limnograph.api.front.layer import EdgeApp
+from limnograph.api.front.page_counts import PageCounts
+from limnograph.api.front.page_keys import PageKeys, parameters
+from limnograph.api.front.pages import FRESH_S, REVALIDATE_S, STALE_S, Pages
+from limnograph.api.wire import access, problems
 from limnograph.domain.errors import SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Series
-from limnograph.services.jobs import ConfiguredJob
-from limnograph.services.lake import Facts
+from limnograph.domain.metrics.series import Series
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.services.lake.lake import Facts
 from serving_kit import HOUR, MINUTE, NOW, application, client, lake, moved, parts, row
 
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -267,7 +267,7 @@ class Stage:
         app = Litestar([page], guards=[access.authorised], openapi_config=None)
         headers = SecurityHeaders([])
         self.pages = Pages(app, PageKeys(app), self, budget, complete=headers.complete, now=lambda: self.now)
-        self.front = Front(app, headers, Gate(), self.pages)
+        self.front = EdgeApp(app, headers, Authenticator(), self.pages)
 
     def of(self, table: Any) -> int:
         return self.version

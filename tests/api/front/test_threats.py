@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from limnograph.api.openapi import document
+from limnograph.api.docs.openapi import document
 from limnograph.api.spa import load
 from serving_kit import HOUR, NOW, application, client, lake, parts, row
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TABLE = "/api/v1/tables/lake/sales/orders"
 MADE = parts(lake([row(1, NOW - HOUR, 5)]))
 
@@ -48,7 +48,7 @@ def test_there_is_no_maintenance_by_http() -> None:
         for route in application(MADE)._app.routes
         for handler in getattr(route, "route_handlers", ())
     }
-    assert scopes - {None} == {"open", "read", "webhook", "metrics"}
+    assert scopes - {None} == {"open", "read", "webhook", "annotate", "metrics"}
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import random
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from limnograph.api.exposition import Exposition, TablePage
-from limnograph.api.traffic import Traffic, route_of
-from limnograph.domain.gauges import TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.api.front.traffic import Traffic, route_of
+from limnograph.api.metrics.exposition import Exposition, TableExposition
 from limnograph.domain.ids import TableName
-from limnograph.services.gauges import TableNumbers
+from limnograph.domain.metrics.gauges import TABLE_COUNTERS, TABLE_GAUGES
+from limnograph.services.fleet.gauges import TableNumbers
 
 
 def numbers(table: str, files: float | None = 7, **counted: float) -> TableNumbers:
@@ -25,7 +25,7 @@ def samples(page: bytes) -> dict[tuple[str, ...], float]:
 
 
 def test_the_page_is_what_prometheus_reads_back_whatever_the_names() -> None:
-    page = TablePage().render([numbers("x\ny"), numbers("é", None, lakehouse_table_commits_total=3.0)])
+    page = TableExposition().render([numbers("x\ny"), numbers("é", None, lakehouse_table_commits_total=3.0)])
     assert samples(page) == {
         ("lakehouse_table_data_files", "lake", 'a"\\b', "x\ny"): 7.0,
         ("lakehouse_table_commits_total", "lake", 'a"\\b', "é"): 3.0,
@@ -33,7 +33,7 @@ def test_the_page_is_what_prometheus_reads_back_whatever_the_names() -> None:
 
 
 def test_only_changed_tables_are_rendered_again_and_gone_ones_leave() -> None:
-    page, kept = TablePage(), numbers("kept")
+    page, kept = TableExposition(), numbers("kept")
     page.render([kept, numbers("gone")])
     assert samples(page.render([kept, numbers("new", 9)])) == {
         ("lakehouse_table_data_files", "lake", 'a"\\b', "kept"): 7.0,
@@ -43,24 +43,24 @@ def test_only_changed_tables_are_rendered_again_and_gone_ones_leave() -> None:
 
 def test_a_page_that_is_changed_in_place_is_the_page_made_anew() -> None:
     chosen = random.Random(7)
-    page, tables = TablePage(), [numbers(f"t{i}", i, lakehouse_table_commits_total=1.0) for i in range(30)]
+    page, tables = TableExposition(), [numbers(f"t{i}", i, lakehouse_table_commits_total=1.0) for i in range(30)]
     for _ in range(60):
         place = chosen.randrange(len(tables))
         tables[place] = numbers(tables[place].name.table, chosen.choice([None, 1, 2.5]))
         if chosen.random() < 0.1:
             chosen.shuffle(tables)
-        assert page.render(list(tables)) == TablePage().render(tables)
+        assert page.render(list(tables)) == TableExposition().render(tables)
 
 
 def test_tables_beyond_the_budget_of_series_are_left_out_and_counted() -> None:
-    page = TablePage(max_series=2 * (len(TABLE_GAUGES) + 1 + len(TABLE_COUNTERS)))
+    page = TableExposition(max_series=2 * (len(TABLE_GAUGES) + 1 + len(TABLE_COUNTERS)))
     rendered = samples(page.render([numbers(f"t{i}", lakehouse_table_commits_total=1.0) for i in range(5)]))
     assert len(rendered) == 4
     assert page.left_out == 6
 
 
 def test_no_table_is_an_empty_page() -> None:
-    assert TablePage().render([]) == b""
+    assert TableExposition().render([]) == b""
 
 
 def test_the_server_tells_its_own_numbers_and_nan_where_it_knows_none() -> None:

@@ -6,14 +6,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.api.exposition import Exposition
-from limnograph.api.source_metrics import SourceMetrics
+from limnograph.api.metrics.exposition import Exposition
+from limnograph.api.metrics.source_metrics import SourceMetrics
 from limnograph.domain.errors import SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import RangeQuery
-from limnograph.domain.source_metrics import ASKED, BREAKER, OUTCOMES
+from limnograph.domain.metrics.series import RangeQuery
+from limnograph.domain.metrics.sources import ASKED, BREAKER, OUTCOMES
 from limnograph.domain.time import TimeRange
-from limnograph.services.cold import ColdEngine
+from limnograph.services.sources.cold_reads import ColdEngine
 from serving_kit import HOUR, NOW, FixedClock, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

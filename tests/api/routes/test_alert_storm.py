@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.inbox.store import SqlInbox
-from limnograph.domain.alert_labels import fingerprint
-from limnograph.domain.facts import ALERTS
-from limnograph.services import alerts as limits
-from limnograph.services.inbox import Drain
-from limnograph.wiring.server import Parts
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.domain.facts.meta_tables import ALERTS
+from limnograph.domain.inbound.alert_labels import fingerprint
+from limnograph.services.alerts import registry as limits
+from limnograph.services.pipeline.drain import Drain
+from limnograph.wiring.server import ServerServices
 from memory_meta import MemoryMetaStore
 from serving_kit import HOUR, MINUTE, NOW, SECOND, FixedClock, client, lake, moved, row
 
@@ -52,9 +52,9 @@ def bodies() -> list[bytes]:
     return [json.dumps({"alerts": alerts[at : at + OF_A_BODY]}).encode() for at in range(0, STORM, OF_A_BODY)]
 
 
-def server(url: str) -> Parts:
+def server(url: str) -> ServerServices:
     rows = [row(1, NOW - 5 * HOUR, 10), row(2, BURST, 50_010, parent_id=1, added_data_files=50_000)]
-    made = Parts(lake(rows, [moved(1, NOW - 5 * HOUR), moved(2, BURST)]), Measured(url), None, FixedClock())
+    made = ServerServices(lake(rows, [moved(1, NOW - 5 * HOUR), moved(2, BURST)]), Measured(url), None, FixedClock())
     made.store.refresh()
     return made
 
@@ -70,12 +70,12 @@ async def tell(http: httpx.AsyncClient, body: bytes, told: list[int]) -> int:
         await asyncio.sleep(0.05)
 
 
-async def storm(made: Parts, sent: list[bytes], told: list[int]) -> int:
+async def storm(made: ServerServices, sent: list[bytes], told: list[int]) -> int:
     async with client(made) as http:
         return sum(await asyncio.gather(*(tell(http, body, told) for body in sent)))
 
 
-def asked(made: Parts, path: str) -> Any:
+def asked(made: ServerServices, path: str) -> Any:
     async def ask() -> httpx.Response:
         async with client(made) as http:
             return await http.get(path)
@@ -129,6 +129,6 @@ def test_a_full_queue_takes_nothing_and_takes_again_once_the_pipeline_has_draine
     assert asyncio.run(_answer(made, sent[2])) == 202
 
 
-async def _answer(made: Parts, body: bytes) -> int:
+async def _answer(made: ServerServices, body: bytes) -> int:
     async with client(made) as http:
         return (await http.post("/api/v1/alertmanager", content=body)).status_code

@@ -10,12 +10,12 @@ import pytest
 
 from access_kit import guarded
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
-from limnograph.domain.alert_labels import fingerprint
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.events import AlertFact
-from limnograph.domain.series import Series
+from limnograph.domain.facts.events import AlertFact
+from limnograph.domain.inbound.alert_labels import fingerprint
+from limnograph.domain.metrics.series import Series
 from limnograph.ports.active_alerts import ActiveAlert
-from limnograph.services.alerts import Alerts
+from limnograph.services.alerts.registry import AlertRegistry
 from serving_kit import HOUR, MINUTE, NOW, SECOND, client, lake, moved, parts, row
 
 LABELS = {
@@ -325,7 +325,7 @@ def test_the_time_an_expression_became_true_widens_the_window_by_four_times_the_
 
 def test_what_another_server_took_or_the_pipeline_keeps_is_seen() -> None:
     made = world()
-    other = Alerts(made._inbox, None, made.backend.clock)
+    other = AlertRegistry(made._inbox, None, made.backend.clock)
     asyncio.run(
         other.accept([msgspec.convert({"fingerprint": "aa", "starts_at": FIRED, "status": "firing"}, AlertFact)])
     )

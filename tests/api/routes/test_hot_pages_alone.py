@@ -9,7 +9,7 @@ import pytest
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
-from limnograph.services.cold import ColdEngine
+from limnograph.services.sources.cold_reads import ColdEngine
 from serving_kit import BIG, HOUR, MINUTE, NOW, FixedClock, client, lake, moved, parts, row, schema
 
 TABLE = "/api/v1/tables/lake/sales/orders"

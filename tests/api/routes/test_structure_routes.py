@@ -6,7 +6,7 @@ import pytest
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import PartitionFact
+from limnograph.domain.facts.meta_tables import PartitionFact
 from serving_kit import BIG, HOUR, NOW, client, lake, moved, parts, row, schema
 
 TABLE = "/api/v1/tables/lake/sales/orders"

@@ -5,10 +5,10 @@ import tracemalloc
 
 import pytest
 
-from limnograph.api.answers import matches
-from limnograph.api.encodings import chosen
-from limnograph.api.paths import refusal
-from limnograph.api.traffic import route_of
+from limnograph.api.front.answers import matches
+from limnograph.api.front.encodings import chosen
+from limnograph.api.front.paths import refusal
+from limnograph.api.front.traffic import route_of
 from serving_kit import HOUR, NOW, client, lake, parts, row
 
 TABLE = "/api/v1/tables/lake/sales/orders"

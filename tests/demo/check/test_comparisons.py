@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from limnograph.demo.calendar import SECOND, Calendar
-from limnograph.demo.commits import Mark
-from limnograph.demo.comparisons import (
+from limnograph.demo.check.comparisons import (
     Lane,
     MetaRow,
-    Totals,
+    SnapshotTotals,
     burst_is_blamed,
     files_rise,
     job_slows,
@@ -18,17 +16,19 @@ from limnograph.demo.comparisons import (
     same_snapshots,
     same_totals,
 )
-from limnograph.demo.plan import tables
-from limnograph.demo.story import tell
-from limnograph.domain.explanations import Explanation, Hypothesis
+from limnograph.demo.lake.commits import Mark
+from limnograph.demo.story.calendar import SECOND, Calendar
+from limnograph.demo.story.plan import tables
+from limnograph.demo.story.story import tell
+from limnograph.domain.answers.explanations import Explanation, Hypothesis
 
 CALENDAR = Calendar.at(1_795_270_000_000)
 PLANS = tables(CALENDAR)
 STORY = tell(CALENDAR, PLANS, {p.name: [Mark(s.at, n, 0, "") for n, s in enumerate(p.steps, 1)] for p in PLANS})
-TOTALS = Totals(3, 1, 30)
+TOTALS = SnapshotTotals(3, 1, 30)
 
 
-def row(table: str, snapshot_id: int, number: int, location: str = "m", totals: Totals = TOTALS) -> MetaRow:
+def row(table: str, snapshot_id: int, number: int, location: str = "m", totals: SnapshotTotals = TOTALS) -> MetaRow:
     return MetaRow(table, f"uuid of {table}", snapshot_id, number, number * 1000, location, "local-1", totals)
 
 
@@ -39,7 +39,7 @@ class World:
     noted: list[MetaRow]
     real: dict[str, set[int]] = field(default_factory=dict)
     names: tuple[str, ...] = ("lake.a.t",)
-    engine: dict[int, Totals] = field(default_factory=dict)
+    engine: dict[int, SnapshotTotals] = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
     fresh: MetaRow | None = None
@@ -53,7 +53,7 @@ class World:
     def snapshot_ids(self, metadata_location: str) -> set[int]:
         return self.real[metadata_location]
 
-    def totals(self, table: str, snapshot_id: int) -> Totals:
+    def totals(self, table: str, snapshot_id: int) -> SnapshotTotals:
         return self.engine[snapshot_id]
 
     def lane(self, table: str, lane: str, start: int, end: int, *, step: int, job: str | None = None) -> Lane:
@@ -88,16 +88,16 @@ def test_a_table_without_any_row_fails() -> None:
     assert [one.ok for one in same_snapshots(world, world)] == [False]
 
 
-@pytest.mark.parametrize("theirs", [Totals(4, 1, 30), Totals(3, 0, 30), Totals(3, 1, 31)])
-def test_a_head_with_other_totals_than_spark_fails(theirs: Totals) -> None:
-    noted = [row("lake.a.t", 1, 1, totals=Totals(0, 0, 0)), row("lake.a.t", 2, 2)]
+@pytest.mark.parametrize("theirs", [SnapshotTotals(4, 1, 30), SnapshotTotals(3, 0, 30), SnapshotTotals(3, 1, 31)])
+def test_a_head_with_other_totals_than_spark_fails(theirs: SnapshotTotals) -> None:
+    noted = [row("lake.a.t", 1, 1, totals=SnapshotTotals(0, 0, 0)), row("lake.a.t", 2, 2)]
     assert [one.ok for one in same_totals(World(noted, engine={2: TOTALS}), World([], engine={2: TOTALS}))] == [True]
     assert [one.ok for one in same_totals(World(noted), World([], engine={2: theirs}))] == [False]
 
 
 def test_unknown_totals_are_not_equal_to_zero() -> None:
-    noted = [row("lake.a.t", 1, 1, totals=Totals(None, None, None))]
-    assert [one.ok for one in same_totals(World(noted), World([], engine={1: Totals(0, 0, 0)}))] == [False]
+    noted = [row("lake.a.t", 1, 1, totals=SnapshotTotals(None, None, None))]
+    assert [one.ok for one in same_totals(World(noted), World([], engine={1: SnapshotTotals(0, 0, 0)}))] == [False]
 
 
 def files_lane(before: float | None, after: float | None, at: int) -> Lane:

@@ -10,9 +10,9 @@ import pytest
 from lakes import Lake, rows
 from limnograph.adapters.spark.catalogs import spark_catalog
 from limnograph.demo.building import VERSION
-from limnograph.demo.check import compare, stored
-from limnograph.demo.comparisons import same_totals
-from limnograph.demo.evidence import SparkEngine, StoredMeta
+from limnograph.demo.check.check import compare, stored
+from limnograph.demo.check.comparisons import same_totals
+from limnograph.demo.check.evidence import SparkEngine, StoredMeta
 from limnograph.demo.folder import Folder
 from limnograph.demo.progress import Progress
 from limnograph.wiring.pipeline import passes

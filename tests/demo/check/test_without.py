@@ -2,7 +2,7 @@
 
 import pytest
 
-from limnograph.demo.explained import Without
+from limnograph.demo.check.explained import Without
 from limnograph.ports.query_engine import MetaQuery, Table
 from serving_kit import NOW, lake, moved, row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from limnograph.demo.folder import Folder
-from limnograph.demo.supervisor import _alertmanager
+from limnograph.demo.processes.supervisor import _alertmanager
 
 
 def test_what_was_told_before_the_stop_is_forgotten_and_silences_are_kept(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import BucketTransform, DayTransform
 from pyiceberg.types import DoubleType, LongType, NestedField, StringType, TimestamptzType
 
-from limnograph.demo import alerting
 from limnograph.demo.burst import arrived, commit
-from limnograph.demo.configuration import limnograph_toml, prometheus_yml
 from limnograph.demo.folder import Folder
-from limnograph.demo.tools import TOOLS_ENV, tool
+from limnograph.demo.processes import alerting
+from limnograph.demo.processes.configuration import limnograph_toml, prometheus_yml
+from limnograph.demo.processes.tools import TOOLS_ENV, tool
 from limnograph.domain.errors import InvalidInput, LimnographError
 from limnograph.settings import load
 

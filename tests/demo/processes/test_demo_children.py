@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from limnograph.demo.children import Children, Program
 from limnograph.demo.folder import Folder
+from limnograph.demo.processes.children import ChildProcesses, Program
+from limnograph.demo.processes.tools import TOOLS_ENV, is_free, server_port, tool
 from limnograph.demo.progress import Progress
-from limnograph.demo.tools import TOOLS_ENV, is_free, server_port, tool
 from limnograph.domain.errors import Conflict, EnvironmentFault, InvalidInput
 
 SLEEPER = (sys.executable, "-c", "import time; print('here', flush=True); time.sleep(600)")
@@ -40,7 +40,7 @@ def gone(pid: int, seconds: float = 10) -> bool:
 
 
 def test_leaving_the_block_ends_every_child(tmp_path: Path) -> None:
-    with Children(tmp_path, Progress()) as children:
+    with ChildProcesses(tmp_path, Progress()) as children:
         first, second = (children.start(Program(name, SLEEPER)) for name in ("first", "second"))
         for child in (first, second):
             children.wait_until(child, lambda log=child.log: "here" in log.read_text(), 20)
@@ -50,24 +50,34 @@ def test_leaving_the_block_ends_every_child(tmp_path: Path) -> None:
 
 
 def test_a_child_that_ignores_the_request_is_killed(tmp_path: Path) -> None:
-    with Children(tmp_path, Progress(), stop_seconds=0.5) as children:
+    with ChildProcesses(tmp_path, Progress(), stop_seconds=0.5) as children:
         child = children.start(Program("stubborn", STUBBORN))
         children.wait_until(child, lambda: "here" in child.log.read_text(), 20)
     assert child.exit_code == -signal.SIGKILL
 
 
 def test_a_child_that_ends_before_it_is_ready_is_named_with_its_last_words(tmp_path: Path) -> None:
-    with Children(tmp_path, Progress()) as children:
+    with ChildProcesses(tmp_path, Progress()) as children:
         child = children.start(Program("pipeline", (sys.executable, "-c", "raise SystemExit('no Java 17')")))
         with pytest.raises(EnvironmentFault, match=r"pipeline ended \(1\): no Java 17; see .*pipeline.log"):
             children.wait_until(child, lambda: False, 20)
 
 
 def test_a_child_that_is_never_ready_is_given_up(tmp_path: Path) -> None:
-    with Children(tmp_path, Progress()) as children:
+    with ChildProcesses(tmp_path, Progress()) as children:
         child = children.start(Program("slow", SLEEPER))
         with pytest.raises(EnvironmentFault, match="was not ready after 0 s"):
             children.wait_until(child, lambda: False, 0.3)
+
+
+def test_a_child_that_the_machine_keeps_waiting_is_not_given_up(tmp_path: Path) -> None:
+    with ChildProcesses(tmp_path, Progress()) as children:
+        child = children.start(Program("stopped", SLEEPER))
+        children.wait_until(child, lambda: "here" in child.log.read_text(), 20)
+        os.killpg(child.pid, signal.SIGSTOP)
+        end = time.monotonic() + 1.5
+        children.wait_until(child, lambda: time.monotonic() > end, 0.5)
+        os.killpg(child.pid, signal.SIGCONT)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent died")
@@ -75,9 +85,9 @@ def test_a_killed_parent_takes_its_children_along(tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
         import sys, time
         from pathlib import Path
-        from limnograph.demo.children import Children, Program
+        from limnograph.demo.processes.children import ChildProcesses, Program
         from limnograph.demo.progress import Progress
-        with Children(Path({str(tmp_path)!r}), Progress()) as children:
+        with ChildProcesses(Path({str(tmp_path)!r}), Progress()) as children:
             child = children.start(Program("child", {SLEEPER!r}))
             children.wait_until(child, lambda: "here" in child.log.read_text(), 20)
             print(child._process.pid, flush=True)
@@ -97,12 +107,12 @@ def test_every_stop_signal_ends_parent_and_children_in_order(tmp_path: Path, num
     script = textwrap.dedent(f"""
         import time
         from pathlib import Path
-        from limnograph.demo.children import Children, Program
+        from limnograph.demo.processes.children import ChildProcesses, Program
         from limnograph.demo.progress import Progress
-        from limnograph.demo.supervisor import stop_on_signals
+        from limnograph.demo.processes.supervisor import stop_on_signals
         stop_on_signals()
         try:
-            with Children(Path({str(tmp_path)!r}), Progress()) as children:
+            with ChildProcesses(Path({str(tmp_path)!r}), Progress()) as children:
                 child = children.start(Program("child", {SLEEPER!r}))
                 children.wait_until(child, lambda: "here" in child.log.read_text(), 20)
                 print(child._process.pid, flush=True)

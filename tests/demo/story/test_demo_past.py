@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from limnograph.demo.backfill import job_families, write_blocks
-from limnograph.demo.calendar import HOUR, Calendar
-from limnograph.demo.openmetrics import Family, Series, text
-from limnograph.demo.plan import tables
-from limnograph.demo.signals import runs
-from limnograph.demo.tools import tool
+from limnograph.demo.metrics.backfill import job_families, write_blocks
+from limnograph.demo.metrics.openmetrics import Family, MetricSeries, text
+from limnograph.demo.processes.tools import tool
+from limnograph.demo.story.calendar import HOUR, Calendar
+from limnograph.demo.story.plan import tables
+from limnograph.demo.story.signals import runs
 from limnograph.domain.errors import EnvironmentFault
 
 CALENDAR = Calendar.at(1_795_270_000_000)
 
 
 def test_a_counter_is_declared_without_its_suffix_and_the_text_ends_with_eof() -> None:
-    family = Family("runs_total", "counter", "Runs.", [Series({"job_name": "a"}, [(1, 2.0)])])
+    family = Family("runs_total", "counter", "Runs.", [MetricSeries({"job_name": "a"}, [(1, 2.0)])])
     assert text([family], 0, 9).splitlines() == [
         "# HELP runs Runs.",
         "# TYPE runs counter",
@@ -28,12 +28,12 @@ def test_a_counter_is_declared_without_its_suffix_and_the_text_ends_with_eof() -
 
 
 def test_label_values_are_escaped() -> None:
-    family = Family("x", "gauge", "X.", [Series({"a": 'q"\\\n'}, [(1, 0.5)])])
+    family = Family("x", "gauge", "X.", [MetricSeries({"a": 'q"\\\n'}, [(1, 0.5)])])
     assert 'x{a="q\\"\\\\\\n"} 0.5 1' in text([family], 0, 9)
 
 
 def test_only_samples_of_the_window_are_written() -> None:
-    family = Family("x", "gauge", "X.", [Series({}, [(1, 1.0), (2, 2.0), (3, 3.0)])])
+    family = Family("x", "gauge", "X.", [MetricSeries({}, [(1, 1.0), (2, 2.0), (3, 3.0)])])
     lines = text([family], 2, 3).splitlines()
     assert [line for line in lines if not line.startswith("#")] == ["x{} 2 2"]
 
@@ -59,7 +59,7 @@ def test_no_label_is_one_that_prometheus_overwrites() -> None:
 def test_promtool_makes_blocks_that_hold_every_sample(tmp_path: Path) -> None:
     short = Calendar(CALENDAR.midnight, CALENDAR.start + 7 * HOUR)
     samples = [(at, float(at % 97)) for at in range(short.start // 1000, short.until // 1000, 300)]
-    family = Family("limno_level", "gauge", "Level.", [Series({"table": "t"}, samples)])
+    family = Family("limno_level", "gauge", "Level.", [MetricSeries({"table": "t"}, samples)])
     assert write_blocks(tool("promtool"), tmp_path, tmp_path / "data", short, [family]) == len(samples)
     (tmp_path / "data" / "wal").mkdir()  # promtool opens a whole TSDB
     listed = subprocess.run(
@@ -72,14 +72,14 @@ def test_promtool_makes_blocks_that_hold_every_sample(tmp_path: Path) -> None:
 
 @pytest.mark.prometheus
 def test_a_past_that_promtool_refuses_is_one_sentence(tmp_path: Path) -> None:
-    broken = Family("not a name", "gauge", "X.", [Series({}, [(CALENDAR.start // 1000, 1.0)])])
+    broken = Family("not a name", "gauge", "X.", [MetricSeries({}, [(CALENDAR.start // 1000, 1.0)])])
     with pytest.raises(EnvironmentFault, match="promtool could not write"):
         write_blocks(tool("promtool"), tmp_path, tmp_path / "data", CALENDAR, [broken])
 
 
 def test_the_story_file_has_text_ids_and_reads_back(tmp_path: Path) -> None:
-    from limnograph.demo.commits import Mark
-    from limnograph.demo.story import read, tell, write
+    from limnograph.demo.lake.commits import Mark
+    from limnograph.demo.story.story import read, tell, write
 
     plans = tables(CALENDAR)
     marks = {p.name: [Mark(s.at, 5_184_430_069_070_270_604 + n, 0, "") for n, s in enumerate(p.steps)] for p in plans}
@@ -99,10 +99,10 @@ def test_a_start_more_than_twenty_hours_later_offers_a_fresh_lake(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], hours: int, offered: bool
 ) -> None:
     from limnograph.demo.building import VERSION, ensure
-    from limnograph.demo.commits import Mark
     from limnograph.demo.folder import Folder
+    from limnograph.demo.lake.commits import Mark
     from limnograph.demo.progress import Progress
-    from limnograph.demo.story import tell, write
+    from limnograph.demo.story.story import tell, write
 
     plans = tables(CALENDAR)
     folder = Folder(tmp_path)

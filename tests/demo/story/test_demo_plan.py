@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from limnograph.demo.calendar import DAY, HOUR, MINUTE, Calendar
-from limnograph.demo.plan import BURST_FILES, FILES_BEFORE, STORY_TABLE, tables
-from limnograph.demo.signals import SLOWER, load_at, runs
-from limnograph.demo.steps import Append, Compaction, Rows, Statement, TablePlan
+from limnograph.demo.story.calendar import DAY, HOUR, MINUTE, Calendar
+from limnograph.demo.story.plan import BURST_FILES, FILES_BEFORE, STORY_TABLE, tables
+from limnograph.demo.story.signals import SLOWER, load_at, runs
+from limnograph.demo.story.steps import Append, Compaction, RowAppend, SqlStep, TablePlan
 
 MOMENTS = (
     "2026-11-21T06:00:00",
@@ -28,7 +28,7 @@ def calendar(request: pytest.FixtureRequest) -> Calendar:
 
 
 def commits(plan: TablePlan) -> int:
-    return sum(not (isinstance(step, Statement) and step.sql.startswith("alter")) for step in plan.steps)
+    return sum(not (isinstance(step, SqlStep) and step.sql.startswith("alter")) for step in plan.steps)
 
 
 @pytest.mark.parametrize("now", MOMENTS)
@@ -78,7 +78,7 @@ def test_nothing_else_happens_to_the_story_table_while_the_lane_must_rise_by_the
 
 def test_spark_never_scans_a_table_of_placeholders(calendar: Calendar) -> None:
     for plan in tables(calendar):
-        scans = [step for step in plan.steps if isinstance(step, Statement) and not step.sql.startswith("alter")]
+        scans = [step for step in plan.steps if isinstance(step, SqlStep) and not step.sql.startswith("alter")]
         assert not scans or not any(isinstance(step, Append | Compaction) for step in plan.steps), plan.name
 
 
@@ -120,7 +120,7 @@ def test_runs_end_before_the_history_does(calendar: Calendar) -> None:
 
 
 def test_real_rows_are_written_only_where_the_live_job_commits(calendar: Calendar) -> None:
-    real = {plan.name for plan in tables(calendar) if any(isinstance(step, Rows) for step in plan.steps)}
+    real = {plan.name for plan in tables(calendar) if any(isinstance(step, RowAppend) for step in plan.steps)}
     assert real == {"sales.orders", "sales.carts"}
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from limnograph.domain.columns import walk_ids
-from limnograph.domain.facts import CHANGES, HISTOGRAM_EDGES, META_TABLES, SNAPSHOTS, MetaTable
-from limnograph.domain.reference import document
+from limnograph.domain.facts.columns import walk_ids
+from limnograph.domain.facts.meta_tables import CHANGES, HISTOGRAM_EDGES, META_TABLES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.reference import document
 
 
 @pytest.mark.parametrize("table", META_TABLES, ids=lambda table: table.name)
@@ -46,5 +46,5 @@ def test_histogram_edges_are_powers_of_two_from_8_kib_to_4_gib() -> None:
 
 
 def test_the_page_in_docs_is_what_the_code_says() -> None:
-    page = Path(__file__).parents[2] / "docs" / "meta-tables.md"
+    page = Path(__file__).parents[3] / "docs" / "meta-tables.md"
     assert page.read_text() == document(), "run `make types`"

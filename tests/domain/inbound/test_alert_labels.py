@@ -2,9 +2,9 @@
 
 import pytest
 
-from limnograph.domain.alert_labels import fingerprint, job_of, named, tables
-from limnograph.domain.alert_times import instant
 from limnograph.domain.ids import TableName
+from limnograph.domain.inbound.alert_labels import fingerprint, job_of, named, tables
+from limnograph.domain.inbound.alert_times import instant
 
 ORDERS = TableName("lake", "sales", "orders")
 OTHER = TableName("lake", "ops", "orders")

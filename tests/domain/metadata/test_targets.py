@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limnograph.domain.targets import GIB, MIB, delete_target, targets_of
+from limnograph.domain.metadata.targets import GIB, MIB, delete_target, targets_of
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limnograph.domain.promql import Aggregate, Call, Labelled, Selector, quoted
+from limnograph.domain.metrics.promql import Aggregate, Call, LabelledExpression, Selector, quoted
 
 
 def test_expressions_print_as_prometheus_reads_them() -> None:
     inner = Call("max_over_time", Selector("x_seconds", {"b": "2", "a": "1"}, 60))
-    text = str(Labelled(Aggregate("max", ("a", "b"), inner), "stat", "max"))
+    text = str(LabelledExpression(Aggregate("max", ("a", "b"), inner), "stat", "max"))
     assert text == 'label_replace(max by (a, b) (max_over_time(x_seconds{a="1",b="2"}[60s])), "stat", "max", "", "")'
 
 

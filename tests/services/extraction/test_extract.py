@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pyiceberg.expressions import EqualTo
 
 from lakes import Lake, facts, path_of, placeholders, rewrite_metadata, rows, strip_summaries
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import histogram_percentile, size_bin
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.manifests import histogram_percentile, size_bin
 
 COUNTS = (
     *("total_data_files", "total_delete_files", "total_records", "total_bytes"),

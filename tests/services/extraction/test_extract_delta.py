@@ -8,11 +8,11 @@ import msgspec
 
 from delta_log import DeltaLog, add, field, info, remove, vector
 from lakes import FixedClock
-from limnograph.adapters.delta.reader import DeltaReader, Shared
+from limnograph.adapters.delta.reader import DeltaReader, SharedCaches
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SnapshotFact
-from limnograph.services.extract import extract
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.due import DueTable
+from limnograph.services.extraction.extract import extract
 
 DAY = 86_400_000
 VERSIONS = 70
@@ -38,9 +38,9 @@ def long_log(folder: Path) -> DeltaLog:
 
 def rows(log: DeltaLog, parts: list[list[int]], *, fresh: bool) -> dict[int, SnapshotFact]:
     """Facts of passes over these versions; `fresh`: every pass is another process."""
-    shared, found, known = Shared(), dict[int, SnapshotFact](), list[int]()
+    shared, found, known = SharedCaches(), dict[int, SnapshotFact](), list[int]()
     for part in parts:
-        reader = DeltaReader(FileStorage(), Shared() if fresh else shared)
+        reader = DeltaReader(FileStorage(), SharedCaches() if fresh else shared)
         due = DueTable(
             catalog="files",
             namespace="lake",

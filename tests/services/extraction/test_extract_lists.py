@@ -8,10 +8,10 @@ import fastavro
 import pytest
 
 from lakes import facts, path_of
-from limnograph.domain.facts import SnapshotFact
-from limnograph.domain.manifests import ManifestFile
-from limnograph.domain.metadata import Snapshot
-from limnograph.services.extract_lists import list_numbers
+from limnograph.domain.facts.meta_tables import SnapshotFact
+from limnograph.domain.metadata.manifests import ManifestFile
+from limnograph.domain.metadata.table import Snapshot
+from limnograph.services.extraction.lists import list_numbers
 from metadata_avro import list_schema
 from metadata_writer import MetadataTable
 

@@ -15,7 +15,7 @@ from pyiceberg.table.sorting import SortField, SortOrder
 from pyiceberg.transforms import BucketTransform, IdentityTransform
 
 from lakes import BY_REGION, SCHEMA, Lake, facts, placeholders, rows
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from metadata_records import list_line
 from metadata_writer import DATA, EQUALITY_DELETES, Field, File, Manifest, MetadataTable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limnograph.services.extract_summary import writer_identity
+from limnograph.services.extraction.summary import writer_identity
 
 
 @pytest.mark.parametrize(

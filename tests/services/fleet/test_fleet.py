@@ -8,11 +8,11 @@ import pytest
 
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.asked import CommitsQuery, FleetQuery
 from limnograph.domain.errors import InvalidInput, NotFound, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Series
-from limnograph.services import templates
+from limnograph.domain.metrics.series import Series
+from limnograph.domain.queries import CommitsQuery, FleetQuery
+from limnograph.services.sources import templates
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
 
 DAY = 24 * HOUR

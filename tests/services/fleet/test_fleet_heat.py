@@ -3,8 +3,8 @@
 import asyncio
 import uuid
 
-from limnograph.domain.asked import FleetQuery
-from limnograph.domain.events import AlertFact
+from limnograph.domain.facts.events import AlertFact
+from limnograph.domain.queries import FleetQuery
 from serving_kit import HOUR, NOW, SECOND, change, lake, parts, row
 
 START = NOW - 24 * HOUR

@@ -6,14 +6,14 @@ from random import Random
 import pytest
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.asked import FleetQuery
 from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.queries import FleetQuery
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services.growth import greatest
-from limnograph.services.growth_index import GrowthIndex
-from limnograph.services.history import History
-from limnograph.services.lake import Facts
-from limnograph.services.move_columns import MoveColumns
+from limnograph.services.fleet.growth import greatest
+from limnograph.services.fleet.growth_index import GrowthIndex
+from limnograph.services.fleet.move_columns import MoveColumns
+from limnograph.services.lake.history import History
+from limnograph.services.lake.lake import Facts
 from serving_kit import HOUR, MINUTE, NOW, SECOND, UUID, lake, moved, parts, row
 
 TABLES = 12

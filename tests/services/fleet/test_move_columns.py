@@ -7,16 +7,18 @@ from random import Random
 import numpy as np
 import pytest
 
-from limnograph.domain.asked import FleetQuery
-from limnograph.services import fleet_heat, numbers, reasons, table_view
-from limnograph.services.history import History
-from limnograph.services.hot_columns import NULL
-from limnograph.services.lake import Facts
-from limnograph.services.move_columns import MoveColumns
-from limnograph.services.segments import Segments
-from limnograph.services.standings import Standings
-from limnograph.services.table_view import usual_interval_s
-from limnograph.services.thresholds import Thresholds
+from limnograph.domain.queries import FleetQuery
+from limnograph.domain.thresholds import Thresholds
+from limnograph.services.fleet import heat as fleet_heat
+from limnograph.services.fleet import numbers, reasons
+from limnograph.services.fleet import view as table_view
+from limnograph.services.fleet.move_columns import MoveColumns
+from limnograph.services.fleet.segments import Segments
+from limnograph.services.fleet.state_vectors import StateVectorCache
+from limnograph.services.fleet.view import usual_interval_s
+from limnograph.services.lake.columns import NULL
+from limnograph.services.lake.history import History
+from limnograph.services.lake.lake import Facts
 from serving_kit import HOUR, NOW, SECOND, UUID, lake, moved, parts, row
 
 TABLES = 8
@@ -68,7 +70,7 @@ def instants(chance: Random, tables):
 def test_where_tables_stand_is_what_their_histories_say_at_any_instant(seed: int) -> None:
     chance = Random(seed)
     made = made_of(chance)
-    tables, standings = made.store.reading.lake.listed, Standings(MoveColumns())
+    tables, standings = made.store.reading.lake.listed, StateVectorCache(MoveColumns())
     for at in instants(chance, tables):
         found = standings.at(tables, at, at - 1)
         for place, table in enumerate(tables):
@@ -127,7 +129,7 @@ def test_each_part_of_a_range_holds_what_the_histories_say(seed: int) -> None:
 
 def test_a_table_that_changed_is_looked_at_again_and_the_others_are_not_lost() -> None:
     made = made_of(Random(3))
-    standings = Standings(MoveColumns())
+    standings = StateVectorCache(MoveColumns())
     before = standings.at(made.store.reading.lake.listed, NOW, NOW)
     facts = [row(9_000 + i, NOW - 300 * SECOND + i * SECOND, 70 + i, **named(2)) for i in range(200)]
     made.store.apply(Facts(facts, [moved(fact.snapshot_id, fact.committed_at, **named(2)) for fact in facts]))

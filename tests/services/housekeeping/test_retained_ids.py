@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lakes import Lake, path_of, rows
-from limnograph.domain.facts import CHANGES
-from limnograph.services.retained_ids import lake_ids
+from limnograph.domain.facts.meta_tables import CHANGES
+from limnograph.services.housekeeping.live_ids import lake_ids
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes, run_all
 

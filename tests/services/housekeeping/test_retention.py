@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from limnograph.domain.facts import HOURLY, SNAPSHOTS
+from limnograph.domain.facts.meta_tables import HOURLY, SNAPSHOTS
 from limnograph.domain.failpoints import FailpointReached, around
-from limnograph.services.retention import Kept
-from limnograph.services.rollup_marks import RAW_FLOOR
-from limnograph.services.rollups import DAY, HOUR
+from limnograph.services.housekeeping.retention import RetentionReport
+from limnograph.services.rollups.fold import DAY, HOUR
+from limnograph.services.rollups.marks import RAW_FLOOR
 from upkeep_world import NOW, World
 
 OLD = NOW - 40 * DAY
@@ -20,7 +20,7 @@ def test_a_row_goes_only_when_it_is_old_and_its_id_has_left_a_metadata_that_was_
         world.commit(number, at, series=series)
     world.lake["u"] = {2}
     del world.lake["unread"]
-    assert world.retention().run() == Kept(rows=1)
+    assert world.retention().run() == RetentionReport(deleted_rows=1)
     assert world.left() == [2, 3]
     assert world.left("unread") == [4]
 
@@ -71,7 +71,7 @@ def test_a_late_fact_stays_raw_and_is_counted() -> None:
     world.retention().run()
     world.commit(2, OLD + HOUR)
     world.lake["u"] = set()
-    assert world.retention().run() == Kept(rows=0, late_facts=1)
+    assert world.retention().run() == RetentionReport(deleted_rows=0, late_facts=1)
     assert world.left() == [2]
     assert world.days("commits")[0]["commits"] == 1
 
@@ -109,9 +109,9 @@ def test_hours_go_by_whole_months_and_days_stay_for_ever() -> None:
     world.commit(1, NOW - 399 * DAY)
     world.rollups().run()
     assert world.retention().old() is True  # an old raw row, which the lake still has
-    assert world.retention().run().months == 0
+    assert world.retention().run().deleted_months == 0
     world.clock.micros += 60 * DAY
-    assert world.retention().run().months == 1
+    assert world.retention().run().deleted_months == 1
     assert (len(world.hours()), len(world.days())) == (0, 1)
     assert ("delete_before", HOURLY.name) in world.upkeep.calls
 
@@ -121,4 +121,4 @@ def test_nothing_is_old_in_a_young_store() -> None:
     world.commit(1, NOW - 29 * DAY)
     world.rollups().run()
     assert world.retention().old() is False
-    assert world.retention().run() == Kept()
+    assert world.retention().run() == RetentionReport()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from limnograph.domain.answers.timeline import BandLane, Bar, BarsLane
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import BandLane, Bar, BarsLane
-from limnograph.services.job_median import LEAST_RUNS, RUNS, beside
+from limnograph.services.jobs.median import LEAST_RUNS, RUNS, beside
 
 MINUTE = 60_000
 SPAN = TimeRange.parse(0, 60 * MINUTE, 60)

@@ -10,10 +10,10 @@ import msgspec
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.domain.errors import SourceTimeout
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.domain.time import TimeRange
-from limnograph.services import templates
-from limnograph.services.jobs import ConfiguredJob
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.services.sources import templates
 from serving_kit import HOUR, NOW, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

@@ -10,10 +10,10 @@ import pytest
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.events import RunFact, RunTable
+from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
 from limnograph.ports.inbox import InboxItem
-from limnograph.services.runs import Runs
+from limnograph.services.jobs.runs import RunRegistry
 from serving_kit import HOUR, NOW, FixedClock, parts
 
 NAME = TableName("lake", "sales", "orders")
@@ -29,9 +29,9 @@ RUN = RunFact(
 
 def test_an_item_that_is_no_run_is_left_out_and_the_others_come_back() -> None:
     inbox = MemoryInbox()
-    asyncio.run(Runs(inbox).accept([RUN]))
+    asyncio.run(RunRegistry(inbox).accept([RUN]))
     inbox.put([InboxItem("run", "bad", b"{", 0), InboxItem("run", "worse", b"\xff\xfe", 1)])
-    runs = Runs(inbox)
+    runs = RunRegistry(inbox)
     runs.restore()
     assert [run.job for run in asyncio.run(runs.of_table(NAME, NOW - HOUR, NOW))] == ["churn"]
 
@@ -62,7 +62,7 @@ def told(name: str, status: str, at: int, **fields: Any) -> RunFact:
     return RunFact(run_id=name, status=status, job_name="churn", at=at, observed_at=at, **{**times, **fields})
 
 
-def shown(runs: Runs, start: int = NOW - DAY, end: int = NOW) -> list[tuple[int, int | None, str]]:
+def shown(runs: RunRegistry, start: int = NOW - DAY, end: int = NOW) -> list[tuple[int, int | None, str]]:
     found = asyncio.run(runs.of_table(NAME, start, end))
     return [(run.started_at, run.ended_at, run.status) for run in found]
 
@@ -78,7 +78,7 @@ TOLD = [
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(5)))[::7])
 def test_transitions_in_any_order_and_twice_make_the_same_runs(order: tuple[int, ...]) -> None:
-    runs = Runs(MemoryInbox(), MemoryEngine(), FixedClock())
+    runs = RunRegistry(MemoryInbox(), MemoryEngine(), FixedClock())
     for place in (*order, *order[:3]):
         asyncio.run(runs.accept([TOLD[place]]))
     assert shown(runs) == [
@@ -93,8 +93,8 @@ def test_transitions_in_any_order_and_twice_make_the_same_runs(order: tuple[int,
 def test_a_restart_unites_the_meta_table_with_the_inbox_by_key() -> None:
     inbox, engine = MemoryInbox(), MemoryEngine()
     engine.append([], [], [TOLD[2], msgspec.structs.replace(TOLD[3], message="as it stands in the row")])
-    asyncio.run(Runs(inbox).accept([TOLD[3], *TOLD[:2]]))
-    runs = Runs(inbox, engine, FixedClock())
+    asyncio.run(RunRegistry(inbox).accept([TOLD[3], *TOLD[:2]]))
+    runs = RunRegistry(inbox, engine, FixedClock())
     runs.restore()
     assert [status for _, _, status in shown(runs)] == ["failed", "ok"]
     assert runs._runs["b"].message == "as it stands in the row"
@@ -104,7 +104,7 @@ def test_a_meta_table_that_did_not_answer_at_the_start_is_read_when_it_does() ->
     engine = MemoryEngine()
     engine.append([], [], TOLD[2:4])
     engine.failure = SourceUnavailable("meta", "down")
-    runs = Runs(MemoryInbox(), engine, FixedClock())
+    runs = RunRegistry(MemoryInbox(), engine, FixedClock())
     runs.restore()
     assert shown(runs) == []
     engine.failure = None
@@ -114,7 +114,7 @@ def test_a_meta_table_that_did_not_answer_at_the_start_is_read_when_it_does() ->
 
 def test_runs_that_another_server_accepted_are_seen_too() -> None:
     inbox = MemoryInbox()
-    mine, other = Runs(inbox, MemoryEngine(), FixedClock()), Runs(inbox)
+    mine, other = RunRegistry(inbox, MemoryEngine(), FixedClock()), RunRegistry(inbox)
     mine.restore()
     asyncio.run(other.accept(TOLD[2:4]))
     mine.catch_up()
@@ -125,7 +125,7 @@ def test_runs_that_another_server_accepted_are_seen_too() -> None:
 
 def test_memory_holds_the_hot_window_and_older_ranges_come_from_the_meta_table() -> None:
     inbox, engine, clock = MemoryInbox(), MemoryEngine(), FixedClock()
-    runs = Runs(inbox, engine, clock)
+    runs = RunRegistry(inbox, engine, clock)
     asyncio.run(runs.accept(TOLD))
     engine.append([], [], TOLD)
     clock.micros = NOW + 3 * DAY
@@ -143,7 +143,7 @@ def test_memory_holds_the_hot_window_and_older_ranges_come_from_the_meta_table()
 
 
 def test_memory_is_bounded_by_number_too() -> None:
-    runs = Runs(MemoryInbox(), MemoryEngine(), FixedClock(), most=200)
+    runs = RunRegistry(MemoryInbox(), MemoryEngine(), FixedClock(), most=200)
     many = [told(f"r{i:06}", "ok", NOW - HOUR + i, tables=READS, started_at=NOW - DAY) for i in range(203)]
     asyncio.run(runs.accept(many))
     runs.catch_up()

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from limnograph.domain.asked import CommitsQuery
-from limnograph.domain.commits import CommitRow
-from limnograph.services.commit_index import CommitIndex, Wanted
-from limnograph.services.commits import newest_first
-from limnograph.services.lake import Facts
+from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.queries import CommitsQuery
+from limnograph.services.lake.commit_index import CommitFilter, CommitIndex
+from limnograph.services.lake.lake import Facts
+from limnograph.services.table.commit_list import newest_first
 from serving_kit import HOUR, MINUTE, NOW, SECOND, lake, moved, parts, row
 
 TABLES = 12
@@ -88,7 +88,7 @@ def test_hours_that_left_the_window_leave_the_index() -> None:
     current = made.store.reading.lake
     index.update(current.listed, current.floor)
     before = index.nbytes
-    wanted = Wanted(NOW - 48 * HOUR, NOW + 1)
+    wanted = CommitFilter(NOW - 48 * HOUR, NOW + 1)
     assert len(list(index.newest(current.listed, current.floor, wanted))) == 288 + 1
     floor = NOW - 24 * HOUR
     later = current.changed((table.trimmed(floor) for table in current.listed), floor=floor)
@@ -101,7 +101,7 @@ def test_hours_that_left_the_window_leave_the_index() -> None:
 def test_a_table_that_is_gone_is_in_no_list_and_comes_back_whole() -> None:
     facts = [row(i + 1, NOW - i * MINUTE, 10, table_uuid=f"u{i % 3}", table=f"t{i % 3}") for i in range(30)]
     current = parts(lake(facts)).store.reading.lake
-    index, wanted = CommitIndex(), Wanted(NOW - HOUR, NOW + 1)
+    index, wanted = CommitIndex(), CommitFilter(NOW - HOUR, NOW + 1)
     for tables in (current.listed, current.listed[:1], current.listed):
         found = list(index.newest(tables, current.floor, wanted))
         assert len(found) == 10 * len(tables)

@@ -1,7 +1,7 @@
 """What main pointed at, and when."""
 
 from limnograph.domain.ids import TableName
-from limnograph.services.history import history_of
+from limnograph.services.lake.history import history_of
 from serving_kit import HOUR, NOW, UUID, moved, row
 
 NAME = TableName("lake", "sales", "orders")

@@ -8,11 +8,11 @@ import pytest
 
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.asked import CommitsQuery, FleetQuery
+from limnograph.domain.queries import CommitsQuery, FleetQuery
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services.commits import CommitLists
-from limnograph.services.hot import HotStore
-from limnograph.services.lake import Facts
+from limnograph.services.lake.lake import Facts
+from limnograph.services.lake.store import HotStore
+from limnograph.services.table.commit_list import CommitLists
 from serving_kit import HOUR, MINUTE, NOW, UUID, FixedClock, change, lake, moved, parts, row
 
 

@@ -9,14 +9,14 @@ import msgspec
 import polars as pl
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.answers import SourceStatus
+from limnograph.domain.answers.tables import SourceStatus
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.query_engine import MetaHead
-from limnograph.services.hot import STUCK, HotStore
-from limnograph.services.lake import Facts
-from limnograph.services.row_sheets import passes_of
-from limnograph.wiring.server import Parts
+from limnograph.services.lake.lake import Facts
+from limnograph.services.lake.sheets import passes_of
+from limnograph.services.lake.store import STUCK, HotStore
+from limnograph.wiring.server import ServerServices
 from serving_kit import HOUR, NOW, SECOND, UUID, FixedClock, MemoryInbox, change, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -83,11 +83,11 @@ def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None
 
 def test_a_server_whose_first_read_hangs_serves_what_it_can() -> None:
     clock, engine = FixedClock(), Hanging()
-    made = Parts(engine, MemoryInbox(), None, clock)
+    made = ServerServices(engine, MemoryInbox(), None, clock)
     with hanging(made.store, engine):
-        assert not made.backend.status.ready()
+        assert made.backend.status.waiting_for()
         clock.micros += STUCK
-        assert made.backend.status.ready()
+        assert made.backend.status.waiting_for() is None
         assert meta_status(made).status == "error"
 
 

@@ -6,13 +6,13 @@ import random
 import polars as pl
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.asked import CommitsQuery, FleetQuery
-from limnograph.domain.commits import CommitRow
+from limnograph.domain.answers.commits import CommitRow
+from limnograph.domain.queries import CommitsQuery, FleetQuery
 from limnograph.ports.query_engine import MetaQuery
-from limnograph.services.commits import CommitLists
-from limnograph.services.fleet import FleetService
-from limnograph.services.hot import HotStore
-from limnograph.services.older_lakes import PIECES
+from limnograph.services.fleet.page import FleetService
+from limnograph.services.lake.cold_lake import PIECES
+from limnograph.services.lake.store import HotStore
+from limnograph.services.table.commit_list import CommitLists
 from serving_kit import HOUR, NOW, FixedClock, lake, moved, parts, row
 
 TABLES, DAYS = 3, 7

@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from limnograph.domain.facts import SnapshotFact
+from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.services.hot_columns import HOT_COLUMNS, NULL, facts_of, sheet_of
-from limnograph.services.hot_rows import Rows, opened, packed
-from limnograph.services.packing import pack
+from limnograph.services.lake.columns import HOT_COLUMNS, NULL, facts_of, sheet_of
+from limnograph.services.lake.packing import pack
+from limnograph.services.lake.rows import PackedRows, opened, packed
 from serving_kit import NOW, SECOND, UUID, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -81,7 +81,7 @@ def _order(fact: SnapshotFact) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_rows_put_in_any_order_are_the_rows_in_commit_order(seed: int) -> None:
-    chance, rows, known = Random(seed), Rows(), {}
+    chance, rows, known = Random(seed), PackedRows(), {}
     for step in range(chance.randint(1, 30)):
         new = [any_row(chance, step * 100 + i) for i in range(chance.choice([1, 1, 3, 40]))]
         if known and chance.random() < 0.3:
@@ -95,7 +95,7 @@ def test_rows_put_in_any_order_are_the_rows_in_commit_order(seed: int) -> None:
 
 
 def test_appending_one_by_one_keeps_few_blocks_and_touches_only_small_ones() -> None:
-    rows, sizes = Rows(), []
+    rows, sizes = PackedRows(), []
     for number in range(1, 600):
         before = {id(block) for block in rows.blocks}
         rows = rows.put(sheet_of([row(number, NOW + number * SECOND)]), wins=True).rows
@@ -105,7 +105,7 @@ def test_appending_one_by_one_keeps_few_blocks_and_touches_only_small_ones() -> 
 
 
 def test_a_row_that_is_the_same_changes_nothing() -> None:
-    rows = Rows().put(sheet_of([row(1, NOW), row(2, NOW + 1)]), wins=True).rows
+    rows = PackedRows().put(sheet_of([row(1, NOW), row(2, NOW + 1)]), wins=True).rows
     put = rows.put(sheet_of([row(2, NOW + 1)]), wins=True)
     assert not put.changed
     assert put.rows is rows

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from limnograph.domain.facts import CHANGES
+from limnograph.domain.facts.meta_tables import CHANGES
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
-from limnograph.services.retained import Retained
+from limnograph.services.lake.expired import RetainedIds
 from memory_meta import MemoryMetaStore, local_passes, run_all
 from metadata_writer import MetadataTable
 from pointed_lake import PointedLake
@@ -75,12 +75,12 @@ def test_format_v1_has_no_numbers_and_tells_nothing(world: World) -> None:
 
 
 def test_spans_say_what_is_gone_and_without_a_row_nothing_is_known() -> None:
-    some = Retained(change("retained", NOW, "3,17-20,90-"))
+    some = RetainedIds(change("retained", NOW, "3,17-20,90-"))
     assert [some.lacks(n) for n in (1, 3, 4, 16, 17, 20, 21, 89, 90, 10_000)] == [
         *(True, False, True, True, False),
         *(False, True, True, False, False),
     ]
-    assert [some.lacks(None), some.lacks(0), Retained(None).lacks(5)] == [None, None, None]
+    assert [some.lacks(None), some.lacks(0), RetainedIds(None).lacks(5)] == [None, None, None]
 
 
 @pytest.mark.parametrize("hours", [6, 60], ids=["hot", "cold"])

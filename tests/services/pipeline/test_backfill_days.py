@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached
-from limnograph.ports.extraction import Extracted
-from limnograph.services.passes import Passes
-from limnograph.services.portions import BLOCK_DAYS, UNIT_SNAPSHOTS
+from limnograph.domain.metadata.due import DueTable
+from limnograph.ports.extraction import ExtractedRows
+from limnograph.services.pipeline.passes import Passes
+from limnograph.services.pipeline.portions import BLOCK_DAYS, UNIT_SNAPSHOTS
 from memory_meta import LocalExtraction, MemoryMetaStore, local_passes
 from metadata_writer import MetadataTable
 from pointed_lake import NearLake, PointedLake
@@ -74,7 +74,7 @@ class OneUnitARound:
     def __init__(self) -> None:
         self.asked = 0
 
-    def run(self, due: list[DueTable]) -> Extracted:
+    def run(self, due: list[DueTable]) -> ExtractedRows:
         self.asked += 1
         return LocalExtraction().run(due[:1])._replace(unreached=frozenset(range(1, len(due))))
 
@@ -177,7 +177,7 @@ def test_a_day_of_thousands_of_commits_comes_in_parts_each_with_a_deadline_of_it
     asked: list[int] = []
 
     class Counting(LocalExtraction):
-        def run(self, due: Sequence[DueTable]) -> Extracted:
+        def run(self, due: Sequence[DueTable]) -> ExtractedRows:
             asked.extend(len(part.snapshot_ids) for part in due)
             return super().run(due)
 

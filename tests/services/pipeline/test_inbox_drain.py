@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.memory.inbox import MemoryInbox
+from limnograph.adapters.meta.schema import arrow_table
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
-from limnograph.domain.facts import ALERTS, LABELS, REPORTS, RUNS, MetaTable
+from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact, RunTable
+from limnograph.domain.facts.meta_tables import ALERTS, LABELS, REPORTS, RUNS, MetaTable
 from limnograph.domain.failpoints import INBOX_STEPS, FailpointReached, Failpoints, around
 from limnograph.ports.inbox import KEEP, InboxItem, item_key
-from limnograph.services import inbox as draining
-from limnograph.services.inbox import Drain
+from limnograph.services.pipeline import drain as draining
+from limnograph.services.pipeline.drain import Drain
 from memory_meta import MemoryMetaStore
 from serving_kit import HOUR, NOW, FixedClock
 

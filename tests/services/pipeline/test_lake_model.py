@@ -28,10 +28,10 @@ from hypothesis.stateful import (
 )
 
 from lakes import FixedClock, path_of
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import PASS_STEPS, FailpointReached, around
 from limnograph.domain.ids import location_uuid
-from limnograph.services.ledger import Ledger
+from limnograph.services.pipeline.ledger import Ledger
 from memory_meta import MemoryMetaStore, local_passes, local_repairs
 from metadata_writer import DATA, EQUALITY_DELETES, POSITION_DELETES, UNPARTITIONED, Field, File, MetadataTable
 from pointed_lake import NearLake, PointedLake

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from limnograph.adapters.iceberg.schema import arrow_table
-from limnograph.domain.facts import CHANGES, ChangeFact
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.domain.facts.meta_tables import CHANGES, ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.services.appending import still_new
-from limnograph.services.ledger import Ledger, ledger_at
+from limnograph.services.pipeline.appending import still_new
+from limnograph.services.pipeline.ledger import Ledger, ledger_at
 from memory_meta import MemoryMetaStore
 
 SERIES = [f"u{number}" for number in range(6)]

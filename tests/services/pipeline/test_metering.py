@@ -8,17 +8,17 @@ from lakes import FixedClock
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.prometheus.exporter import Exporter
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import SNAPSHOTS
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
 from limnograph.domain.ids import TableName
-from limnograph.domain.pipeline_metrics import PIPELINE_METRICS
+from limnograph.domain.metrics.pipeline import PIPELINE_METRICS
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.inbox import InboxItem
-from limnograph.ports.lake import Listing
-from limnograph.services.backoff import BackOff
-from limnograph.services.inbox import DrainReport
-from limnograph.services.metering import MeteredDrain, MeteredPasses, PassMeter
-from limnograph.services.pass_report import PassReport
-from limnograph.services.rollups import DAY, HOUR
+from limnograph.ports.lake import LakeListing
+from limnograph.services.pipeline.backoff import BackOff
+from limnograph.services.pipeline.drain import DrainReport
+from limnograph.services.pipeline.metering import MeteredDrain, MeteredPasses, PassMeter
+from limnograph.services.pipeline.report import PassReport
+from limnograph.services.rollups.fold import DAY, HOUR
 from upkeep_world import NOW, World
 
 ORDERS, CLICKS = TableName("lake", "sales", "orders"), TableName("other", "web", "clicks")
@@ -79,9 +79,9 @@ def test_a_catalog_that_does_not_answer_is_down_and_has_no_number_of_tables() ->
     found = exporter()
     told = PassMeter(found, FixedClock(NOW), BackOff(), ("lake", "other"))
     pointers = tuple(TablePointer(name, "iceberg", "/m") for name in (ORDERS, CLICKS))
-    told.listed(Listing(pointers, frozenset(), frozenset(), answered=frozenset({"lake", "other"})))
+    told.listed(LakeListing(pointers, frozenset(), frozenset(), answered=frozenset({"lake", "other"})))
     assert value(found, "pipeline_tables_seen", catalog="other") == 1
-    told.listed(Listing(pointers[:1], frozenset(), frozenset(), ("other: down",), frozenset({"lake"})))
+    told.listed(LakeListing(pointers[:1], frozenset(), frozenset(), ("other: down",), frozenset({"lake"})))
     assert value(found, "pipeline_tables_seen", catalog="lake") == 1
     assert value(found, "pipeline_tables_seen", catalog="other") is None
     assert value(found, "pipeline_catalog_up", catalog="other") == 0

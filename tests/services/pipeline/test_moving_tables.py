@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lakes import fresh_reader, path_of
-from limnograph.domain.content import Reading, Want
-from limnograph.domain.facts import CHANGES, SNAPSHOTS
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from memory_meta import LocalExtraction, MemoryMetaStore, local_passes
 from metadata_writer import MetadataTable
 from pointed_lake import NearLake, PointedLake

@@ -10,12 +10,12 @@ from typing import Any
 from delta_log import DeltaLog, add
 from hudi_timeline import HudiFolder, Stat
 from lakes import Lake, path_of, rows
-from limnograph.adapters.iceberg.schema import arrow_table
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import SNAPSHOTS
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
 from limnograph.domain.ids import TableName
-from limnograph.ports.extraction import Extracted
-from limnograph.services.pass_report import PassReport
+from limnograph.domain.metadata.due import DueTable
+from limnograph.ports.extraction import ExtractedRows
+from limnograph.services.pipeline.report import PassReport
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes
 
@@ -26,8 +26,10 @@ class ThroughChildren:
     def __init__(self, lake: SettingsLake) -> None:
         self._lake = lake
 
-    def run(self, due: Sequence[DueTable]) -> Extracted:
-        return Extracted(arrow_table(SNAPSHOTS, [fact for table in due for fact in self._lake.tables.extract(table)]))
+    def run(self, due: Sequence[DueTable]) -> ExtractedRows:
+        return ExtractedRows(
+            arrow_table(SNAPSHOTS, [fact for table in due for fact in self._lake.tables.extract(table)])
+        )
 
 
 def passed(lake: Lake, **sections: Any) -> tuple[PassReport, list[dict[str, Any]]]:

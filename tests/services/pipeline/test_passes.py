@@ -7,7 +7,7 @@ import pytest
 
 from lakes import SCHEMA, Lake, path_of, rewrite_metadata, rows
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import PASS_STEPS, FailpointReached, around
 from memory_meta import MemoryMetaStore, local_passes, run_all
 

@@ -19,8 +19,8 @@ from pyiceberg.table import Table
 from pyiceberg.types import IntegerType
 
 from lakes import FixedClock, rows
-from limnograph.domain.facts import CHANGES, SNAPSHOTS
-from limnograph.services.ledger import Ledger
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
+from limnograph.services.pipeline.ledger import Ledger
 from memory_meta import MemoryMetaStore, local_passes
 from pointed_lake import NearLake, PointedLake
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from lakes import FixedClock, Lake, rewrite_metadata, rows
-from limnograph.adapters.iceberg.schema import arrow_table
-from limnograph.domain.facts import (
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.domain.facts.meta_tables import (
     ALERTS,
     CHANGES,
     DAILY,
@@ -24,11 +24,11 @@ from limnograph.domain.facts import (
 )
 from limnograph.domain.failpoints import FailpointReached, Failpoints
 from limnograph.ports.meta_upkeep import Where
-from limnograph.services.appending import Appending
-from limnograph.services.rebuild import Rebuild, Rebuilt
-from limnograph.services.rollup_marks import RAW_FLOOR
-from limnograph.services.rollups import DAY
-from limnograph.services.rollups_run import Rollups
+from limnograph.services.pipeline.appending import MetaAppender
+from limnograph.services.pipeline.rebuild import Rebuild, Rebuilt
+from limnograph.services.rollups.fold import DAY
+from limnograph.services.rollups.marks import RAW_FLOOR
+from limnograph.services.rollups.step import Rollups
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes, run_all
 from memory_upkeep import MemoryUpkeep
@@ -87,7 +87,7 @@ class Site:
             self.upkeep.forget(table, {})
 
     def rebuild(self, failpoint: str = "") -> Rebuilt:
-        appending = Appending(self.store, lambda found: arrow_table(CHANGES, found))
+        appending = MetaAppender(self.store, lambda found: arrow_table(CHANGES, found))
         made = Rebuild(
             self.tables,
             self.store,

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from lakes import path_of
-from limnograph.domain.due import DueTable
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
-from limnograph.domain.facts import SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import SNAPSHOTS, MetaTable
 from limnograph.domain.ids import TableName
-from limnograph.ports.extraction import Extracted
-from limnograph.services.repair import Repairs
+from limnograph.domain.metadata.due import DueTable
+from limnograph.ports.extraction import ExtractedRows
+from limnograph.services.pipeline.repair import Repairs
 from memory_meta import LocalExtraction, MemoryMetaStore, local_passes, local_repairs, run_all
 from metadata_writer import MetadataTable
 from pointed_lake import NearLake, PointedLake
@@ -128,7 +128,7 @@ def test_storage_that_is_down_now_replaces_nothing(clinic: Clinic) -> None:
     whole = clinic.rows()
 
     class Down(LocalExtraction):
-        def run(self, due: list[DueTable]) -> Extracted:
+        def run(self, due: list[DueTable]) -> ExtractedRows:
             return super().run([])
 
     report = clinic.repairs(extraction=Down()).reextract(ORDERS, None)

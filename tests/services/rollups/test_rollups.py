@@ -9,9 +9,9 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limnograph.domain.facts import DAILY, HOURLY
-from limnograph.domain.upkeep_facts import BY_REPLACE, DELTAS, OPERATIONS, STATES
-from limnograph.services.rollups import DAY, HOUR, MOVE_COLUMNS, NAMES, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.domain.facts.housekeeping import BY_REPLACE, DELTAS, OPERATIONS, STATES
+from limnograph.domain.facts.meta_tables import DAILY, HOURLY
+from limnograph.services.rollups.fold import DAY, HOUR, MOVE_COLUMNS, NAMES, ROW_COLUMNS, Stamp, fold_days, roll_hours
 
 STAMP = Stamp(7, 5, 123)
 TEXT = {"table_uuid", "operation", *NAMES}

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limnograph.domain.facts import CHANGES, DAILY, HOURLY, SNAPSHOTS, MetaTable
+from limnograph.domain.facts.meta_tables import CHANGES, DAILY, HOURLY, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached, around
 from limnograph.ports.meta_upkeep import Where
-from limnograph.services.rollup_marks import RAW_FLOOR
-from limnograph.services.rollups import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import moves_of
+from limnograph.services.rollups.fold import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.marks import RAW_FLOOR
+from limnograph.services.rollups.step import moves_of
 from upkeep_world import NOW, World
 
 ROLL_STEPS = ("merge_hours", "merge_days", "mark_rolled")

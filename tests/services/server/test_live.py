@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from limnograph.domain.answers import SourceStatus
+from limnograph.domain.answers.stream import TableStreamEvent
+from limnograph.domain.answers.tables import SourceStatus
 from limnograph.domain.errors import TooManyRequests
-from limnograph.domain.stream import TableMoved
-from limnograph.services.lake import Facts
-from limnograph.services.live import Caps, Live
-from limnograph.services.live_lake import LiveLake
+from limnograph.services.lake.lake import Facts
+from limnograph.services.server.live import Caps, Live
+from limnograph.services.server.live_lake import LiveLake
 from serving_kit import BIG, HOUR, MINUTE, NOW, lake, moved, parts, row
 
 LOOP = asyncio.Runner()
 
 
-def event(number: int) -> TableMoved:
-    return TableMoved(catalog="lake", table_namespace="sales", table=str(number), commits=1)
+def event(number: int) -> TableStreamEvent:
+    return TableStreamEvent(catalog="lake", table_namespace="sales", table=str(number), commits=1)
 
 
 def told(reader, seconds: float = 0.01) -> list[tuple[str, Any]] | None:

@@ -9,7 +9,7 @@ from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import SourceTimeout, SourceUnavailable
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.ports.stopping import STOP
-from limnograph.services.cold import ColdEngine, ColdReads
+from limnograph.services.sources.cold_reads import ColdEngine, ColdReads
 from serving_kit import NOW, FixedClock, lake, row
 
 QUERY = MetaQuery(table="snapshots", columns=("snapshot_id",))

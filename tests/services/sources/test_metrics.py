@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from limnograph.domain.errors import SourceRejected, SourceTimeout, SourceUnavailable
-from limnograph.domain.series import Matrix, RangeQuery, Series
-from limnograph.services.breaker import Breaker
-from limnograph.services.metrics import Measured, Metrics, page_budget
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
+from limnograph.services.sources.breaker import Breaker
+from limnograph.services.sources.metrics import CoalescedSource, Metrics, page_budget
 from serving_kit import FixedClock
 
 QUERY = RangeQuery("up", 0, 60_000, 60)
@@ -124,7 +124,7 @@ def test_a_source_that_fails_is_left_alone_then_tried_by_one_question_and_is_bac
     async def run() -> None:
         now = [0.0]
         source = ready("main", one("main"), failure=SourceUnavailable("main", "away"))
-        measured = Measured(source, FixedClock(), Breaker("main", failures=3, open_s=10, now=lambda: now[0]))
+        measured = CoalescedSource(source, FixedClock(), Breaker("main", failures=3, open_s=10, now=lambda: now[0]))
         for _ in range(5):
             with pytest.raises(SourceUnavailable, match="away"):
                 await measured.range(QUERY)
@@ -144,7 +144,7 @@ def test_a_source_that_fails_is_left_alone_then_tried_by_one_question_and_is_bac
 def test_an_answer_that_says_no_opens_nothing() -> None:
     async def run() -> None:
         source = ready("main", failure=SourceRejected("main", "parse error"))
-        measured = Measured(source, FixedClock(), Breaker("main", failures=2))
+        measured = CoalescedSource(source, FixedClock(), Breaker("main", failures=2))
         for _ in range(5):
             with pytest.raises(SourceRejected):
                 await measured.range(QUERY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from limnograph.services.page_deadline import PageDeadline
+from limnograph.services.sources.deadline import PageDeadline
 
 
 def test_a_question_has_its_own_time_and_never_more_than_the_page_s() -> None:

@@ -7,10 +7,10 @@ import pytest
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.domain.errors import SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Matrix, RangeQuery, Series
+from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.domain.time import STEPS, TimeRange, choose_step
-from limnograph.services import page_metrics, templates
-from limnograph.services.jobs import ConfiguredJob
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.services.sources import page_metrics, templates
 from serving_kit import HOUR, NOW, lake, parts, row
 
 NAME = TableName("lake", "sales", "orders")

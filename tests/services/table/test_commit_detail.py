@@ -6,12 +6,12 @@ import pytest
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.errors import NotFound
-from limnograph.domain.events import RunFact, RunTable
-from limnograph.domain.facts import PartitionFact
+from limnograph.domain.facts.events import RunFact, RunTable
+from limnograph.domain.facts.meta_tables import PartitionFact
 from limnograph.domain.ids import TableName
-from limnograph.services.commit import difference, effects_of
-from limnograph.services.job_runs import JobRun
-from limnograph.services.lake import Facts
+from limnograph.services.jobs.run_log import RunRecord
+from limnograph.services.lake.lake import Facts
+from limnograph.services.table.commit import difference, effects_of
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, UUID, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -122,9 +122,9 @@ def test_runs_before_and_after_are_medians_and_the_writer_is_found_by_its_applic
 
 
 def test_a_run_that_was_under_way_counts_for_neither_side() -> None:
-    runs = [JobRun("churn", "reads", AT - MINUTE, AT + MINUTE, "ok")]
+    runs = [RunRecord("churn", "reads", AT - MINUTE, AT + MINUTE, "ok")]
     assert effects_of(runs, AT) == []
-    found = effects_of([JobRun("churn", "reads", AT - 9 * MINUTE, AT - 8 * MINUTE, "ok"), *runs], AT)[0]
+    found = effects_of([RunRecord("churn", "reads", AT - 9 * MINUTE, AT - 8 * MINUTE, "ok"), *runs], AT)[0]
     assert (found.runs_before, found.runs_after, found.median_after_s) == (1, 0, None)
     assert (found.change_s, found.change_low_s) == (None, None)
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from lakes import FixedClock
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS, ChangeFact
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import FailpointReached
 from limnograph.domain.ids import location_uuid
-from limnograph.services.backoff import BackOff
+from limnograph.domain.metadata.due import DueTable
+from limnograph.services.pipeline.backoff import BackOff
 from memory_meta import LocalExtraction, MemoryMetaStore, local_passes, run_all
 from metadata_writer import MetadataTable
 from pointed_lake import PointedLake

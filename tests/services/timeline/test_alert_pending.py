@@ -12,10 +12,10 @@ import pytest
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.domain.errors import SourceTimeout
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Series
+from limnograph.domain.metrics.series import Series
 from limnograph.domain.time import TimeRange
-from limnograph.services import page_metrics, templates
-from limnograph.services.alert_pending import selection
+from limnograph.services.sources import page_metrics, templates
+from limnograph.services.timeline.pending import selection
 from serving_kit import HOUR, MINUTE, NOW, SECOND, client, lake, moved, parts, row
 
 ORDERS = TableName("lake", "sales", "orders")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from limnograph.domain.commits import CommitRow
-from limnograph.services.annotations import annotation
+from limnograph.domain.answers.commits import CommitRow
+from limnograph.services.timeline.annotations import annotation
 
 COUNTS = ("added_data_files", "removed_data_files", "added_delete_files", "removed_delete_files", "added_records")
 

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.answers.timeline import CommitEvent
 from limnograph.domain.time import MAX_POINTS, TimeRange
-from limnograph.domain.timeline import CommitEvent
-from limnograph.services import lanes, tier_lanes
-from limnograph.services.cold_tiers import TierReader, unit_of
-from limnograph.services.lanes import MetaState
-from limnograph.services.rollup_marks import RAW_FLOOR, ROLLED_AT
-from limnograph.services.rollups import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import moves_of
+from limnograph.services.rollups.fold import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.marks import RAW_FLOOR, ROLLED_AT
+from limnograph.services.rollups.step import moves_of
+from limnograph.services.timeline import lanes
+from limnograph.services.timeline import long_range as tier_lanes
+from limnograph.services.timeline.lanes import MetaState
+from limnograph.services.timeline.tier_reader import TierReader, unit_of
 from serving_kit import MINUTE, NOW, UUID, lake, moved, parts, row
 
 DAYS = 12

@@ -10,18 +10,18 @@ import pytest
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.answers.timeline import DEFAULT_LANES
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Series
+from limnograph.domain.metrics.series import Series
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import DEFAULT_LANES
-from limnograph.services import page_metrics, templates
-from limnograph.services.alert_pending import selection
-from limnograph.services.cold import ColdEngine
-from limnograph.services.jobs import ConfiguredJob
-from limnograph.services.rollup_marks import ROLLED_AT
-from limnograph.services.rollups import DAY, ROW_COLUMNS, Stamp, fold_days, roll_hours
-from limnograph.services.rollups_run import moves_of
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.services.rollups.fold import DAY, ROW_COLUMNS, Stamp, fold_days, roll_hours
+from limnograph.services.rollups.marks import ROLLED_AT
+from limnograph.services.rollups.step import moves_of
+from limnograph.services.sources import page_metrics, templates
+from limnograph.services.sources.cold_reads import ColdEngine
+from limnograph.services.timeline.pending import selection
 from serving_kit import HOUR, MINUTE, NOW, FixedClock, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

@@ -8,15 +8,15 @@ import pytest
 
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.answers.timeline import LANES
 from limnograph.domain.errors import NotFound, SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.series import Series
+from limnograph.domain.metrics.series import Series
 from limnograph.domain.time import TimeRange
-from limnograph.domain.timeline import LANES
-from limnograph.services import page_metrics, templates
-from limnograph.services.alert_pending import selection
-from limnograph.services.jobs import ConfiguredJob
-from limnograph.services.objectives import FreshnessObjectives
+from limnograph.services.jobs.discovery import ConfiguredJob
+from limnograph.services.sources import page_metrics, templates
+from limnograph.services.table.objectives import FreshnessObjectives
+from limnograph.services.timeline.pending import selection
 from serving_kit import BIG, HOUR, MINUTE, NOW, SECOND, FixedClock, change, lake, moved, parts, row, schema
 
 NAME = TableName("lake", "sales", "orders")
@@ -270,7 +270,7 @@ def test_runs_that_were_pushed_are_bars() -> None:
         "tables": [{"catalog": "lake", "namespace": "sales", "table": "orders", "role": "reads"}],
         "observed_at": NOW,
     }
-    from limnograph.domain.events import RunFact
+    from limnograph.domain.facts.events import RunFact
 
     asyncio.run(made.runs.accept([msgspec.convert(body, RunFact)]))
     lane = ask(made)["lanes"]["job_runs"]
@@ -280,7 +280,7 @@ def test_runs_that_were_pushed_are_bars() -> None:
 
 def test_a_commit_of_the_watcher_is_marked_provisional() -> None:
     made = parts(story(), clock=FixedClock())
-    from limnograph.services.lake import Facts
+    from limnograph.services.lake.lake import Facts
 
     made.store.apply(Facts([row(7, NOW - 30 * SECOND, 51_300, parent_id=BIG)], [moved(7, NOW - 30 * SECOND)]))
     events = ask(made)["lanes"]["commits"]["events"]
@@ -330,7 +330,7 @@ def seen_runs() -> MemoryMetrics:
 
 
 def pushed(made) -> None:
-    from limnograph.domain.events import RunFact, RunTable
+    from limnograph.domain.facts.events import RunFact, RunTable
 
     run = RunFact(
         run_id="r1",

@@ -10,10 +10,10 @@ import pytest
 
 from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.ports.catalog import Found, Names, TablePointer
-from limnograph.services import catalog_watch
-from limnograph.services.catalog_state import DOUBT_S
-from limnograph.services.catalog_watch import CatalogWatch
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
+from limnograph.services.watcher import catalog_watch
+from limnograph.services.watcher.catalog_state import DOUBT_S
+from limnograph.services.watcher.catalog_watch import CatalogWatch
 
 
 def name(number: int) -> TableName:
@@ -38,14 +38,14 @@ class Far:
         self.opened += 1
         return self
 
-    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+    def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:
         self._wait()
-        return Names(dict.fromkeys(map(name, range(self.count))))
+        return CatalogNames(dict.fromkeys(map(name, range(self.count))))
 
-    def probe(self, table: TableName) -> Found:
+    def probe(self, table: TableName) -> ProbeResult:
         self._wait()
         self.probes.append(table)
-        return Found(TablePointer(table, "iceberg", f"s3://lake/{table.table}/{self.version}.json"), 3600.0)
+        return ProbeResult(TablePointer(table, "iceberg", f"s3://lake/{table.table}/{self.version}.json"), 3600.0)
 
     def _wait(self) -> None:
         held = self.held
@@ -73,7 +73,7 @@ def every(_table: TableName) -> bool:
 class Slow(Far):
     """Lists a page in a time that is within the deadline, and all of them in one that is not."""
 
-    def names(self, alive: Callable[[], None] = lambda: None) -> Names:
+    def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:
         for _ in range(6):
             time.sleep(0.3)
             alive()
@@ -138,7 +138,7 @@ def test_several_tables_that_fail_in_a_row_are_the_catalog(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every, eager=True, threads=1)
     asked(watch)
 
-    def failing(table: TableName) -> Found:
+    def failing(table: TableName) -> ProbeResult:
         far.probes.append(table)
         raise SourceUnavailable("catalog far", "503")
 
@@ -167,7 +167,7 @@ def test_a_surprise_of_one_probe_is_told_by_its_table(far: Far) -> None:
     watch = CatalogWatch("far", far.open, every)
     real = far.probe
 
-    def odd(table: TableName) -> Found:
+    def odd(table: TableName) -> ProbeResult:
         if table == name(1):
             raise KeyError("surprise")
         return real(table)

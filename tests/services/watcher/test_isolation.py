@@ -9,15 +9,15 @@ import pytest
 from lakes import Lake, fresh_reader, rewrite_metadata, rows
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.facts import SNAPSHOTS
-from limnograph.domain.metadata import Snapshot, TableMetadata
+from limnograph.domain.facts.meta_tables import SNAPSHOTS
+from limnograph.domain.metadata.content import Reading, Want
+from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.catalog import TablePointer
-from limnograph.ports.lake import Listing
+from limnograph.ports.lake import LakeListing
 from limnograph.ports.tables import Tables
-from limnograph.services.hot import WINDOW
-from limnograph.services.watching import Watcher
+from limnograph.services.lake.store import WINDOW
+from limnograph.services.watcher.rounds import Watcher
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes
 from near_tables import NearTables
@@ -49,7 +49,7 @@ class Strange:
     def __init__(self, lake: Lake, reader: Reader) -> None:
         self._lake, self._reader = SettingsLake(lake.settings()), reader
 
-    def listing(self) -> Listing:
+    def listing(self) -> LakeListing:
         return self._lake.listing()
 
     def newest(self, pointer: TablePointer) -> TablePointer | None:

@@ -11,20 +11,20 @@ import pytest
 
 from hostile_parser import COMMAND
 from lakes import Lake, rows
-from limnograph.adapters.iceberg.schema import arrow_table
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.adapters.sandbox.messages import Access
+from limnograph.adapters.meta.schema import arrow_table
+from limnograph.adapters.sandbox.messages import StorageAccess
 from limnograph.adapters.sandbox.pool import Pool
 from limnograph.adapters.sandbox.tables import SandboxTables
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.due import DueTable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
+from limnograph.domain.metadata.due import DueTable
 from limnograph.ports.catalog import TablePointer
-from limnograph.ports.extraction import Extracted
-from limnograph.ports.lake import Listing
+from limnograph.ports.extraction import ExtractedRows
+from limnograph.ports.lake import LakeListing
 from limnograph.ports.tables import Tables
-from limnograph.services.hot import WINDOW
-from limnograph.services.watching import Watcher
+from limnograph.services.lake.store import WINDOW
+from limnograph.services.watcher.rounds import Watcher
 from limnograph.wiring.observe import SettingsLake
 from memory_meta import MemoryMetaStore, local_passes
 
@@ -52,9 +52,9 @@ class Hostile:
 
     def __init__(self, lake: Lake, pool: Pool) -> None:
         self._lake = SettingsLake(lake.settings())
-        self._tables = SandboxTables(Access({"lake": lake.properties}, deadline_seconds=DEADLINE), pool)
+        self._tables = SandboxTables(StorageAccess({"lake": lake.properties}, deadline_seconds=DEADLINE), pool)
 
-    def listing(self) -> Listing:
+    def listing(self) -> LakeListing:
         return self._lake.listing()
 
     def newest(self, pointer: TablePointer) -> TablePointer | None:
@@ -64,9 +64,9 @@ class Hostile:
     def tables(self) -> Tables:
         return self._tables
 
-    def run(self, due: Sequence[DueTable]) -> Extracted:
+    def run(self, due: Sequence[DueTable]) -> ExtractedRows:
         """Port Extraction."""
-        return Extracted(arrow_table(SNAPSHOTS, [fact for table in due for fact in self._tables.extract(table)]))
+        return ExtractedRows(arrow_table(SNAPSHOTS, [fact for table in due for fact in self._tables.extract(table)]))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_metadata_that_names_hostile_places_opens_none_of_them(lake: Lake, pool:
     document["properties"] = {"write.data.path": f"file://{tmp_path}", "write.metadata.path": "/etc"}
     document["snapshots"][0]["manifest-list"] = f"file://{secret}"
     source.write_bytes(msgspec.json.encode(document))
-    reading = SandboxTables(Access({"lake": {}}, deadline_seconds=DEADLINE), pool)
+    reading = SandboxTables(StorageAccess({"lake": {}}, deadline_seconds=DEADLINE), pool)
     (row,) = reading.extract(
         DueTable(
             catalog="lake",

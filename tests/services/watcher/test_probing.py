@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from limnograph.domain.ids import TableName
-from limnograph.ports.catalog import Found, Names, TablePointer
-from limnograph.services.probing import INTERVALS_S, LISTED_S, Schedule
+from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
+from limnograph.services.watcher.schedule import INTERVALS_S, LISTED_S, ProbeSchedule
 
 INF = float("inf")
 
@@ -24,18 +24,18 @@ class World:
 
     def __init__(self, every: dict[TableName, float], rate: float = 20.0, *, tells: bool = True) -> None:
         self.every, self.tells = every, tells
-        self.schedule = Schedule(rate)
+        self.schedule = ProbeSchedule(rate)
         self.now = 0.0
         self.probes: list[tuple[float, TableName]] = []
-        self.schedule.listed(Names(dict.fromkeys(every)), list(every), self.now)
+        self.schedule.listed(CatalogNames(dict.fromkeys(every)), list(every), self.now)
 
     def commits(self, table: TableName) -> int:
         return int(self.now // self.every[table]) if self.every[table] else 0
 
-    def found(self, table: TableName) -> Found:
+    def found(self, table: TableName) -> ProbeResult:
         every = self.every[table]
         quiet = self.now % every if every else self.now + 1e6
-        return Found(at(table, self.commits(table)), *((quiet, every or None) if self.tells else (None, None)))
+        return ProbeResult(at(table, self.commits(table)), *((quiet, every or None) if self.tells else (None, None)))
 
     def run(self, until: float) -> None:
         while self.now < until:
@@ -117,11 +117,11 @@ def test_what_somebody_watches_goes_first() -> None:
 
 
 def test_a_table_that_fails_waits_longer_each_time_and_keeps_its_pointer() -> None:
-    schedule = Schedule(INF)
+    schedule = ProbeSchedule(INF)
     table = name(1)
-    schedule.listed(Names({table: None}), [table], 0.0)
+    schedule.listed(CatalogNames({table: None}), [table], 0.0)
     assert schedule.take(0.0) == table
-    schedule.found(table, Found(at(table), 0.0, 1.0), 0.0)
+    schedule.found(table, ProbeResult(at(table), 0.0, 1.0), 0.0)
     waits, now = [], 1.0
     for _ in range(8):
         assert schedule.take(now) == table
@@ -134,15 +134,15 @@ def test_a_table_that_fails_waits_longer_each_time_and_keeps_its_pointer() -> No
 
 
 def test_a_listing_adds_and_takes_away_but_an_incomplete_one_only_adds() -> None:
-    schedule = Schedule(INF)
+    schedule = ProbeSchedule(INF)
     one, two, three = name(1), name(2), name(3)
-    schedule.listed(Names({one: None, two: None}), [one, two], 0.0)
+    schedule.listed(CatalogNames({one: None, two: None}), [one, two], 0.0)
     for table in (one, two):
         schedule.take(0.0)
-        schedule.found(table, Found(at(table)), 0.0)
-    assert schedule.listed(Names({two: None}, ("a namespace did not answer",)), [two], 1.0) is False
+        schedule.found(table, ProbeResult(at(table)), 0.0)
+    assert schedule.listed(CatalogNames({two: None}, ("a namespace did not answer",)), [two], 1.0) is False
     assert len(schedule.pointers()) == 2
-    assert schedule.listed(Names({two: None, three: None}), [two, three], 2.0) is True
+    assert schedule.listed(CatalogNames({two: None, three: None}), [two, three], 2.0) is True
     assert schedule.pointers() == [at(two)]
     assert schedule.fresh == 1
 
@@ -154,18 +154,18 @@ def test_where_listings_tell_pointers_only_busy_tables_are_probed_besides() -> N
     for _ in range(listings):
         world.run(world.now + LISTED_S)
         found = {table: at(table, world.commits(table)) for table in world.every}
-        world.schedule.listed(Names(found), list(found), world.now)
+        world.schedule.listed(CatalogNames(found), list(found), world.now)
     last = world.counted(since=3_600)
     assert last[idle] == 0
     assert last[busy] > 600
 
 
 def test_a_table_that_is_gone_has_no_pointer_any_more() -> None:
-    schedule = Schedule(INF)
+    schedule = ProbeSchedule(INF)
     table = name(1)
-    schedule.listed(Names({table: None}), [table], 0.0)
+    schedule.listed(CatalogNames({table: None}), [table], 0.0)
     schedule.take(0.0)
-    assert schedule.found(table, Found(at(table)), 0.0) is True
-    assert schedule.found(table, Found(None), 1.0) is True
-    assert schedule.found(table, Found(None), 2.0) is False
+    assert schedule.found(table, ProbeResult(at(table)), 0.0) is True
+    assert schedule.found(table, ProbeResult(None), 1.0) is True
+    assert schedule.found(table, ProbeResult(None), 2.0) is False
     assert schedule.pointers() == []

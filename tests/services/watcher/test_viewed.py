@@ -10,9 +10,9 @@ import pytest
 from limnograph.domain.errors import NotFound
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import TimeRange
-from limnograph.services.jobs import Jobs
-from limnograph.services.timeline import TimelineService
-from limnograph.services.viewed import AGAIN_S, MOST, ViewedTables
+from limnograph.services.jobs.discovery import Jobs
+from limnograph.services.timeline.timeline import TimelineService
+from limnograph.services.watcher.viewed import AGAIN_S, MOST, ViewedTables
 from serving_kit import HOUR, NOW, SECOND, FixedClock, lake, moved, parts, row
 
 ORDERS, CARTS = TableName("lake", "sales", "orders"), TableName("lake", "sales", "carts")

@@ -11,9 +11,9 @@ from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain import watch
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.services.hot import WINDOW
-from limnograph.services.lake import Facts
-from limnograph.services.watching import Watcher
+from limnograph.services.lake.lake import Facts
+from limnograph.services.lake.store import WINDOW
+from limnograph.services.watcher.rounds import Watcher
 from limnograph.settings import parse
 from limnograph.wiring.observe import SettingsLake
 from serving_kit import HOUR, FixedClock, parts

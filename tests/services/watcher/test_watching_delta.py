@@ -12,9 +12,9 @@ from delta_log import DeltaLog, add, protocol
 from lakes import Lake
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.facts import ChangeFact, SnapshotFact
-from limnograph.services.hot import WINDOW
-from limnograph.services.watching import Watcher
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.services.lake.store import WINDOW
+from limnograph.services.watcher.rounds import Watcher
 from limnograph.wiring.observe import SettingsLake
 
 ROWS = pa.table({"id": [1, 2, 3], "region": ["eu", "eu", "us"]})

@@ -11,10 +11,10 @@ from hudi_timeline import HudiFolder, Stat
 from lakes import Lake
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.adapters.system_clock import SystemClock
-from limnograph.domain.facts import ChangeFact, SnapshotFact
+from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import location_uuid
-from limnograph.services.hot import WINDOW
-from limnograph.services.watching import Watcher
+from limnograph.services.lake.store import WINDOW
+from limnograph.services.watcher.rounds import Watcher
 from limnograph.wiring.observe import SettingsLake
 
 VERSIONS = pytest.mark.parametrize("version", [6, 9])

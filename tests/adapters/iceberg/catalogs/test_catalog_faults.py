@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from fault_proxy import FaultProxy
-from limnograph.adapters.iceberg.catalog import open_catalog
+from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
 from limnograph.domain.errors import SettingsError, SourceError, SourceRejected
 
 

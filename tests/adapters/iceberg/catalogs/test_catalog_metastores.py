@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import pytest
 
-from limnograph.adapters.iceberg.catalog import names_of
+from limnograph.adapters.iceberg.catalogs.catalog import names_of
 from limnograph.domain.errors import SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import TablePointer

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limnograph.adapters.iceberg.partition_text import partition_text
-from limnograph.domain.partition_text import MAX_TEXT
+from limnograph.adapters.iceberg.manifests.partition_text import partition_text
+from limnograph.domain.metadata.partition_text import MAX_TEXT
 
 NANOS = {"type": "long", "logicalType": "timestamp-nanos", "adjust-to-utc": False}
 MICROS = {"type": "long", "logicalType": "timestamp-micros", "adjust-to-utc": True}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from limnograph.adapters.iceberg.locate import newest_metadata
+from limnograph.adapters.iceberg.metadata.locate import newest_metadata
 from limnograph.adapters.storage.files import FileStorage
 from limnograph.domain.errors import InvalidInput
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limnograph.adapters.iceberg.metadata import parse_metadata
+from limnograph.adapters.iceberg.metadata.metadata import parse_metadata
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.metadata import TableMetadata
-from limnograph.domain.summary import WrittenSummary
+from limnograph.domain.metadata.summary import WrittenSummary
+from limnograph.domain.metadata.table import TableMetadata
 
 FIELDS = [
     {"id": 1, "name": "id", "required": True, "type": "long"},

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lakes import facts
-from limnograph.adapters.iceberg.agreement import DISAGREES
+from limnograph.adapters.iceberg.sums.agreement import DISAGREES
 from metadata_records import list_line
 from metadata_writer import Manifest, MetadataTable
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from lakes import path_of
-from limnograph.adapters.iceberg.cache import ManifestCache
-from limnograph.adapters.iceberg.cache_file import CacheFile, trim
 from limnograph.adapters.iceberg.reader import IcebergReader
+from limnograph.adapters.iceberg.sums.cache import ManifestCache
+from limnograph.adapters.iceberg.sums.cache_file import CacheFile, trim
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Reading, Want
 from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.metadata.content import Reading, Want
 from metadata_writer import EQUALITY_DELETES, Field, MetadataTable
 
 

@@ -10,11 +10,11 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from limnograph.adapters.iceberg.cache import ManifestCache
-from limnograph.adapters.iceberg.cache_file import CacheFile
 from limnograph.adapters.iceberg.reader import IcebergReader
+from limnograph.adapters.iceberg.sums.cache import ManifestCache
+from limnograph.adapters.iceberg.sums.cache_file import CacheFile
 from limnograph.adapters.storage.files import FileStorage
-from limnograph.domain.content import Want
+from limnograph.domain.metadata.content import Want
 from metadata_writer import MetadataTable
 
 SPAWN = multiprocessing.get_context("spawn")

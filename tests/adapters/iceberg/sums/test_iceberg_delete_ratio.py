@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from lakes import facts
-from limnograph.adapters.iceberg.entries import Paths
-from limnograph.adapters.iceberg.file_columns import FileColumns, ScopedDeletes
-from limnograph.adapters.iceberg.manifests import DELETE_FILE_PATH, decode_manifest
-from limnograph.adapters.iceberg.shape import LiveFiles, much_deleted
-from limnograph.domain.manifests import ManifestFile
+from limnograph.adapters.iceberg.manifests.entries import Paths
+from limnograph.adapters.iceberg.manifests.manifest import DELETE_FILE_PATH, decode_manifest
+from limnograph.adapters.iceberg.sums.file_columns import FileColumns, ScopedDeletes
+from limnograph.adapters.iceberg.sums.shape import LiveFiles, much_deleted
+from limnograph.domain.metadata.manifests import ManifestFile
 from metadata_avro import container, entry_schema
 from metadata_writer import POSITION_DELETES, MetadataTable
 

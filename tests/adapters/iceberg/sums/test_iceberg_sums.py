@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limnograph.adapters.iceberg.cache_codec import key_of, opened, pack_sums, sealed, unpack_sums
-from limnograph.adapters.iceberg.entries import ADDED, DATA, DELETED, EQUALITY_DELETES, NO_SNAPSHOT, Entries
-from limnograph.adapters.iceberg.sums import DELTA, HISTOGRAM, LIVE, TOTALS, ManifestSums, sum_entries
-from limnograph.adapters.iceberg.table_sums import Line, TableSums
+from limnograph.adapters.iceberg.manifests.entries import ADDED, DATA, DELETED, EQUALITY_DELETES, NO_SNAPSHOT, Entries
+from limnograph.adapters.iceberg.sums.cache_codec import key_of, opened, pack_sums, sealed, unpack_sums
+from limnograph.adapters.iceberg.sums.sums import DELTA, HISTOGRAM, LIVE, TOTALS, ManifestSums, sum_entries
+from limnograph.adapters.iceberg.sums.table_sums import Line, TableSums
 from limnograph.domain.errors import MetadataError
-from limnograph.domain.manifests import size_bin
+from limnograph.domain.metadata.manifests import size_bin
 
 SMALL_BELOW = 20_000
 PARTITIONS = ["", "day=1", "day=2", "day=null"]

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.asked import PartitionsQuery
 from limnograph.domain.errors import InvalidInput, NotFound, SourceUnavailable
-from limnograph.domain.facts import PartitionFact
+from limnograph.domain.facts.meta_tables import PartitionFact
 from limnograph.domain.ids import TableName
-from limnograph.services.lake import Facts
-from limnograph.services.partition_rows import fits
+from limnograph.domain.queries import PartitionsQuery
+from limnograph.services.lake.lake import Facts
+from limnograph.services.table.partitions.rows import fits
 from serving_kit import HOUR, MINUTE, NOW, change, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

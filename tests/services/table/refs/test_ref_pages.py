@@ -5,7 +5,7 @@ import json
 
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.services.ref_retention import protected, retention
+from limnograph.services.table.refs.retention import protected, retention
 from serving_kit import HOUR, NOW, change, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")

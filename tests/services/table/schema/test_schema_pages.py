@@ -7,11 +7,11 @@ import pytest
 
 from lakes import Lake, rows
 from limnograph.domain.errors import NotFound, SourceUnavailable
-from limnograph.domain.facts import CHANGES, SNAPSHOTS
+from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
 from limnograph.domain.ids import TableName
-from limnograph.services.field_trees import tree_of
-from limnograph.services.lake import Facts
-from limnograph.services.schema_diff import compare, promotes, worst
+from limnograph.services.lake.lake import Facts
+from limnograph.services.table.schema.diff import compare, promotes, worst
+from limnograph.services.table.schema.field_trees import tree_of
 from memory_meta import MemoryMetaStore, local_passes
 from serving_kit import HOUR, NOW, FixedClock, change, lake, moved, parts, row
 
