@@ -4,10 +4,14 @@ FROM python:3.11.14-slim-bookworm AS jars
 RUN apt-get update && apt-get install -y --no-install-recommends maven openjdk-17-jre-headless
 WORKDIR /opt/limnograph
 COPY requirements.lock ./
-RUN pip install --no-cache-dir "$(grep -o '^uv==[^ ]*' requirements.lock)" \
- && uv pip install --system --no-cache -c requirements.lock pyspark
+RUN pip install --no-cache-dir "$(grep -o '^uv==[^ ]*' requirements.lock)"
 COPY deploy/setup deploy/setup
-RUN python deploy/setup/stack.py && python deploy/setup/jars.py --s3
+COPY pyproject.toml README.md LICENSE ./
+COPY backend ./backend
+COPY docs/runbooks ./docs/runbooks
+COPY deploy/prometheus/rules ./deploy/prometheus/rules
+RUN uv pip install --system --no-cache -c requirements.lock '.[spark]' \
+ && python deploy/setup/stack.py && limnograph setup --into .tools/jars --s3
 
 FROM python:3.11.14-slim-bookworm
 RUN apt-get update \

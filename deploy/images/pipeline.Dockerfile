@@ -12,11 +12,9 @@ COPY deploy/prometheus/rules ./deploy/prometheus/rules
 RUN pip install --no-cache-dir "$(grep -o '^uv==[^ ]*' requirements.lock)" \
  && uv pip install --system --no-cache -c requirements.lock '.[spark,postgres]'
 ARG JARS=
-COPY deploy/setup/jars.py deploy/setup/jars.lock deploy/setup/jars-s3.lock deploy/setup/
 COPY deploy/images/entrypoint.sh deploy/images/pipeline.py ./
-RUN python deploy/setup/jars.py $JARS \
+RUN limnograph setup --into .tools/jars $JARS \
  && if [ -d .tools/jars-s3 ]; then rm -r .tools/jars && mv .tools/jars-s3 .tools/jars; fi \
- && rm -rf .tools/ivy \
  && useradd --create-home --uid 10001 limnograph \
  && install -d -o limnograph /var/lib/limnograph /warehouse
 ENV LIMNOGRAPH_JARS=/opt/limnograph/.tools/jars
