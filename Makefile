@@ -12,10 +12,10 @@ DEMO_ARGS ?=
 E2E_ARGS ?=
 BLAME_ARGS ?=
 
-# In CI a few failed tests are tried once more, alone.
+# CI retries a few failed tests once, alone.
 AGAIN = $(if $(CI),.ci/again,false)
 
-# Tests whose size follows LIMNOGRAPH_STEPS, and those that are too long for every day.
+# Tests whose size follows LIMNOGRAPH_STEPS, and those that are too slow for every day.
 NIGHTLY_TESTS = $(shell grep -rlE 'LIMNOGRAPH_STEPS|mark\.nightly' tests --include='test_*.py')
 
 FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/null) \
@@ -37,14 +37,14 @@ test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 m
 	$(MAKE) e2e
 
 .PHONY: test-stack
-test-stack: setup stack e2e/node_modules/.stamp ## Against real neighbours: Spark cluster, REST catalog, S3 endpoint, browser on the demo (at most 25 minutes)
+test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark cluster, REST catalog, S3 endpoint, browser on the demo (at most 25 minutes)
 	@failed=; $(MAKE) e2e-stack || failed=" e2e/stack"; \
 	  for file in tests/stack/test_*.py; do pytest $$file $(PYTEST_ARGS) || $(AGAIN) $$file || failed="$$failed $$file"; done; \
-	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; } # each file has a JVM of its own, with its own jars
+	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; } # each file has its own JVM, with its own jars
 
 ##@ Stages of CI
 .PHONY: check
-check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weight of the first load: under a minute
+check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated files, size of the first load: under a minute
 	ruff format --check .
 	ruff check .
 	mypy
@@ -58,54 +58,55 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	python -m limnograph.settings.reference | diff - docs/settings.md
 	python -m limnograph.api.docs.reference | diff - docs/api.md
 	PYTHONPATH=bench python -m blame.report | diff - docs/explain-benchmark.md
+	python tests/support/adr_index.py | diff - docs/adr/README.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
 .PHONY: e2e
-e2e: setup e2e/node_modules/.stamp ## The dashboard on recorded answers, in the system's Chromium (CHROMIUM_PATH to choose another)
+e2e: setup e2e/node_modules/.stamp ## Test the dashboard on recorded responses, in the system's Chromium (or CHROMIUM_PATH)
 	cd e2e && npx playwright test -c ui.config.ts $(E2E_ARGS)
 
 .PHONY: e2e-stack
-e2e-stack: setup e2e/node_modules/.stamp ## The dashboard on the real demo, which is built when needed (a part of test-stack)
+e2e-stack: setup e2e/node_modules/.stamp ## Test the dashboard on the real demo, built when needed (part of test-stack)
 	cd e2e && npx playwright test -c stack.config.ts $(E2E_ARGS)
 
 .PHONY: screenshots
-screenshots: setup e2e/node_modules/.stamp ## Take the pictures of docs/screenshots again
+screenshots: setup e2e/node_modules/.stamp ## Update the pictures in docs/screenshots
 	cd e2e && LIMNOGRAPH_SCREENSHOTS=1 npx playwright test -c ui.config.ts screenshots
 
 .PHONY: e2e-record
-e2e-record: setup e2e/node_modules/.stamp ## Record the answers that `make e2e` replays, from a demo of today (make demo DEMO_ARGS=--fresh)
+e2e-record: setup e2e/node_modules/.stamp ## Record the responses that `make e2e` replays, from a demo built today (make demo DEMO_ARGS=--fresh)
 	cd e2e && node record.ts
 
 .PHONY: demo-check
-demo-check: setup ## Build the demo when needed and prove the whole chain, with a JSON summary
+demo-check: setup ## Build the demo when needed and check the whole chain, with a JSON summary
 	limnograph demo --check $(DEMO_ARGS)
 
 .PHONY: bench
-bench: setup ## Measure what we promise against peers at full size, into bench/results.json (an hour, 8 GB)
+bench: setup ## Benchmark at full size against peers, into bench/results.json (an hour, 8 GB)
 	PYTHONPATH=bench:tests/support python bench/run.py
 
 .PHONY: bench-ci
-bench-ci: setup ## The same in minutes: slow peers at a tenth of the size; fails below half of a goal
+bench-ci: setup ## Benchmark in minutes: slow peers at a tenth of the size; fails below half of a goal
 	PYTHONPATH=bench:tests/support python bench/run.py --ci
 
 .PHONY: bench-blame
-bench-blame: setup ## Which commit was it: our answers, an oracle's and four plain methods' on made and executed cases (BLAME_ARGS)
+bench-blame: setup ## Benchmark Explain against an oracle and four plain methods, on generated and executed cases (BLAME_ARGS)
 	PYTHONPATH=bench:tests/support python -W ignore -m blame.measure $(BLAME_ARGS)
 
 .PHONY: nightly
-nightly: setup ## 200 crashes, four pipelines at once, idle streams, and models at their larger sizes (LIMNOGRAPH_STEPS, default 20000)
+nightly: setup ## Tests that take hours: 200 crashes, four pipelines at once, idle streams, larger models (LIMNOGRAPH_STEPS, default 20000)
 	LIMNOGRAPH_STEPS=$${LIMNOGRAPH_STEPS:-20000} pytest $(NIGHTLY_TESTS) $(PYTEST_ARGS)
 
-##@ Make things
+##@ Build and maintain
 .PHONY: setup
-setup: system-check .venv/.stamp .tools/bin/.stamp .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## All that the other targets need, inside the checkout
+setup: system-check .venv/.stamp .tools/bin/.stamp .tools/jars/.stamp .tools/prometheus/prometheus backend/limnograph/_dashboard/200.html ## Install everything that the other targets need, inside the checkout
 
 .PHONY: stack
-stack: .tools/stack/.stamp ## What test-stack needs beside setup, into .tools (once, 300 MB)
+stack: .tools/stack/.stamp ## Install the additional tools of test-stack into .tools (once, 300 MB)
 
 .PHONY: system
-system: ## Install what only the system has (JDK 17, Chromium, PostgreSQL, Maven); as root or with CI=true
+system: ## Install system packages (JDK 17, Chromium, PostgreSQL, Maven); as root or with CI=true
 	@sh deploy/setup/system.sh
 
 .PHONY: system-check
@@ -121,25 +122,26 @@ wheel: setup ## Build the wheel with the dashboard inside, into dist/
 	uv build --wheel
 
 .PHONY: sbom
-sbom: setup ## Bills of materials of server and dashboard (CycloneDX) into dist/
+sbom: setup ## Write bills of materials of server and dashboard (CycloneDX) into dist/
 	mkdir -p dist
 	uvx --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements.lock --of JSON -o dist/sbom-server.json
 	cd frontend && npm sbom --sbom-format cyclonedx --package-lock-only > ../dist/sbom-dashboard.json
 
 .PHONY: audit
-audit: setup ## Known holes in what is installed; asks PyPI and npm, so CI does not depend on it: run it each day
+audit: setup ## Check dependencies for known vulnerabilities; queries PyPI and npm, so it is not part of CI: run it daily
 	uvx pip-audit==2.10.1 --require-hashes --disable-pip -r requirements.lock
 	cd frontend && npm audit --audit-level=high
 	cd e2e && npm audit --audit-level=high
 
 .PHONY: types
-types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the pages of docs/ that come from code
+types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the generated pages of docs/
 	python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json
 	cd frontend && npm run gen:api
 	python -m limnograph.domain.facts.reference > docs/meta-tables.md
 	python -m limnograph.domain.metrics.reference > docs/metrics.md
 	python -m limnograph.settings.reference > docs/settings.md
 	python -m limnograph.api.docs.reference > docs/api.md
+	python tests/support/adr_index.py > docs/adr/README.md
 
 .PHONY: format
 format: setup e2e/node_modules/.stamp ## Format all code
@@ -178,7 +180,7 @@ lock: .venv/.stamp ## Resolve the Python lock and the jars' checksums again (npm
 .tools/prometheus/prometheus:
 	sh deploy/setup/prometheus.sh
 
-# A neighbour of `make test-stack`.
+# Another service of `make test-stack`.
 stack: .tools/trino/.version
 .tools/trino/.version: deploy/setup/trino.sh deploy/setup/trino.lock
 	sh deploy/setup/trino.sh

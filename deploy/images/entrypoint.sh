@@ -1,6 +1,6 @@
 #!/bin/bash
 # One image for driver and executors. Spark on Kubernetes starts its pods with `driver` or `executor` as first argument
-# and everything else in SPARK_* variables; any other argument is a command of its own.
+# and everything else in SPARK_* variables; any other argument is run as a command.
 set -euo pipefail
 : "${SPARK_HOME:=$(python -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')}"
 : "${JAVA_HOME:=$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")}"

@@ -1,5 +1,5 @@
 # Object store and REST catalog of profile `stack`: the jars that `make test-stack` runs, with the same checksums. For
-# trying things out; bring your own ones for work. Build from the repository's root.
+# evaluation; use your own services in production. Build from the repository's root.
 FROM python:3.11.14-slim-bookworm AS jars
 RUN apt-get update && apt-get install -y --no-install-recommends maven openjdk-17-jre-headless
 WORKDIR /opt/limnograph

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The neighbours of a larger installation, one program a container: `store` is an S3 endpoint (s3proxy), `rest` Iceberg's
-# REST catalog. `make test-stack` starts the store by this script too.
+# Services of a larger installation, one program per container: `store` is an S3 endpoint (s3proxy), `rest` Iceberg's
+# REST catalog. `make test-stack` starts the store with this script too.
 set -eu
 : "${JAVA:=java}" "${STACK:=/opt/limnograph/.tools/stack}" "${CONFIG:=/opt/limnograph}"
 case "${1:-}" in
@@ -18,7 +18,7 @@ store)
     org.gaul.s3proxy.Main --properties "$conf"
   ;;
 rest)
-  # Its properties are CATALOG_* of the environment: `__` stands for `-`, `_` for `.`.
+  # Its properties are CATALOG_* variables: `__` means `-`, `_` means `.`.
   : "${CATALOG_S3_SECRET__ACCESS__KEY:?set LIMNOGRAPH_STORE_SECRET in the environment or in .env}"
   exec "$JAVA" -Xmx384m -XX:+UseSerialGC -cp "$STACK/rest/*:$STACK/../jars-s3/*" \
     org.apache.iceberg.rest.RESTCatalogServer

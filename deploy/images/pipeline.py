@@ -1,4 +1,4 @@
-"""The pipeline as a program for spark-submit, which wants a file: `spark-submit … pipeline.py pipeline --once`."""
+"""The pipeline as a program for spark-submit, which requires a file: `spark-submit … pipeline.py pipeline --once`."""
 
 from limnograph.cli import main
 

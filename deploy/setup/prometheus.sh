@@ -1,5 +1,5 @@
 #!/bin/sh
-# Put prometheus and promtool into .tools/prometheus: from PATH when they are installed, else out of Debian's package,
+# Install prometheus and promtool into .tools/prometheus: from PATH if they are there, otherwise from Debian's package,
 # unpacked inside the checkout (no root needed).
 set -eu
 cd "$(dirname "$0")/../.."

