@@ -105,5 +105,5 @@ def test_the_page_of_a_commit_tells_that_it_is_gone() -> None:
     times = [NOW - hours * HOUR for hours in (3, 2)]
     rows = [row(i + 1, at, sequence_number=i + 1) for i, at in enumerate(times)]
     made = parts(lake(rows, [*(moved(i + 1, at) for i, at in enumerate(times)), change("retained", NOW, "2-")]))
-    found = [asyncio.run(made.backend.commits.detail(NAME, number)).expired for number in (1, 2)]
+    found = [asyncio.run(made.backend.commit_details.detail(NAME, number)).expired for number in (1, 2)]
     assert found == [True, False]

@@ -47,7 +47,7 @@ class _Sources(NamedTuple):
 
 
 class AlertStaleness:
-    """`look` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
+    """`check` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
 
     `asks`, `error`, `last_success` (epoch microseconds): whether Alertmanager is asked at all, and how that went. Used
     on the event loop only.
@@ -63,7 +63,7 @@ class AlertStaleness:
         self.last_success: int | None = None
         self._seen: dict[Key, int] = {}
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Compare what is open with what the sources have. Costs nothing while nothing is open."""
         unended = self._alerts.unended()
         if not unended:

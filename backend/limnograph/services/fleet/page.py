@@ -72,9 +72,10 @@ class _PageView(NamedTuple):
 
 
 class FleetService:
-    """FleetPages of `services/server/backend.py`. Thread-safe: boards, cold vectors and answers of `Attention` are
-    guarded by `_lock`, vectors by the lock of their columns, because the hot ones also belong to the thread that makes
-    lakes. `_lock` is taken before that of the columns, never after, and neither is held over I/O.
+    """Pages of rows of all tables, filtered and sorted, and the heat of the first ones over time. Thread-safe: boards,
+    cold vectors and answers of `Attention` are guarded by `_lock`, vectors by the lock of their columns, because the
+    hot ones also belong to the thread that makes lakes. `_lock` is taken before that of the columns, never after, and
+    neither is held over I/O.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ _STALE_S = 600.0
 
 
 class StatusService:
-    """StatusPages of `services/server/backend.py`. Immutable after construction."""
+    """Status of the server and readiness, from what the services last saw. Immutable after construction."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What runs beside the routes as long as the server does; a failure is in the log and in the status of its source."""
+"""Tasks that run as long as the server does; a failure is in the log and in the status of its source."""
 
 from __future__ import annotations
 
@@ -20,37 +20,38 @@ from limnograph.services.sources.cold_reads import WITHIN_S
 from limnograph.services.sources.metrics import Metrics
 
 REFRESH_S = 2.0
-ASK_S = 30.0
+PROBE_SOURCES_S = 30.0
 INBOX_S = 10.0
-DOUBT_S = 30.0
-FIRST_LOOK_S = 0.2
+CHECK_ALERTS_S = 30.0
+FIRST_TABLES_S = 0.2
+"""How often the log task looks for the first tables."""
 _log = logging.getLogger("limnograph.server")
 
 
-async def refresh(store: HotStore, runs: RunRegistry) -> None:
+async def keep_refreshing(store: HotStore, runs: RunRegistry) -> None:
     """Keep the hot index as new as the meta tables."""
-    await asyncio.to_thread(_told, runs.restore)
+    await asyncio.to_thread(_log_failure, runs.restore)
     while True:
         await asyncio.to_thread(store.refresh)
         await asyncio.sleep(REFRESH_S)
 
 
-async def first_alerts(alerts: AlertRegistry, begun: Callable[[], None]) -> None:
-    """Read the alerts that are known, beside the first read of the hot index. `begun`: it ended, or hangs; then the
-    other pages need not wait for it.
+async def read_first_alerts(alerts: AlertRegistry, ended: Callable[[], None]) -> None:
+    """Read the known alerts during the first read of the hot index. `ended` is called when the read ended, or hangs;
+    then the other pages need not wait for it.
     """
-    reading = asyncio.ensure_future(asyncio.to_thread(_told, alerts.catch_up))
+    reading = asyncio.ensure_future(asyncio.to_thread(_log_failure, alerts.catch_up))
     await asyncio.wait([reading], timeout=WITHIN_S)
-    begun()
+    ended()
     await reading
 
 
-async def tell_first_tables(store: HotStore, watcher_cpu_s: Callable[[], float]) -> None:
+async def log_first_tables(store: HotStore, watcher_cpu_s: Callable[[], float]) -> None:
     """Log what it cost until there were tables to show: processor time is the same on an idle machine and on a starved
     one.
     """
     while not (tables := len(store.reading.lake.listed)):  # noqa: ASYNC110  # the store has no event
-        await asyncio.sleep(FIRST_LOOK_S)
+        await asyncio.sleep(FIRST_TABLES_S)
     own, watcher = time.process_time(), watcher_cpu_s()
     _log.info(
         "first tables: %d after %.1f CPU s (server %.1f, watcher and its parsers %.1f)",
@@ -58,44 +59,44 @@ async def tell_first_tables(store: HotStore, watcher_cpu_s: Callable[[], float])
     )
 
 
-async def keep_inbox(
+async def keep_reading_inbox(
     inbox: Inbox,
     runs: RunRegistry,
     alerts: AlertRegistry,
     clock: Clock,
-    count: Callable[[], None],
+    count_commits: Callable[[], None],
     *,
     state: InboxState,
 ) -> None:
-    """Take in what other servers accepted; delete what was committed an hour ago, also with no pipeline; know what
+    """Read what other servers accepted; delete what was committed an hour ago, also with no pipeline; know what
     waits.
     """
     while True:
-        await asyncio.to_thread(_told, state.look)
+        await asyncio.to_thread(_log_failure, state.look)
         await asyncio.sleep(INBOX_S)
-        await asyncio.to_thread(_told, runs.catch_up)
-        await asyncio.to_thread(_told, alerts.catch_up)
-        await asyncio.to_thread(count)
-        await asyncio.to_thread(_told, lambda: inbox.purge(clock.now() - KEEP))
+        await asyncio.to_thread(_log_failure, runs.catch_up)
+        await asyncio.to_thread(_log_failure, alerts.catch_up)
+        await asyncio.to_thread(count_commits)
+        await asyncio.to_thread(_log_failure, lambda: inbox.purge(clock.now() - KEEP))
 
 
-async def keep_doubting(doubts: AlertStaleness) -> None:
-    """Look after alerts whose end nobody tells."""
+async def keep_checking_alerts(staleness: AlertStaleness) -> None:
+    """Compare open alerts with their sources: an alert may end without a message."""
     while True:
-        await asyncio.sleep(DOUBT_S)
+        await asyncio.sleep(CHECK_ALERTS_S)
         with contextlib.suppress(LimnographError):
-            await doubts.look()
+            await staleness.check()
 
 
-async def keep_asking(metrics: Metrics, clock: Clock) -> None:
-    """Ask the metrics source for nothing every half minute, so that status knows whether it answers."""
+async def keep_probing_sources(metrics: Metrics, clock: Clock) -> None:
+    """Send every source of metrics a trivial query, so that the status knows whether it answers."""
     while True:
         with contextlib.suppress(SourceError):
             await metrics.instant("vector(1)", clock.now() // 1000)
-        await asyncio.sleep(ASK_S)
+        await asyncio.sleep(PROBE_SOURCES_S)
 
 
-def _told(act: Callable[[], object]) -> None:
+def _log_failure(act: Callable[[], object]) -> None:
     try:
         act()
     except LimnographError as error:

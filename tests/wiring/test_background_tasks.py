@@ -7,7 +7,8 @@ import threading
 from limnograph.adapters.memory.inbox import MemoryInbox
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.domain.watch import ProbeRound, Trouble, encode
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, build_services
+from limnograph.wiring.server_runtime import ServerRuntime
 from serving_kit import HOUR, NOW, FixedClock, client, lake, moved, row
 
 
@@ -36,10 +37,10 @@ async def until(condition) -> None:
 def test_tables_are_read_while_the_alerts_are_and_ready_is_both() -> None:
     known = lake([row(1, NOW - HOUR, 5)], [moved(1, NOW - HOUR)])
     engine = AlertsWait(known)
-    made = ServerServices(engine, MemoryInbox(), None, FixedClock())
+    made = build_services(ServerOptions(engine, MemoryInbox(), FixedClock()))
 
     async def begins() -> list[bool]:
-        async with made.around():
+        async with ServerRuntime(made).around():
             await until(lambda: made.store.attempted)
             found = [bool(made.store.reading.lake.listed), made.backend.status.waiting_for() is None]
             engine.let.set()
@@ -54,12 +55,12 @@ def test_a_server_is_ready_once_the_lake_was_looked_at_and_says_why_it_is_not(tm
     message = encode(ProbeRound(NOW, 0, troubles=[Trouble("catalog", "catalog lake: not reachable")]))
     waits = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
     script = f"{waits}os.write(1, {message!r})\ntime.sleep(60)"
-    made = ServerServices(
-        MemoryEngine(), MemoryInbox(), None, FixedClock(), watch_command=(sys.executable, "-c", script)
+    made = build_services(
+        ServerOptions(MemoryEngine(), MemoryInbox(), FixedClock(), watch_command=(sys.executable, "-c", script))
     )
 
     async def begins() -> None:
-        async with made.around(), client(made) as http:
+        async with ServerRuntime(made).around(), client(made) as http:
             await until(lambda: made.backend.status.waiting_for() == "the first look at the catalogs has not ended")
             answer = await http.get("/readyz")
             assert (answer.status_code, answer.json()["status"]) == (503, "starting")
