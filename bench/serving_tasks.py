@@ -260,7 +260,7 @@ async def _visible(clock: Clock, lake: Any, config: str, *, pushed: bool) -> lis
     from limnograph.wiring.server_runtime import ServerRuntime
 
     parts, found = _watching(config), []
-    async with ServerRuntime(parts).around():
+    async with ServerRuntime(parts).running():
         while parts.store.watermark is None:  # noqa: ASYNC110  # asks as a page does
             await asyncio.sleep(0.05)
         for number in range(COMMITS):

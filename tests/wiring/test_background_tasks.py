@@ -40,7 +40,7 @@ def test_tables_are_read_while_the_alerts_are_and_ready_is_both() -> None:
     made = build_services(ServerOptions(engine, MemoryInbox(), FixedClock()))
 
     async def begins() -> list[bool]:
-        async with ServerRuntime(made).around():
+        async with ServerRuntime(made).running():
             await until(lambda: made.store.attempted)
             found = [bool(made.store.reading.lake.listed), made.backend.status.waiting_for() is None]
             engine.let.set()
@@ -60,7 +60,7 @@ def test_a_server_is_ready_once_the_lake_was_looked_at_and_says_why_it_is_not(tm
     )
 
     async def begins() -> None:
-        async with ServerRuntime(made).around(), client(made) as http:
+        async with ServerRuntime(made).running(), client(made) as http:
             await until(lambda: made.backend.status.waiting_for() == "the first look at the catalogs has not ended")
             answer = await http.get("/readyz")
             assert (answer.status_code, answer.json()["status"]) == (503, "starting")

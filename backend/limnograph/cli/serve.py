@@ -108,7 +108,7 @@ async def _around(runtime: ServerRuntime, settings: Settings, gate: Authenticato
     """The background tasks of the server, and while nobody is asked on an open address a warning each minute."""
     warning = asyncio.create_task(_keep_warning()) if settings.server.insecure and gate.credentials is None else None
     try:
-        async with runtime.around():
+        async with runtime.running():
             yield
     finally:
         if warning is not None:

@@ -21,8 +21,8 @@ class ServerRuntime:
         self._live_lake = LiveLake(services.store, self._source_states, services.live)
 
     @asynccontextmanager
-    async def around(self) -> AsyncGenerator[None]:
-        """The background tasks run inside; at the end streams and sources are closed."""
+    async def running(self) -> AsyncGenerator[None]:
+        """The background tasks run while the context is open; at its end streams and sources are closed."""
         services = self._services
         services.readiness.begin()
         tasks = [asyncio.create_task(work) for work in (*self._always(), *self._where_configured())]

@@ -37,7 +37,7 @@ from limnograph.services.fleet.board import (
     Paces,
     Span,
     Vectors,
-    and_nothing,
+    with_unknown_tables,
 )
 from limnograph.services.fleet.order import SortKeys, matching
 from limnograph.services.fleet.reasons import RANK
@@ -246,7 +246,7 @@ class FleetService:
         magnitudes = np.append(ranked.magnitudes, np.ones(lost))[order]
 
         def at(instant: int, counted: int) -> StateVectors:
-            return and_nothing(vectors.standings.at(tables, instant, counted, slots), lost, order)
+            return with_unknown_tables(vectors.standings.at(tables, instant, counted, slots), lost, order)
 
         def ends() -> tuple[StateVectors, StateVectors, StateVectors]:
             begin, then = at(micros[0], micros[0] - 1), span.then * MICROS_PER_MS

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from granian.errors import FatalError
 
-from limnograph.ports.quick import Given, Quick
+from limnograph.ports.fast_path import FastPath, FinishedAnswer
 
 _log = logging.getLogger("limnograph.server")
 
@@ -34,7 +34,7 @@ _GIVEN = (
 """What granian passes to its own worker, in this order; it passes all but `loop` to ours."""
 
 
-class Inside(NamedTuple):
+class GranianInternals(NamedTuple):
     """The parts of granian that are not public."""
 
     worker: Any
@@ -45,25 +45,25 @@ class Inside(NamedTuple):
     schedule: Callable[..., Any]
 
 
-def fast_worker(app: object, find: Find = importlib.import_module) -> AtOnce | None:
+def fast_worker(app: object, find: Find = importlib.import_module) -> FastWorker | None:
     """What `Server.serve` starts as its worker; None where the application has no finished answers, or where this
     granian cannot be asked to send them, which one line of the log reports.
     """
-    if not isinstance(app, Quick):
+    if not isinstance(app, FastPath):
         return None
     try:
-        return AtOnce(app, inside(find))
+        return FastWorker(app, granian_internals(find))
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         _log.warning("this granian is served the plain way, kept pages take longer: %s", error)
         return None
 
 
-def inside(find: Find = importlib.import_module) -> Inside:
+def granian_internals(find: Find = importlib.import_module) -> GranianInternals:
     """The parts of the installed granian. Raises ImportError, AttributeError, TypeError, ValueError where one is
     missing or is called otherwise than here.
     """
     compiled, futures, asgi = (find(f"granian.{name}") for name in ("_granian", "_futures", "asgi"))
-    found = Inside(
+    found = GranianInternals(
         worker=compiled.ASGIWorker,
         scheduler=compiled.CallbackScheduler,
         lifespan=asgi.LifespanProtocol,
@@ -87,11 +87,11 @@ def _takes(function: Callable[..., Any], *names: str) -> None:
         raise TypeError(f"{function.__name__} takes ({', '.join(required)}), not ({', '.join(names)})")
 
 
-class AtOnce:
+class FastWorker:
     """What granian starts as its worker (`spawn_target`)."""
 
-    def __init__(self, quick: Quick, granian: Inside) -> None:
-        self._quick, self._granian = quick, granian
+    def __init__(self, fast_path: FastPath, granian: GranianInternals) -> None:
+        self._fast_path, self._granian = fast_path, granian
 
     async def __call__(self, number: int, stopping: Any, app: Any, sockets: Any, *given: Any) -> None:
         """Serve until `stopping` is set; `given` is what granian's own workers are given."""
@@ -113,11 +113,11 @@ class AtOnce:
 
     def _first(self, schedule: Callable[[Any], None]) -> Callable[[Any], None]:
         """Answer at once, or make it a task as granian does. Where that fails, the task tells it properly."""
-        at_once = self._quick.at_once
+        answer = self._fast_path.finished_answer
 
         def scheduled(watcher: Any) -> None:
             try:
-                found = at_once(watcher.scope)
+                found = answer(watcher.scope)
             except Exception:  # noqa: BLE001 - the application is the last resort, and tells what it was
                 found = None
             if found is None:
@@ -131,13 +131,13 @@ class AtOnce:
         return scheduled
 
 
-def _scheduler(inside: Inside, loop: asyncio.AbstractEventLoop, called: Callable[..., Any]) -> Any:
+def _scheduler(inside: GranianInternals, loop: asyncio.AbstractEventLoop, called: Callable[..., Any]) -> Any:
     """Where granian asks what to do with a request; its `_schedule_fn` can be set once."""
     kind = type("Scheduler", (inside.scheduler,), {"__init__": lambda self, *_: inside.scheduler.__init__(self)})
     return kind(loop, called, None, None, None)
 
 
-def _sent(watcher: Any, found: Given) -> None:
+def _sent(watcher: Any, found: FinishedAnswer) -> None:
     """What granian's `send` is given is sent when it is called; there is nothing to wait for."""
     status, headers, body = found
     send = watcher.proto.send

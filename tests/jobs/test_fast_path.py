@@ -16,7 +16,7 @@ import pytest
 
 from access_kit import Guarded, guarded
 from limnograph.api.front.traffic import Traffic
-from limnograph.jobs.at_once import Find, fast_worker, inside
+from limnograph.jobs.fast_path import Find, fast_worker, granian_internals
 from limnograph.jobs.serve import free_port, serve
 from serving_kit import HOUR, MINUTE, NOW, application, lake, moved, parts, row
 
@@ -128,7 +128,7 @@ def test_what_is_given_at_once_is_counted_as_every_answer_is(served) -> None:
 
 
 def test_the_installed_granian_has_what_the_fast_worker_needs() -> None:
-    assert all(part is not None for part in inside())
+    assert all(part is not None for part in granian_internals())
 
 
 def _without(module: str, name: str) -> Find:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 Header = tuple[bytes, bytes]
-Given = tuple[int, list[Header], bytes]
+FinishedAnswer = tuple[int, list[Header], bytes]
 """Status, headers and body that leave; the headers are shared and not to be changed."""
 
 
 @runtime_checkable
-class Quick(Protocol):
+class FastPath(Protocol):
     """An ASGI application, beside."""
 
-    def at_once(self, scope: Any) -> Given | None:
+    def finished_answer(self, scope: Any) -> FinishedAnswer | None:
         """The answer to a request, in any thread and without waiting; None: call the application."""
         ...
