@@ -29,7 +29,7 @@ class ProbeTable(NamedTuple):
     name: TableName
 
 
-class Stop(NamedTuple):
+class EndThread(NamedTuple):
     """Nothing is to be done: the thread ends."""
 
 
@@ -41,5 +41,5 @@ class Wait(NamedTuple):
 
 Work = ListNames | ProbeTable
 """What queries the catalog."""
-Action = ListNames | ProbeTable | Stop
+Action = ListNames | ProbeTable | EndThread
 """What a thread does next, after any wait."""

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable
 from limnograph.domain.errors import SettingsError, SourceError, SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import Catalog, TablePointer
-from limnograph.services.watcher.catalog_actions import Action, ListNames, ProbeTable, Stop, Wait, WatchMode, Work
+from limnograph.services.watcher.catalog_actions import Action, EndThread, ListNames, ProbeTable, Wait, WatchMode, Work
 from limnograph.services.watcher.catalog_state import CatalogSnapshot, CatalogState
 from limnograph.services.watcher.catalog_workers import ProbeProgress, WorkerPool
 
@@ -206,7 +206,7 @@ class CatalogWatch:
         while True:
             with self._changed:
                 action = self._next(generation)
-                if isinstance(action, Stop):
+                if isinstance(action, EndThread):
                     self._pool.ended(generation)
                     self._changed.notify_all()
                     return
@@ -224,7 +224,7 @@ class CatalogWatch:
     def _due(self, generation: int) -> Action | Wait:
         now, state = time.monotonic(), self._state
         if generation != self._pool.generation or self._closed or now < state.again_at:
-            return Stop()
+            return EndThread()
         if not self._listing and (state.relist or self._catalog is None):
             self._listing = True
             return ListNames()
@@ -236,7 +236,7 @@ class CatalogWatch:
                     self._start_thread(now)
                 return ProbeTable(name)
         if not self._rests or self._listing:
-            return Stop()
+            return EndThread()
         return Wait(max(_LEAST_WAIT_S, state.schedule.rest(now)))
 
     def _do(self, work: Work, generation: int) -> None:
