@@ -12,7 +12,7 @@ def own_metrics(services: ServerServices) -> dict[str, float | None]:
     reading = store.reading
     return {
         "limnograph_streams": live.readers,
-        "limnograph_stream_events_total": live.told,
+        "limnograph_stream_events_total": live.published,
         "limnograph_streams_refused_total": live.refused,
         "limnograph_streams_dropped_total": live.dropped,
         "limnograph_hot_bytes": store.nbytes,

@@ -386,9 +386,9 @@ def test_only_webhook_tokens_may_tell_and_a_link_asks_who_you_are_first(tmp_path
 def test_a_live_stream_is_told_and_pages_of_the_table_change() -> None:
     made = world()
     before = made.backend.versions.of(made.store.reading.lake.listed[0].name)
-    told = made.backend.live.told
+    told = made.backend.live.published
     post(made, body(alert(), alert()))
-    assert made.backend.live.told == told + 1
+    assert made.backend.live.published == told + 1
     assert made.backend.versions.of(made.store.reading.lake.listed[0].name) != before
 
 

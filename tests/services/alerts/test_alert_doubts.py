@@ -188,12 +188,12 @@ def test_a_silence_is_told_and_a_stream_learns_of_it() -> None:
     manager = Manager(muted="silenced")
     made = world(active=manager)
     told(made)
-    before = made.backend.live.told
+    before = made.backend.live.published
     after(made, MINUTE)
     assert get(made, "/alerts")["rows"][0]["muted"] == "silenced"
-    assert made.backend.live.told == before + 1
+    assert made.backend.live.published == before + 1
     after(made, MINUTE)
-    assert made.backend.live.told == before + 1
+    assert made.backend.live.published == before + 1
     manager.muted = None
     after(made, MINUTE)
     assert get(made, "/alerts")["rows"][0]["muted"] is None

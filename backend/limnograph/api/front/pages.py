@@ -22,7 +22,7 @@ from limnograph.api.front.page_keys import PageKey, PageKeys
 from limnograph.api.wire.access import FAILED
 from limnograph.domain.access import AccessScope, Identity
 from limnograph.ports.fast_path import Header
-from limnograph.services.server.versions import Versions
+from limnograph.services.server.versions import LakeVersions
 
 FRESH_S = 2.0
 """What a page shows besides commits and runs (metrics, ages) is at most this old, and a fifth of it more or less."""
@@ -66,7 +66,7 @@ class Pages:
         self,
         app: ASGIApp,
         keys: PageKeys,
-        versions: Versions,
+        versions: LakeVersions,
         budget: int,
         *,
         complete: Callable[[Iterable[Header]], list[Header]],
