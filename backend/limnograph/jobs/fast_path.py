@@ -103,7 +103,7 @@ class FastWorker:
             raise FatalError("ASGI lifespan startup")
         called = inside.watch(inside.call(app, scope_options, lifespan.state))
         scheduler = _scheduler(inside, loop, called)
-        scheduler._schedule_fn = self._first(inside.schedule(loop, scheduler._ctx, called))
+        scheduler._schedule_fn = self._answer_or_schedule(inside.schedule(loop, scheduler._ctx, called))
         ended = loop.create_future()
         stopping.add_cb(lambda: loop.call_soon_threadsafe(ended.set_result, None))
         transport = (http_mode, http1, http2, websockets, static_path, *tls, (None, None))
@@ -111,8 +111,8 @@ class FastWorker:
         await ended
         await lifespan.shutdown()
 
-    def _first(self, schedule: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Answer at once, or make it a task as granian does. Where that fails, the task tells it properly."""
+    def _answer_or_schedule(self, schedule: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Answer at once, or make it a task as granian does. Where that fails, the task reports it properly."""
         answer = self._fast_path.finished_answer
 
         def scheduled(watcher: Any) -> None:
