@@ -113,10 +113,10 @@ def growth_new_range(clock: Clock, folder: str) -> int:
     """The page of 50 tables that grew in six hours that nobody asked for before: a minute earlier each time."""
     from limnograph.adapters.memory.inbox import MemoryInbox
     from limnograph.domain.queries import FleetQuery
-    from limnograph.wiring.server import ServerServices
+    from limnograph.wiring.server import ServerOptions, build_services
 
     engine = _engine(folder)
-    parts = ServerServices(engine, MemoryInbox(), None, _At(), fresh=engine)
+    parts = build_services(ServerOptions(engine, MemoryInbox(), _At(), fresh=engine))
     parts.store.refresh()
 
     async def asked() -> int:
@@ -257,9 +257,10 @@ def commit_to_visible(clock: Clock, folder: str, how: str) -> list[float]:
 
 async def _visible(clock: Clock, lake: Any, config: str, *, pushed: bool) -> list[float]:
     from lakes import placeholders
+    from limnograph.wiring.server_runtime import ServerRuntime
 
     parts, found = _watching(config), []
-    async with parts.around():
+    async with ServerRuntime(parts).running():
         while parts.store.watermark is None:  # noqa: ASYNC110  # asks as a page does
             await asyncio.sleep(0.05)
         for number in range(COMMITS):
@@ -285,10 +286,11 @@ def _watching(config: str) -> Any:
     from limnograph.adapters.memory.query_engine import MemoryEngine
     from limnograph.adapters.system_clock import SystemClock
     from limnograph.settings import load
-    from limnograph.wiring.server import ServerServices
+    from limnograph.wiring.server import ServerOptions, build_services
 
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", config)
-    return ServerServices(MemoryEngine(), SqlInbox(load(config).inbox_url), None, SystemClock(), watch_command=command)
+    inbox = SqlInbox(load(config).inbox_url)
+    return build_services(ServerOptions(MemoryEngine(), inbox, SystemClock(), watch_command=command))
 
 
 TASKS: dict[str, Callable[..., Any]] = {

@@ -74,14 +74,14 @@ class Aging:
 
     def age(self, namespace: str, commits: int, every: int = 0) -> None:
         """Commits more, one a minute, with housekeeping after so many and in the end; 0: never."""
-        from limnograph.jobs.housekeeping import keep_house
+        from limnograph.jobs.housekeeping import run_due_steps
 
         table, house = Aged(self.lake, f"{namespace}.snapshots"), self.house(namespace)
         for number in range(commits):
             self.warp.tick(MINUTE)
             table.commit([self.facts(AGING_FACTS)])
             if every and ((number + 1) % every == 0 or number + 1 == commits):
-                failed = [report for report in keep_house(house, lambda _line: None) if report.problem]
+                failed = [report for report in run_due_steps(house, lambda _line: None) if report.problem]
                 if failed:
                     raise SystemExit(f"housekeeping failed: {failed}")
 

@@ -1,5 +1,5 @@
-"""The layout and the names of the house: folder sizes, class names, mirrored tests. Layers and floors:
-import-linter.
+"""The layout and the names of the house: sizes of folders and files, import cycles, class names, mirrored tests. Layers
+and floors: import-linter.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ ROOT = Path(__file__).parents[1]
 BACKEND = ROOT / "backend" / "limnograph"
 DASHBOARD = ROOT / "frontend" / "src"
 MOST_FILES = 25
+MOST_LINES = 400
+
+LONGER = frozenset({"adapters/avro/kernel.py"})
+"""One loop over bytes that numba compiles as a whole, and whose cache is bound to its path (docs/adr/0009)."""
 
 BARE_PARTICIPLES = frozenset(
     (  # noqa: SIM905
@@ -57,6 +62,83 @@ def _classes() -> list[tuple[str, str]]:
 
 def test_no_folder_of_product_code_holds_more_than_25_files() -> None:
     assert {folder: count for folder, count in _product_folders().items() if count > MOST_FILES} == {}
+
+
+def test_no_module_of_the_backend_is_longer_than_400_lines() -> None:
+    lengths = {
+        str(path.relative_to(BACKEND)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in BACKEND.rglob("*.py")
+    }
+    assert {name for name, lines in lengths.items() if lines > MOST_LINES} == LONGER
+
+
+def test_no_modules_of_the_backend_import_each_other_in_a_circle() -> None:
+    """Imports that run when a module is loaded: neither those for the type checker nor those inside functions."""
+    modules = {_module_name(path): path for path in BACKEND.rglob("*.py")}
+    assert _circles({name: _imports(name, path, modules.keys()) for name, path in modules.items()}) == []
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(BACKEND.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imports(own: str, path: Path, modules: Collection[str]) -> set[str]:
+    """Modules of the backend that a module imports when it is loaded."""
+    found: set[str] = set()
+    for node in _loaded(ast.parse(path.read_text(encoding="utf-8")).body):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name in modules}
+        elif node.module in modules:
+            inside = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if name in modules else str(node.module) for name in inside}
+    return found - {own}
+
+
+def _loaded(body: Sequence[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports that run when a module is loaded, in classes and branches too."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from _loaded(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for part in ("body", "orelse", "handlers", "finalbody"):
+                inner = getattr(node, part, [])
+                for each in inner if isinstance(inner, list) else []:
+                    yield from _loaded(each.body if isinstance(each, ast.ExceptHandler) else [each])
+
+
+def _circles(imports: Mapping[str, set[str]]) -> list[list[str]]:
+    """Modules that remain when those that import none of the rest, or are imported by none of it, are taken away."""
+    rest = set(imports)
+    while True:
+        imported = set().union(*(imports[name] for name in rest)) if rest else set()
+        ends = {name for name in rest if not imports[name] & rest or name not in imported}
+        if not ends:
+            return [[name, *sorted(imports[name] & rest)] for name in sorted(rest)]
+        rest -= ends
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("import limnograph.b", {"limnograph.b"}),
+        ("from limnograph import b", {"limnograph.b"}),
+        ("from limnograph.b import Thing", {"limnograph.b"}),
+        ("if TYPE_CHECKING:\n    import limnograph.b", set()),
+        ("def late():\n    import limnograph.b", set()),
+        ("try:\n    import limnograph.b\nexcept ImportError:\n    pass", {"limnograph.b"}),
+    ],
+)
+def test_imports_that_run_on_load_are_seen(tmp_path: Path, lines: str, found: set[str]) -> None:
+    module = tmp_path / "a.py"
+    module.write_text(lines)
+    assert _imports("limnograph.a", module, {"limnograph", "limnograph.a", "limnograph.b"}) == found
+
+
+def test_a_circle_is_named_by_its_modules_alone() -> None:
+    assert _circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [["b", "c"], ["c", "b"]]
 
 
 def test_a_class_of_services_has_its_name_for_itself() -> None:

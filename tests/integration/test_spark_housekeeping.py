@@ -20,7 +20,7 @@ from limnograph.adapters.spark.housekeeping import SparkUpkeep
 from limnograph.adapters.spark.store import SparkMetaStore
 from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MAINTENANCE, META_TABLES, SNAPSHOTS, SnapshotFact
 from limnograph.domain.failpoints import Failpoints
-from limnograph.jobs.housekeeping import keep_house
+from limnograph.jobs.housekeeping import run_due_steps
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.wiring import pipeline
 from limnograph.wiring.housekeeping import housekeeping
@@ -50,18 +50,18 @@ def test_three_idle_hours_roll_up_compact_and_expire_and_break_no_pinned_reader(
         store.append(SNAPSHOTS, arrow_table(SNAPSHOTS, [fact]), store.head(SNAPSHOTS), "run")
     said: list[str] = []
     made = housekeeping(settings, spark, failpoints=Failpoints(), clock=clock)
-    first = keep_house(made, said.append)
+    first = run_due_steps(made, said.append)
     assert {(r.kind, r.problem) for r in first} == {("rollup", None), ("compact", None), ("repair", None)}
 
     def read(name: str) -> list[dict[str, Any]]:
         return shared_lake.load(f"meta_{mark}.{name}").scan().to_arrow().to_pylist()
 
     clock.micros += HOUR * 5 // 6
-    keep_house(made, said.append)
+    run_due_steps(made, said.append)
     assert planned.scan().to_arrow().num_rows == 3  # its file is rewritten and its hour is not over
     pinned = shared_lake.load(f"meta_{mark}.snapshots")
     clock.micros += 3 * HOUR
-    done = keep_house(made, said.append)
+    done = run_due_steps(made, said.append)
     assert [r.problem for r in done if r.problem] == []
     assert ("expire", "snapshots") in {(r.kind, r.table) for r in done}
     snapshots = shared_lake.load(f"meta_{mark}.snapshots")

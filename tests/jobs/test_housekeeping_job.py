@@ -9,7 +9,7 @@ import pytest
 
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.failpoints import FailpointReached
-from limnograph.jobs.housekeeping import keep_between, keep_house, keep_step
+from limnograph.jobs.housekeeping import run_due_step, run_due_steps, run_steps_between_passes
 from limnograph.services.housekeeping.runner import StepReport
 
 
@@ -33,24 +33,24 @@ def step(kind: str, problem: str | None = None, *, did: bool = True) -> StepRepo
 def test_all_that_is_due_is_done_and_said() -> None:
     said: list[str] = []
     made = Keeper(step("rollup"), step("expire", did=False), step("compact", "Conflict: later"))
-    assert len(keep_house(made, said.append)) == 3
+    assert len(run_due_steps(made, said.append)) == 3
     assert said == ["housekeeping: rollup snapshots: 1.5 s", "housekeeping: compact snapshots: Conflict: later"]
 
 
 def test_once_leaves_the_rest_to_the_next_run_when_it_is_much() -> None:
-    assert len(keep_house(Keeper(*[step("compact")] * 9), lambda _line: None, most=4)) == 4
+    assert len(run_due_steps(Keeper(*[step("compact")] * 9), lambda _line: None, most=4)) == 4
 
 
 def test_a_stream_makes_one_step_and_outlives_every_surprise_but_a_failpoint() -> None:
     said: list[str] = []
     made = Keeper(SourceUnavailable("meta", "down"), KeyError("surprise"), step("rollup"), FailpointReached("stop"))
-    assert keep_step(made, said.append) is None
-    assert keep_step(made, said.append) is None
-    assert keep_step(made, said.append) == step("rollup")
+    assert run_due_step(made, said.append) is None
+    assert run_due_step(made, said.append) is None
+    assert run_due_step(made, said.append) == step("rollup")
     assert "meta: down" in said[0]
     assert "KeyError" in said[1]
     with pytest.raises(FailpointReached):
-        keep_step(made, said.append)
+        run_due_step(made, said.append)
 
 
 def test_rare_passes_leave_time_for_all_that_is_due_and_frequent_ones_for_a_step() -> None:
@@ -59,7 +59,7 @@ def test_rare_passes_leave_time_for_all_that_is_due_and_frequent_ones_for_a_step
         asked = itertools.count()
         steps = Keeper(*[step("compact")] * 9)
         stop = lambda: next(asked) >= stop_after  # noqa: E731
-        return keep_between(steps, lambda _line: None, trigger, stop=stop, elapsed=lambda: next(ticks))
+        return run_steps_between_passes(steps, lambda _line: None, trigger, stop=stop, elapsed=lambda: next(ticks))
 
     assert kept(10) == 1
     assert kept(60) == 2

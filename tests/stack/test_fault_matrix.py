@@ -21,7 +21,7 @@ from limnograph.adapters.trino.engine import TrinoEngine
 from limnograph.services.jobs.discovery import ConfiguredJob
 from limnograph.services.rollups.fold import DAY
 from limnograph.services.sources.cold_reads import ColdEngine
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 from query_engine_contract import Iceberg
 from serving_kit import HOUR, NOW, FixedClock, MemoryInbox, client, moved, row
 
@@ -76,15 +76,16 @@ async def world(tables: tuple[str, int], cold_within_s: float = COLD_S) -> Async
         embedded = EmbeddedEngine(lambda: open_catalog("lake", properties), ("limnograph",))
         trino = TrinoEngine(Coordinator(proxies["trino"].url, "lake", "limnograph", timeout_s=DEADLINE_S / 2), embedded)
         source = PrometheusClient("main", proxies["prometheus"].url, timeout_seconds=DEADLINE_S)
-        parts = ServerServices(
+        options = ServerOptions(
             embedded,
             MemoryInbox(),
-            source,
             FixedClock(),
+            [source],
             cold=ColdEngine(trino, embedded, FixedClock()),
             cold_within_s=cold_within_s,
             configured=(CHURN,),
         )
+        parts = build_services(options)
         await asyncio.to_thread(parts.store.refresh)
         try:
             yield World(parts, proxies)

@@ -25,7 +25,7 @@ from limnograph.domain.facts.events import RunFact
 from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MAINTENANCE, META_TABLES, RUNS, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
-from limnograph.jobs.housekeeping import keep_house
+from limnograph.jobs.housekeeping import run_due_steps
 from limnograph.jobs.pipeline import drain_inbox
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.rollups.fold import HOUR
@@ -119,10 +119,10 @@ def test_passes_inbox_repairs_and_housekeeping_keep_the_meta_tables(world: World
 
     clock = FixedClock(time.time_ns() // 1000)
     house = housekeeping(world.settings, world.session, failpoints=Failpoints(), clock=clock)
-    done = keep_house(house, print)
+    done = run_due_steps(house, print)
     for later in (3, 40):  # Iceberg itself refuses to take files of the last real day for orphans
         clock.micros += later * HOUR
-        done += keep_house(house, print)
+        done += run_due_steps(house, print)
     assert [report for report in done if report.problem] == []
     assert {"rollup", "compact", "orphans"} <= {report.kind for report in done}
     assert {row["status"] for row in world.read(MAINTENANCE.name)} == {"ok"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -14,6 +15,7 @@ from limnograph.domain.metrics import pipeline as pipeline_metrics
 from limnograph.domain.metrics.pipeline import PIPELINE_METRICS
 from limnograph.spark_metrics import REGISTRY, job_run
 from limnograph.spark_streams import StreamMeter
+from limnograph.wiring.server_metrics import catalog_answers, own_metrics
 from serving_kit import HOUR, NOW, lake, parts, row
 
 
@@ -28,8 +30,8 @@ def exposed() -> set[str]:
     server = Exposition(
         made.gauges.numbers,
         lambda: made.store.watermark,
-        own=made.own_metrics,
-        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787", made.catalogs)],
+        own=partial(own_metrics, made),
+        collectors=[ServedMetrics(made.reported.told, "http://127.0.0.1:8787", partial(catalog_answers, made))],
     )
     pipeline = Exporter(PIPELINE_METRICS)
     pipeline.put(pipeline_metrics.LAG, 3.0)

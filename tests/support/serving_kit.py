@@ -17,7 +17,7 @@ from limnograph.api import spa
 from limnograph.api.app import create_app
 from limnograph.api.metrics.exposition import Exposition
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -83,8 +83,10 @@ def parts(
     inbox: MemoryInbox | None = None,
     **given: Any,
 ) -> ServerServices:
-    """The server's parts over memory, its hot store read once."""
-    made = ServerServices(engine or MemoryEngine(), inbox or MemoryInbox(), source, clock or FixedClock(), **given)
+    """The server's services over memory, its hot store read once. `source`: of metrics, one or several."""
+    sources = () if source is None else source if isinstance(source, list | tuple) else (source,)
+    options = ServerOptions(engine or MemoryEngine(), inbox or MemoryInbox(), clock or FixedClock(), sources, **given)
+    made = build_services(options)
     made.store.refresh()
     return made
 

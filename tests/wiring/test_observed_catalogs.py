@@ -13,8 +13,9 @@ import pytest
 from lakes import Lake, rows
 from limnograph.domain.errors import SettingsError
 from limnograph.domain.ids import TableName
+from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.settings import load, parse
-from limnograph.wiring.observe import Mode, SettingsLake
+from limnograph.wiring.observe import SettingsLake
 from rest_catalog import Answer, RestServer, refusal
 
 
@@ -28,7 +29,7 @@ class World:
         self.server = RestServer(self.far.catalog)
         self._opened: list[SettingsLake] = []
 
-    def lake(self, mode: Mode = "now", **observe: Any) -> SettingsLake:
+    def lake(self, mode: WatchMode = WatchMode.NOW, **observe: Any) -> SettingsLake:
         observe = {"catalog_deadline_seconds": 20.0, **observe}  # of those that answer: far above a crowded machine
         catalogs = {"near": self.near.properties, "rest": self.server.properties}
         settings = parse({"catalogs": catalogs, "meta": {"catalog": "near"}, "observe": observe}, self.folder, {})
@@ -270,7 +271,7 @@ def test_wrong_settings_end_the_program_that_starts_with_them(tmp_path: Path) ->
 def test_under_standing_load_wrong_settings_are_a_reason_and_other_catalogs_go_on(world: World) -> None:
     catalogs = {"x": {"type": "hive", "uri": "thrift://127.0.0.1:1"}, "rest": world.server.properties}
     document = {"catalogs": catalogs, "meta": {"catalog": "rest"}}
-    lake = SettingsLake(parse(document, world.folder, {}), "standing")
+    lake = SettingsLake(parse(document, world.folder, {}), WatchMode.STANDING)
     world._opened.append(lake)
     found = lake.listing()
     assert [sentence.split(":")[0] for sentence in found.failed] == ["catalogs.x.type"]
@@ -295,7 +296,7 @@ def test_a_renewed_key_of_the_store_is_used_although_the_catalog_never_failed(wo
 
 def test_under_standing_load_an_idle_table_is_asked_for_by_its_interval_alone(world: World) -> None:
     """Its metadata says that it committed just now, so the interval is a second."""
-    lake = world.lake("standing", probes_per_second=50.0)
+    lake = world.lake(WatchMode.STANDING, probes_per_second=50.0)
     assert sorted(seen(lake)) == ALL
     for _ in range(50):
         lake.listing()
@@ -307,7 +308,7 @@ def test_under_standing_load_an_idle_table_is_asked_for_by_its_interval_alone(wo
 def test_under_standing_load_a_commit_is_found_and_what_was_told_of_goes_first(world: World) -> None:
     first = set[TableName]()
     settings = world.lake()._settings
-    lake = SettingsLake(settings, "standing", first=lambda: first)
+    lake = SettingsLake(settings, WatchMode.STANDING, first=lambda: first)
     world._opened.append(lake)
     before = seen(lake)
     world.far.load("sales.orders").append(rows("eu"))
@@ -321,7 +322,7 @@ def test_under_standing_load_a_commit_is_found_and_what_was_told_of_goes_first(w
 
 def test_a_new_table_that_was_told_of_is_listed_at_once(world: World) -> None:
     first = set[TableName]()
-    lake = SettingsLake(world.lake()._settings, "standing", first=lambda: first)
+    lake = SettingsLake(world.lake()._settings, WatchMode.STANDING, first=lambda: first)
     world._opened.append(lake)
     seen(lake)
     world.far.table("sales.fresh")
@@ -330,7 +331,7 @@ def test_a_new_table_that_was_told_of_is_listed_at_once(world: World) -> None:
 
 
 def test_a_pointer_whose_file_is_gone_is_asked_for_again(world: World) -> None:
-    lake = world.lake("once")
+    lake = world.lake(WatchMode.ONCE)
     old = next(p for p in lake.listing().pointers if p.name.table == "orders")
     world.far.load("sales.orders").append(rows("eu"))
     newer = lake.newest(old)

@@ -19,7 +19,8 @@ import pytest
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.services.sources.cold_reads import ColdEngine
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, build_services
+from limnograph.wiring.server_runtime import ServerRuntime
 from serving_kit import NOW, FixedClock, application, lake, row
 
 IMMUTABLE = "Immutable after construction"
@@ -30,15 +31,16 @@ _LEAVES = (str, bytes, int, float, type, types.ModuleType)
 def shared() -> dict[type, Any]:
     """Classes of ours with state, one object of each, in a server that has a metrics source and a second engine."""
     engine = lake([row(1, NOW)])
-    made = ServerServices(
+    options = ServerOptions(
         engine,
         SqlInbox("sqlite://"),
-        MemoryMetrics("main", {}),
         FixedClock(),
+        [MemoryMetrics("main", {})],
         cold=ColdEngine(engine, engine, FixedClock()),
     )
+    made = build_services(options)
     found: dict[type, Any] = {}
-    for each in reached([application(made), made]):
+    for each in reached([application(made), ServerRuntime(made)]):
         kind = type(each)
         value = isinstance(each, tuple | msgspec.Struct | BaseException)
         if kind.__module__.startswith("limnograph.") and not value and hasattr(each, "__dict__"):

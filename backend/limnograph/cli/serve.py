@@ -18,7 +18,7 @@ from limnograph.settings import CONFIG_ENV, DEFAULT_PORT, Settings, load, needs_
 
 if TYPE_CHECKING:
     from limnograph.api.front.gate import Authenticator
-    from limnograph.wiring.server import ServerServices
+    from limnograph.wiring.server_runtime import ServerRuntime
 
 _WARN_S = 60.0
 _log = logging.getLogger("limnograph.server")
@@ -47,6 +47,8 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     from limnograph.jobs.logs import configure
     from limnograph.jobs.serve import free_port, serve
     from limnograph.wiring.from_settings import build
+    from limnograph.wiring.server_metrics import catalog_answers, own_metrics, queried_sources
+    from limnograph.wiring.server_runtime import ServerRuntime
     from limnograph.wiring.state import private_state
 
     settings = load(config)
@@ -58,23 +60,23 @@ def command(config: str | None, host: str | None, port: int | None, *, no_watch:
     _check_host(address, settings)
     given = settings.server.port if port is None else port
     chosen = free_port(address, DEFAULT_PORT if given is None else given, given=given is not None)
-    parts = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
-    traffic, counts, live = Traffic(), PageCounts(), parts.backend.live
+    services = build(settings, Path(config or os.environ[CONFIG_ENV]), watch=not no_watch)
+    traffic, counts, live = Traffic(), PageCounts(), services.live
     public = settings.server.public_url or _found_at(address, chosen)
     exposition = Exposition(
-        parts.gauges.numbers,
-        lambda: parts.store.watermark,
-        own=lambda: {**parts.own_metrics(), **counts.told()},
+        services.gauges.numbers,
+        lambda: services.store.watermark,
+        own=lambda: {**own_metrics(services), **counts.told()},
         collectors=[
             traffic,
-            SourceMetrics(parts.asked_sources),
-            ServedMetrics(parts.reported.told, public, parts.catalogs),
+            SourceMetrics(partial(queried_sources, services)),
+            ServedMetrics(services.reported.told, public, partial(catalog_answers, services)),
         ],
     )
     asked = gate(settings, address)
     limits = Limits(settings.server.page_cache_mb * MB, open_metrics=settings.auth.open_metrics)
-    around = partial(_around, parts, settings, asked)
-    app = create_app(parts.backend, spa.load(), exposition, around, gate=asked, limits=limits, counts=counts)
+    around = partial(_around, ServerRuntime(services), settings, asked)
+    app = create_app(services.backend, spa.load(), exposition, around, gate=asked, limits=limits, counts=counts)
     run(serve(traffic.around(app), address, chosen, lambda url: click.echo(f"Limnograph serves {url}"), live.close))
 
 
@@ -102,11 +104,11 @@ async def _keep_warning() -> None:
 
 
 @asynccontextmanager
-async def _around(parts: ServerServices, settings: Settings, gate: Authenticator) -> AsyncGenerator[None]:
-    """The parts' own background, and while nobody is asked on an open address a warning each minute."""
+async def _around(runtime: ServerRuntime, settings: Settings, gate: Authenticator) -> AsyncGenerator[None]:
+    """The background tasks of the server, and while nobody is asked on an open address a warning each minute."""
     warning = asyncio.create_task(_keep_warning()) if settings.server.insecure and gate.credentials is None else None
     try:
-        async with parts.around():
+        async with runtime.running():
             yield
     finally:
         if warning is not None:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from limnograph.ports.quick import Given, Quick
+from limnograph.ports.fast_path import FastPath, FinishedAnswer
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 GRACE_S = 5.0
@@ -94,7 +94,7 @@ class DrainableApp:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._quick = app if isinstance(app, Quick) else None
+        self._fast_path = app if isinstance(app, FastPath) else None
         self._running: set[asyncio.Task[Any]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,9 +109,9 @@ class DrainableApp:
         finally:
             self._running.discard(task)
 
-    def at_once(self, scope: Any) -> Given | None:
+    def finished_answer(self, scope: Any) -> FinishedAnswer | None:
         """What the application answers at once, if it does."""
-        return self._quick.at_once(scope) if self._quick else None
+        return self._fast_path.finished_answer(scope) if self._fast_path else None
 
     async def end(self, within_s: float = GRACE_S) -> None:
         """Return once no request runs; those that still do after so many seconds are cancelled, which

@@ -22,24 +22,24 @@ _log = logging.getLogger("limnograph.housekeeping")
 
 
 class HousekeepingRunner(Protocol):
-    """What keeps house: `services.housekeeping.runner.Housekeeping`."""
+    """What runs the steps: `services.housekeeping.runner.Housekeeping`."""
 
     def run_due(self) -> StepReport | None:
         """One step; None when none is due."""
         ...
 
 
-def keep_house(
+def run_due_steps(
     made: HousekeepingRunner, progress: Callable[[str], None], most: int = STEPS_AT_ONCE
 ) -> list[StepReport]:
     """Steps until none is due; their reports."""
     found: list[StepReport] = []
-    while len(found) < most and (report := keep_step(made, progress)) is not None:
+    while len(found) < most and (report := run_due_step(made, progress)) is not None:
         found.append(report)
     return found
 
 
-def keep_between(
+def run_steps_between_passes(
     made: HousekeepingRunner,
     progress: Callable[[str], None],
     trigger: float,
@@ -51,14 +51,14 @@ def keep_between(
     that a stream of rare passes does not leave behind what comes due meanwhile. How many were run.
     """
     started, done = elapsed(), 0
-    while not stop() and keep_step(made, progress) is not None:
+    while not stop() and run_due_step(made, progress) is not None:
         done += 1
         if elapsed() - started >= trigger * SHARE:
             break
     return done
 
 
-def keep_step(made: HousekeepingRunner, progress: Callable[[str], None]) -> StepReport | None:
+def run_due_step(made: HousekeepingRunner, progress: Callable[[str], None]) -> StepReport | None:
     """One step, when one is due."""
     try:
         report = made.run_due()

@@ -15,7 +15,7 @@ import msgspec
 from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.meta_tables import MetaTable
 from limnograph.domain.failpoints import Failpoints
-from limnograph.jobs.housekeeping import keep_between, keep_house
+from limnograph.jobs.housekeeping import run_due_steps, run_steps_between_passes
 from limnograph.jobs.logs import cause
 from limnograph.jobs.supervising import Query, supervise
 from limnograph.ports.meter import Meter
@@ -83,7 +83,7 @@ def passes_and_house(
     undrained = drain_inbox(wiring.drain(settings, session, failpoints=failpoints, progress=progress), progress)
     made = wiring.passes(settings, session, failpoints=failpoints, progress=progress)
     reports = until_settled(wiring.marked(settings, made, progress), progress)
-    keep_house(housekeeping(settings, session, failpoints=failpoints), progress)
+    run_due_steps(housekeeping(settings, session, failpoints=failpoints), progress)
     total = total_of(reports, 0.0)
     return msgspec.structs.replace(total, failed=(*undrained, *total.failed))
 
@@ -111,8 +111,8 @@ def drain_inbox(drain: InboxDrainer, progress: Progress, rounds: int = 1_000) ->
     return ()
 
 
-def outlived(failed: str, act: Callable[[], _T], progress: Progress) -> _T | None:
-    """What one step of the stream gives; None when it fails, which is told and ends nothing."""
+def run_or_log(failed: str, act: Callable[[], _T], progress: Progress) -> _T | None:
+    """The result of one step of the stream; None when it fails, which is logged and ends nothing."""
     try:
         return act()
     except SourceError as error:
@@ -125,7 +125,7 @@ def outlived(failed: str, act: Callable[[], _T], progress: Progress) -> _T | Non
 
 def stream_drain(drain: InboxDrainer, progress: Progress) -> None:
     """One drain of the stream: a flood does not keep the pass waiting. Like a pass of the stream it never raises."""
-    outlived("inbox not drained, the next time tries again", lambda: drain_inbox(drain, progress, rounds=1), progress)
+    run_or_log("inbox not drained, the next time tries again", lambda: drain_inbox(drain, progress, rounds=1), progress)
 
 
 def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
@@ -167,7 +167,7 @@ def until_settled(
 
 def stream_pass(made: PassRunner, progress: Progress) -> None:
     """One pass of the stream. It never raises: the next trigger tries again."""
-    report = outlived("pass failed, the next one tries again", made.run, progress)
+    report = run_or_log("pass failed, the next one tries again", made.run, progress)
     if report is not None and (report.tables_changed or report.failed):
         told = {name: getattr(report, name) for name in report.__struct_fields__ if name != "changed"}
         progress(msgspec.json.encode(told).decode())
@@ -239,7 +239,7 @@ def _stream(settings: Settings, seconds: int, progress: Progress, meter: Meter, 
                 return
             stream_drain(drain, progress)
             stream_pass(passes, progress)
-            keep_between(house, progress, seconds, stop=stop.is_set)
+            run_steps_between_passes(house, progress, seconds, stop=stop.is_set)
         finally:
             busy.release()
 

@@ -18,8 +18,8 @@ from granian.server.embed import Server
 from litestar.types import ASGIApp
 
 from limnograph.domain.errors import EnvironmentFault
-from limnograph.jobs.at_once import Find, fast_worker
 from limnograph.jobs.ending import DrainableApp, Signals
+from limnograph.jobs.fast_path import Find, fast_worker
 
 CONNECTIONS = 4_096
 """Open at once. Further ones wait in the backlog until one ends, so half-sent requests and idle streams must fit in."""
@@ -54,7 +54,7 @@ async def serve(
     find: Find = importlib.import_module,
 ) -> None:
     """Serve until SIGTERM or SIGINT; `announce` gets the address once `/readyz` answers 200, `closing` is called before
-    requests in flight are waited for: it ends those that would not end by themselves. `find`: see `jobs/at_once.py`.
+    requests in flight are waited for: it ends those that would not end by themselves. `find`: see `jobs/fast_path.py`.
     """
     _more_files()
     draining = DrainableApp(app)

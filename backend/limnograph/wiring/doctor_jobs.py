@@ -34,11 +34,11 @@ def _told(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> C
 async def _asked(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> CheckResult:
     """Raises SourceError: of a query that is refused, with its name."""
     sources, clock = metrics_sources(settings), SystemClock()
-    metrics, at, found = Metrics(sources, clock), clock.now() // MICROS_PER_MS, []
+    metrics, at_ms, found = Metrics(sources, clock), clock.now() // MICROS_PER_MS, []
     try:
         for name, promql in queries.items():
             try:
-                matrix = await metrics.range(RangeQuery(promql, at, at, 60), job.prometheus or None)
+                matrix = await metrics.range(RangeQuery(promql, at_ms, at_ms, 60), job.prometheus or None)
             except SourceRejected as error:
                 raise SourceRejected(error.source, f"{name}: {error.detail}") from error
             found.append(f"{name} {len(matrix.series) or 'no'} series")

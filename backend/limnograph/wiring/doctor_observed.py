@@ -14,7 +14,7 @@ from limnograph.domain.ids import matches
 from limnograph.ports.catalog import CatalogNames
 from limnograph.services.server.doctor import Check, CheckResult
 from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings
-from limnograph.wiring.observe import Observes, access_of
+from limnograph.wiring.observe import ObservedNames, access_of
 from limnograph.wiring.paths import PathCatalog, path_name
 
 _ALL = "**"
@@ -100,7 +100,7 @@ def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
     """How many tables are observed, and which patterns match none of those that are listed."""
     names: list[str] = []
     silent: list[str] = []
-    observes, count = Observes(settings), 0
+    observes, count = ObservedNames(settings), 0
     for each in (*settings.catalogs, *([FILES] if settings.observe.paths or settings.observe.warehouses else [])):
         try:
             found = listed.names(each)

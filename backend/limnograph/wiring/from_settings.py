@@ -14,21 +14,21 @@ from limnograph.services.server.live import Caps
 from limnograph.services.table.objectives import FreshnessObjectives
 from limnograph.settings import PrometheusSettings, Settings
 from limnograph.wiring.cold import cold_engine, metrics_sources
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 from limnograph.wiring.watching import embedded_engine
 
 MB = 1_000_000
 
 
 def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
-    """The real parts. Opens no connection yet."""
+    """The services over the real adapters. Opens no connection yet."""
     command = (sys.executable, "-m", "limnograph.jobs.watcher", "--config", str(config)) if watch else ()
     engine, clock = embedded_engine(settings), SystemClock()
-    return ServerServices(
+    options = ServerOptions(
         engine,
         SqlInbox(settings.inbox_url),
-        metrics_sources(settings),
         clock,
+        metrics_sources(settings),
         cold=cold_engine(settings, engine, clock),
         hourly_days=settings.retention.hourly_days,
         fresh=engine,
@@ -59,6 +59,7 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
         objectives=FreshnessObjectives([(each.tables, each.freshness_seconds) for each in settings.objectives]),
         graphs={name: found for name, server in settings.prometheus.items() if (found := _public(server))},
     )
+    return build_services(options)
 
 
 def _public(server: PrometheusSettings) -> str:

@@ -15,7 +15,7 @@ _log = logging.getLogger("limnograph.observe")
 
 
 class NotifiedTables:
-    """Called, it gives the tables that were told of since the last call; at first those that are there."""
+    """A call returns the tables that notifications named since the last call; at first, of all that are stored."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -36,7 +36,7 @@ class NotifiedTables:
             try:
                 notice = msgspec.json.decode(item.payload, type=Notice)
             except (msgspec.MsgspecError, UnicodeDecodeError):
-                continue  # of another version, or nobody's
+                continue  # of another version, or of no known kind
             if notice.catalog and notice.table:
                 found.add(TableName(notice.catalog, notice.namespace or "", notice.table))
         return found

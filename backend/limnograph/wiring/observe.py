@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from limnograph.adapters.iceberg.catalogs.catalog import observed_catalog
 from limnograph.adapters.sandbox.messages import StorageAccess
@@ -16,6 +16,7 @@ from limnograph.domain.ids import Patterns, TableName
 from limnograph.ports.catalog import Catalog, TablePointer
 from limnograph.ports.lake import LakeListing
 from limnograph.ports.tables import Tables
+from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.services.watcher.catalog_state import CatalogSnapshot
 from limnograph.services.watcher.catalog_watch import CatalogWatch
 from limnograph.settings import FILES, PathSettings, Settings, WarehouseSettings, reread_catalogs
@@ -24,42 +25,43 @@ from limnograph.wiring.paths import PathCatalog
 _log = logging.getLogger("limnograph.observe")
 RENEW_S = 30.0
 """How often files of settings and secrets are looked at, seconds: keys of a store may change while catalogs answer."""
-Mode = Literal["now", "once", "standing"]
 
 
 class _Part(NamedTuple):
     """What a listing holds of one catalog, kept until the catalog's version changes."""
 
-    standing: CatalogSnapshot
+    snapshot: CatalogSnapshot
     pointers: tuple[TablePointer, ...]
     listed: frozenset[str]
 
 
 class SettingsLake:
-    """Port Lake over all `[catalogs.*]`, `[[observe.paths]]` and `[[observe.warehouses]]`.
+    """Port ObservedLake over all `[catalogs.*]`, `[[observe.paths]]` and `[[observe.warehouses]]`.
 
-    `mode`: `now` probes every table for each listing; `once` every table for the first one, then what is due;
-    `standing` never more than the budget of the settings, with threads of its own until `close`. `first`: tables that
-    somebody watches, or of which somebody told meanwhile that they moved. `renew_s`: see RENEW_S;
-    `patience`: with slow listings, see CatalogWatch. `starting` is told what has to start and takes long; default
-    `progress`.
+    `mode`: when tables are probed for a listing; STANDING keeps to the budget of the settings, with threads until
+        `close`.
+    `progress`: gets a line now and then while the first look at a catalog goes on.
+    `starting`: gets the name of what has to start and takes long; default `progress`.
+    `first`: tables to probe first: pages show them, or a notification says that they moved.
+    `renew_s`: see RENEW_S.
+    `patience_s`: STANDING: how long a slow listing is waited for, see CatalogWatch.
     """
 
     def __init__(
         self,
         settings: Settings,
-        mode: Mode = "now",
+        mode: WatchMode = WatchMode.NOW,
         *,
         progress: Callable[[str], None] = lambda _line: None,
         starting: Callable[[str], None] | None = None,
         first: Callable[[], Iterable[TableName]] = tuple,
         renew_s: float = RENEW_S,
-        patience: float = 0.0,
+        patience_s: float = 0.0,
     ) -> None:
-        self._settings, self._patience = settings, patience
+        self._settings, self._patience_s = settings, patience_s
         self._starting = starting or progress
         self._tables = self._sandbox()
-        self._observes = Observes(settings)
+        self._observed_names = ObservedNames(settings)
         self._watches = {name: self._watch(name, mode, progress) for name in settings.catalogs}
         if settings.observe.paths or settings.observe.warehouses:
             self._watches[FILES] = self._watch(FILES, mode, progress)
@@ -82,10 +84,10 @@ class SettingsLake:
             self._renew()
         first = list(self._first())
         for catalog, watch in self._watches.items():
-            watch.ask([table for table in first if table.catalog == catalog])
-        standing = {name: watch.standing() for name, watch in self._watches.items()}
-        changed = [name for name, found in standing.items() if self._version(name) != found.version]
-        self._parts |= {name: self._part(standing[name]) for name in changed}
+            watch.request([table for table in first if table.catalog == catalog])
+        snapshots = {name: watch.snapshot() for name, watch in self._watches.items()}
+        changed = [name for name, found in snapshots.items() if self._version(name) != found.version]
+        self._parts |= {name: self._part(snapshots[name]) for name in changed}
         pointers, listed = self._last.pointers, self._last.listed
         if changed:
             pointers = tuple(pointer for part in self._parts.values() for pointer in part.pointers)
@@ -94,9 +96,9 @@ class SettingsLake:
         self._last = LakeListing(
             pointers,
             listed,
-            empty | frozenset(name for name, found in standing.items() if found.fresh),
-            tuple(sentence for found in standing.values() for sentence in found.failed),
-            empty | frozenset(name for name, found in standing.items() if found.answers),
+            empty | frozenset(name for name, found in snapshots.items() if found.fresh),
+            tuple(sentence for found in snapshots.values() for sentence in found.failed),
+            empty | frozenset(name for name, found in snapshots.items() if found.answers),
         )
         return self._last
 
@@ -119,22 +121,24 @@ class SettingsLake:
 
     def _version(self, name: str) -> int:
         part = self._parts.get(name)
-        return part.standing.version if part else -1
+        return part.snapshot.version if part else -1
 
-    def _part(self, standing: CatalogSnapshot) -> _Part:
-        return _Part(standing, standing.pointers, frozenset(self._observes.about(name)[0] for name in standing.names))
+    def _part(self, snapshot: CatalogSnapshot) -> _Part:
+        return _Part(
+            snapshot, snapshot.pointers, frozenset(self._observed_names.about(name)[0] for name in snapshot.names)
+        )
 
-    def _watch(self, name: str, mode: Mode, progress: Callable[[str], None]) -> CatalogWatch:
+    def _watch(self, name: str, mode: WatchMode, progress: Callable[[str], None]) -> CatalogWatch:
         observe = self._settings.observe
         return CatalogWatch(
             name,
             lambda: self._open(name),
-            lambda table: self._observes.about(table)[1],
-            rate=observe.probes_per_second if mode == "standing" else None,
-            eager=mode == "now",
+            lambda table: self._observed_names.about(table)[1],
+            mode,
+            rate=observe.probes_per_second,
             threads=observe.probes_at_once,
-            deadline=observe.catalog_deadline_seconds,
-            patience=self._patience,
+            deadline_s=observe.catalog_deadline_seconds,
+            patience_s=self._patience_s,
             progress=progress,
         )
 
@@ -161,7 +165,7 @@ def parsers_cpu_seconds() -> float:
     return shared_pool().cpu_seconds
 
 
-class Observes:
+class ObservedNames:
     """Whether patterns let a table in. The meta namespace is out unless a pattern names it. Answers are kept: a lake
     is listed every second, and its names hardly change. A path is in because the settings name it.
     """

@@ -25,6 +25,7 @@ from limnograph.services.pipeline.pass_marks import MarkedPasses
 from limnograph.services.pipeline.passes import Passes
 from limnograph.services.pipeline.rebuild import Rebuild
 from limnograph.services.pipeline.repair import Repairs
+from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.settings import Settings
 from limnograph.wiring.notified import NotifiedTables
 from limnograph.wiring.observe import SettingsLake
@@ -97,7 +98,7 @@ def passes(
     """
     from limnograph.adapters.spark.extraction import SparkExtraction
 
-    lake = lake or SettingsLake(settings, "once", progress=progress)
+    lake = lake or SettingsLake(settings, WatchMode.ONCE, progress=progress)
     extraction = SparkExtraction(session, lambda: lake.access)
     return Passes(
         MeteredLake(lake, told) if told else lake,
@@ -120,7 +121,7 @@ def marked(settings: Settings, made: Passes | MeteredPasses, progress: Callable[
 def standing_lake(settings: Settings, progress: Callable[[str], None] = lambda _line: None) -> SettingsLake:
     """The settings' lake for as long as a stream lives: probed within its budget, what notifications name first."""
     first = NotifiedTables(SqlInbox(settings.inbox_url))
-    return SettingsLake(settings, "standing", progress=progress, first=first, patience=LISTING_S)
+    return SettingsLake(settings, WatchMode.STANDING, progress=progress, first=first, patience_s=LISTING_S)
 
 
 def drain(

@@ -11,6 +11,7 @@ from limnograph.adapters.iceberg.catalogs.catalog import open_catalog
 from limnograph.adapters.inbox.store import SqlInbox
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.ids import TableName
+from limnograph.services.watcher.catalog_actions import WatchMode
 from limnograph.services.watcher.rounds import Watcher
 from limnograph.settings import Settings
 from limnograph.wiring.notified import NotifiedTables
@@ -19,16 +20,16 @@ from limnograph.wiring.observe import SettingsLake
 
 def watcher(
     settings: Settings,
-    window: int,
+    window_us: int,
     watched: Callable[[], Iterable[TableName]] = tuple,
     starting: Callable[[str], None] = lambda _what: None,
 ) -> Watcher:
-    """What the watcher's own process runs. `window` microseconds; `watched`: tables to look at before others, beside
-    those that notifications name. `starting` is told what takes long to start.
+    """What the watcher's own process runs. `window_us`: how far back history is reported; `watched`: tables to probe
+    before others, besides those that notifications name; `starting` gets the name of what takes long to start.
     """
     notified = NotifiedTables(SqlInbox(settings.inbox_url))
-    lake = SettingsLake(settings, "standing", first=lambda: {*watched(), *notified()}, starting=starting)
-    return Watcher(lake, embedded_engine(settings), SystemClock(), window)
+    lake = SettingsLake(settings, WatchMode.STANDING, first=lambda: {*watched(), *notified()}, starting=starting)
+    return Watcher(lake, embedded_engine(settings), SystemClock(), window_us)
 
 
 def embedded_engine(settings: Settings) -> FreshEngine:

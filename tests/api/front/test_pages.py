@@ -54,7 +54,7 @@ GUARD.tokens.revoke("gone")
 
 async def AT_ONCE(scope: Any, receive: Any, send: Any) -> None:  # noqa: N802 - an application beside WITH and WITHOUT
     """As the server asks it: first what is finished."""
-    found = WITH.at_once(scope) if scope["type"] == "http" else None
+    found = WITH.finished_answer(scope) if scope["type"] == "http" else None
     if found is None:
         await WITH(scope, receive, send)
         return

@@ -1,6 +1,7 @@
 """`/metrics` tells how each source was asked, how that went, and whether it is left alone."""
 
 import asyncio
+from functools import partial
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -14,6 +15,7 @@ from limnograph.domain.metrics.series import RangeQuery
 from limnograph.domain.metrics.sources import ASKED, BREAKER, OUTCOMES
 from limnograph.domain.time import TimeRange
 from limnograph.services.sources.cold_reads import ColdEngine
+from limnograph.wiring.server_metrics import queried_sources
 from serving_kit import HOUR, NOW, FixedClock, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -33,7 +35,9 @@ class Patient(MemoryMetrics):
 
 def told(made) -> dict[tuple[str, ...], float]:
     """Samples of a page by name and label values."""
-    page = Exposition(lambda: (1, []), lambda: None, collectors=[SourceMetrics(made.asked_sources)])().decode()
+    page = Exposition(
+        lambda: (1, []), lambda: None, collectors=[SourceMetrics(partial(queried_sources, made))]
+    )().decode()
     return {
         (sample.name, *(sample.labels[label] for label in _LABELS if label in sample.labels)): sample.value
         for family in text_string_to_metric_families(page)

@@ -14,7 +14,7 @@ from limnograph.domain.facts.meta_tables import ALERTS
 from limnograph.domain.inbound.alert_labels import fingerprint
 from limnograph.services.alerts import registry as limits
 from limnograph.services.pipeline.drain import Drain
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 from memory_meta import MemoryMetaStore
 from serving_kit import HOUR, MINUTE, NOW, SECOND, FixedClock, client, lake, moved, row
 
@@ -54,7 +54,8 @@ def bodies() -> list[bytes]:
 
 def server(url: str) -> ServerServices:
     rows = [row(1, NOW - 5 * HOUR, 10), row(2, BURST, 50_010, parent_id=1, added_data_files=50_000)]
-    made = ServerServices(lake(rows, [moved(1, NOW - 5 * HOUR), moved(2, BURST)]), Measured(url), None, FixedClock())
+    engine = lake(rows, [moved(1, NOW - 5 * HOUR), moved(2, BURST)])
+    made = build_services(ServerOptions(engine, Measured(url), FixedClock()))
     made.store.refresh()
     return made
 
@@ -100,7 +101,7 @@ def test_of_ten_thousand_alerts_every_accepted_one_reaches_the_meta_table_once_a
     # Some of it twice, as two Alertmanagers of a cluster tell it.
     assert asyncio.run(storm(made, [*sent, *sent[:10]], told)) == STORM
     assert set(told) <= {202, 503}
-    assert 1 <= made._inbox.most <= limits.MOST_STORING
+    assert 1 <= made.options.inbox.most <= limits.MOST_STORING
 
     rows = drained(url).rows(ALERTS).to_pylist()
     assert len(rows) == STORM

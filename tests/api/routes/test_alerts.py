@@ -325,7 +325,7 @@ def test_the_time_an_expression_became_true_widens_the_window_by_four_times_the_
 
 def test_what_another_server_took_or_the_pipeline_keeps_is_seen() -> None:
     made = world()
-    other = AlertRegistry(made._inbox, None, made.backend.clock)
+    other = AlertRegistry(made.options.inbox, None, made.backend.clock)
     asyncio.run(
         other.accept([msgspec.convert({"fingerprint": "aa", "starts_at": FIRED, "status": "firing"}, AlertFact)])
     )
@@ -356,7 +356,7 @@ def test_a_storm_loses_nothing_that_was_accepted() -> None:
     taken = sum(answer.json()["accepted"] for answer in answers if answer.status_code == 202)
     assert taken == 100 * sum(answer.status_code == 202 for answer in answers) > 0
     assert {answer.status_code for answer in answers} <= {202, 503}
-    assert len(made._inbox.items("alert")) == taken == get(made, "/api/v1/alerts").json()["firing"]
+    assert len(made.options.inbox.items("alert")) == taken == get(made, "/api/v1/alerts").json()["firing"]
 
 
 def test_only_webhook_tokens_may_tell_and_a_link_asks_who_you_are_first(tmp_path) -> None:
@@ -386,9 +386,9 @@ def test_only_webhook_tokens_may_tell_and_a_link_asks_who_you_are_first(tmp_path
 def test_a_live_stream_is_told_and_pages_of_the_table_change() -> None:
     made = world()
     before = made.backend.versions.of(made.store.reading.lake.listed[0].name)
-    told = made.backend.live.told
+    told = made.backend.live.published
     post(made, body(alert(), alert()))
-    assert made.backend.live.told == told + 1
+    assert made.backend.live.published == told + 1
     assert made.backend.versions.of(made.store.reading.lake.listed[0].name) != before
 
 
@@ -396,6 +396,6 @@ def test_after_a_restart_an_old_link_still_leads_to_its_incident() -> None:
     made = world()
     post(made, body(alert(at=NOW - 20 * 24 * HOUR), alert("resolved", at=NOW - 20 * 24 * HOUR, ends=text(NOW - HOUR))))
     again = world()
-    again.alerts._inbox = made._inbox
+    again.alerts._inbox = made.options.inbox
     again.alerts.catch_up()
     assert get(again, LINK).headers["location"] == f"/alerts/{MARK}?starts_at={(NOW - 20 * 24 * HOUR) // 1000}"

@@ -29,7 +29,7 @@ def post(path: str, body: Any, server: Any = None, **headers: str) -> httpx.Resp
 
 
 def items(server: Any, kind: str) -> list[dict[str, Any]]:
-    return [msgspec.json.decode(item.payload) for item in server._inbox.items(kind)]
+    return [msgspec.json.decode(item.payload) for item in server.options.inbox.items(kind)]
 
 
 def test_a_run_told_by_openlineage_is_a_run_with_its_tables_and_the_snapshot_that_it_read() -> None:
@@ -296,7 +296,7 @@ PATHS = (
 @pytest.mark.parametrize("path", PATHS)
 def test_nothing_is_accepted_that_the_inbox_cannot_store(path: str) -> None:
     server = knowing()
-    server._inbox.failure = SourceUnavailable("inbox", "disk is full")
+    server.options.inbox.failure = SourceUnavailable("inbox", "disk is full")
     bodies = {"lineage": START, "cloudevents": CLOUD, "debezium": ROW}
     body = next((b for name, b in bodies.items() if path.endswith(name)), COMMIT)
     body = {"Records": [s3("t/metadata/v1.metadata.json")]} if path.endswith("s3") else body

@@ -20,7 +20,7 @@ from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.ports.query_engine import MetaQuery
 from limnograph.services.explain.page import UNHEARD
 from limnograph.services.jobs.discovery import ConfiguredJob
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 from serving_kit import BIG, HOUR, MINUTE, NOW, UUID, FixedClock, client, lake, moved, parts, row
 
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -201,7 +201,7 @@ def test_what_a_person_says_is_kept_and_shown_and_the_newest_word_counts() -> No
 
 def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_also_after_a_restart() -> None:
     engine, inbox, clock = burst(), MemoryInbox(), FixedClock()
-    made = ServerServices(engine, inbox, None, clock)
+    made = build_services(ServerOptions(engine, inbox, clock))
     made.store.refresh()
     asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
     body = {"snapshot_id": str(BIG), "from": SLOW // 1000, "to": NOW // 1000, "job_name": "churn"}
@@ -212,7 +212,7 @@ def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_
     ):
         asyncio.run(asked(made, f"{TABLE}/labels", {**body, "kind": kind}))
         clock.micros += 1
-        made = ServerServices(engine, inbox, None, clock)  # another process
+        made = build_services(ServerOptions(engine, inbox, clock))  # another process
         made.store.refresh()
         made.runs.restore()
         found = get(made)["explanation"]

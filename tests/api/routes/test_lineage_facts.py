@@ -74,7 +74,7 @@ def post(path: str, body: Any, server: Any) -> httpx.Response:
 
 
 def items(server: Any, kind: str) -> list[dict[str, Any]]:
-    return [msgspec.json.decode(item.payload) for item in server._inbox.items(kind)]
+    return [msgspec.json.decode(item.payload) for item in server.options.inbox.items(kind)]
 
 
 def ended(*, inputs: Any = (), outputs: Any = (), kind: str = "COMPLETE", run: str = RUN) -> dict[str, Any]:

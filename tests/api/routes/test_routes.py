@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from limnograph.adapters.memory.query_engine import MemoryEngine
 from limnograph.api.docs.openapi import document
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, build_services
 from serving_kit import BIG, HOUR, MINUTE, NOW, FixedClock, MemoryInbox, change, client, lake, moved, parts, row, schema
 
 TABLE = "/api/v1/tables/lake/sales/orders"
@@ -144,7 +145,7 @@ class Broken:
 
 def test_a_bug_is_a_problem_without_a_trace() -> None:
     made = parts(filled())
-    made.backend = made.backend._replace(fleet=Broken())
+    made = replace(made, backend=made.backend._replace(fleet=Broken()))
 
     async def ask():
         async with client(made) as http:
@@ -219,7 +220,7 @@ def test_a_run_is_not_accepted_when_the_inbox_cannot_store_it() -> None:
 
 
 def test_readiness_waits_for_the_first_read() -> None:
-    made = ServerServices(MemoryEngine(), MemoryInbox(), None, FixedClock())
+    made = build_services(ServerOptions(MemoryEngine(), MemoryInbox(), FixedClock()))
 
     async def ask():
         async with client(made) as http:
@@ -361,7 +362,7 @@ def test_tables_that_grew_are_told_with_their_growth_and_without_the_question_th
 
 @pytest.mark.parametrize("path", ["/api/v1/tables", "/api/v1/commits", TABLE, f"{TABLE}/timeline", f"{TABLE}/commits"])
 def test_before_anything_was_read_a_page_says_so_and_never_that_there_is_nothing(path) -> None:
-    made = ServerServices(filled(), MemoryInbox(), None, FixedClock())
+    made = build_services(ServerOptions(filled(), MemoryInbox(), FixedClock()))
 
     async def scenario() -> int:
         async with client(made) as http:

@@ -109,7 +109,7 @@ class Writers:
             tables=[table],
             observed_at=NOW,
         )
-        self._made._inbox.put(items_of([run]))
+        self._made.options.inbox.put(items_of([run]))
         self._made.runs.catch_up()
         self._made.alerts.catch_up()
 

@@ -70,7 +70,7 @@ def after(made: ServerServices, *micros: int) -> None:
     """Time passes, and each time it is looked."""
     for step in micros:
         made.backend.clock.micros += step
-        asyncio.run(made._doubts.look())
+        asyncio.run(made.staleness.check())
 
 
 def get(made: ServerServices, path: str) -> Any:
@@ -174,9 +174,9 @@ def test_a_server_that_just_began_has_not_been_silent_for_long() -> None:
     made = world()
     told(made)
     again = world()
-    again.alerts._inbox = made._inbox
+    again.alerts._inbox = made.options.inbox
     again.backend.clock.micros = NOW + 3 * QUIET
-    again._doubts._begun = again.backend.clock.now()
+    again.staleness._begun = again.backend.clock.now()
     again.alerts.catch_up()
     after(again, QUIET)
     assert state(again) == ("firing", None)
@@ -188,12 +188,12 @@ def test_a_silence_is_told_and_a_stream_learns_of_it() -> None:
     manager = Manager(muted="silenced")
     made = world(active=manager)
     told(made)
-    before = made.backend.live.told
+    before = made.backend.live.published
     after(made, MINUTE)
     assert get(made, "/alerts")["rows"][0]["muted"] == "silenced"
-    assert made.backend.live.told == before + 1
+    assert made.backend.live.published == before + 1
     after(made, MINUTE)
-    assert made.backend.live.told == before + 1
+    assert made.backend.live.published == before + 1
     manager.muted = None
     after(made, MINUTE)
     assert get(made, "/alerts")["rows"][0]["muted"] is None

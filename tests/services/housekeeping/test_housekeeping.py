@@ -7,7 +7,7 @@ import pytest
 from limnograph.domain.errors import Conflict, SourceUnavailable
 from limnograph.domain.facts.meta_tables import CHANGES, HOURLY, MAINTENANCE, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import FailpointReached, around
-from limnograph.jobs.housekeeping import STEPS_AT_ONCE, keep_house
+from limnograph.jobs.housekeeping import STEPS_AT_ONCE, run_due_steps
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles
 from limnograph.services.housekeeping import schedule
 from limnograph.services.pipeline.repair import RepairReport
@@ -57,11 +57,11 @@ def test_hundreds_of_days_of_a_backfill_are_compacted_by_one_run_in_few_calls() 
     world = World()
     for half in range(2):
         world.rows(*(world.fact(2 * day + half, NOW - day * DAY) for day in range(300)))
-    reports = keep_house(world.housekeeping(), lambda _line: None)
+    reports = run_due_steps(world.housekeeping(), lambda _line: None)
     assert len(reports) < STEPS_AT_ONCE
     assert sum(part.files > 1 for part in world.upkeep.standing(SNAPSHOTS).parts) < schedule.CLOSED_EXCESS
     world.clock.micros += HOUR
-    keep_house(world.housekeeping(), lambda _line: None)  # the last few waited for the hour
+    run_due_steps(world.housekeeping(), lambda _line: None)  # the last few waited for the hour
     closed = [part for part in world.upkeep.standing(SNAPSHOTS).parts if part.end is not None and part.end <= NOW]
     assert (len(closed), {part.files for part in closed}) == (299, {1})
     assert world.upkeep.calls.count(("compact", "snapshots")) <= 300 // schedule.BATCH_PARTS + 2

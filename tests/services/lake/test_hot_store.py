@@ -16,7 +16,8 @@ from limnograph.ports.query_engine import MetaHead
 from limnograph.services.lake.lake import Facts
 from limnograph.services.lake.sheets import passes_of
 from limnograph.services.lake.store import STUCK, HotStore
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, build_services
+from limnograph.wiring.server_metrics import own_metrics
 from serving_kit import HOUR, NOW, SECOND, UUID, FixedClock, MemoryInbox, change, lake, moved, parts, row
 
 NAME = TableName("lake", "sales", "orders")
@@ -74,7 +75,7 @@ def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None
         told = meta_status(made)
         assert (told.status, told.age_s) == ("stale", 60.0)
         assert told.detail == "meta: the read that began at 2026-11-21T10:00:00+00:00 has not ended"
-        assert made.own_metrics()["limnograph_meta_up"] == 0
+        assert own_metrics(made)["limnograph_meta_up"] == 0
         versions = made.backend.versions
         assert versions.of(NAME) == versions.of(NAME)  # pages are kept, and shared by those who wait for one
         assert made.store.reading.lake.find(NAME).main_at(NOW).total_data_files == 7
@@ -83,7 +84,7 @@ def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None
 
 def test_a_server_whose_first_read_hangs_serves_what_it_can() -> None:
     clock, engine = FixedClock(), Hanging()
-    made = ServerServices(engine, MemoryInbox(), None, clock)
+    made = build_services(ServerOptions(engine, MemoryInbox(), clock))
     with hanging(made.store, engine):
         assert made.backend.status.waiting_for()
         clock.micros += STUCK

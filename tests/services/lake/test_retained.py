@@ -76,11 +76,11 @@ def test_format_v1_has_no_numbers_and_tells_nothing(world: World) -> None:
 
 def test_spans_say_what_is_gone_and_without_a_row_nothing_is_known() -> None:
     some = RetainedIds(change("retained", NOW, "3,17-20,90-"))
-    assert [some.lacks(n) for n in (1, 3, 4, 16, 17, 20, 21, 89, 90, 10_000)] == [
+    assert [some.has_expired(n) for n in (1, 3, 4, 16, 17, 20, 21, 89, 90, 10_000)] == [
         *(True, False, True, True, False),
         *(False, True, True, False, False),
     ]
-    assert [some.lacks(None), some.lacks(0), RetainedIds(None).lacks(5)] == [None, None, None]
+    assert [some.has_expired(None), some.has_expired(0), RetainedIds(None).has_expired(5)] == [None, None, None]
 
 
 @pytest.mark.parametrize("hours", [6, 60], ids=["hot", "cold"])
@@ -105,5 +105,5 @@ def test_the_page_of_a_commit_tells_that_it_is_gone() -> None:
     times = [NOW - hours * HOUR for hours in (3, 2)]
     rows = [row(i + 1, at, sequence_number=i + 1) for i, at in enumerate(times)]
     made = parts(lake(rows, [*(moved(i + 1, at) for i, at in enumerate(times)), change("retained", NOW, "2-")]))
-    found = [asyncio.run(made.backend.commits.detail(NAME, number)).expired for number in (1, 2)]
+    found = [asyncio.run(made.backend.commit_details.detail(NAME, number)).expired for number in (1, 2)]
     assert found == [True, False]

@@ -9,6 +9,7 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.ports.inbox import InboxItem
 from limnograph.services.pipeline.pass_marks import InboxState, MarkedPasses
 from limnograph.services.pipeline.report import PassReport
+from limnograph.wiring.server_metrics import catalog_answers, own_metrics
 from serving_kit import HOUR, NOW, FixedClock, lake, parts, row
 
 LAST, WAITING = "limnograph_last_pass_timestamp_seconds", "limnograph_inbox_items"
@@ -62,13 +63,13 @@ def test_an_inbox_that_is_down_spoils_no_pass_and_the_server_knows_nothing_of_wh
 def test_rows_of_a_pipeline_that_leaves_no_marks_count_too() -> None:
     assert seen(MemoryInbox(), NOW)[LAST] == NOW / 1e6
     made = parts(lake([row(1, NOW - HOUR, 5, observed_at=NOW - HOUR)]))
-    assert made.own_metrics()[LAST] == (NOW - HOUR) / 1e6
+    assert own_metrics(made)[LAST] == (NOW - HOUR) / 1e6
 
 
 def test_a_catalog_that_stops_to_answer_is_down_and_known_until_then() -> None:
     made = parts(lake([row(1, NOW - HOUR, 5)]), catalogs={"lake": {}, "other": {}})
-    assert made.catalogs() == {}, "nothing is watched"
+    assert catalog_answers(made) == {}, "nothing is watched"
     made.store.probed(NOW, ["lake"], [])
-    assert made.catalogs() == {"lake": (NOW, True), "other": (None, False)}
+    assert catalog_answers(made) == {"lake": (NOW, True), "other": (None, False)}
     made.store.probed(NOW + 1, ["other"], [])
-    assert made.catalogs() == {"lake": (NOW, False), "other": (NOW + 1, True)}
+    assert catalog_answers(made) == {"lake": (NOW, False), "other": (NOW + 1, True)}

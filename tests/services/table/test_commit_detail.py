@@ -43,7 +43,7 @@ def story() -> MemoryEngine:
 
 
 def detail(made, snapshot_id=BIG):
-    return asyncio.run(made.backend.commits.detail(NAME, snapshot_id))
+    return asyncio.run(made.backend.commit_details.detail(NAME, snapshot_id))
 
 
 def test_the_diff_is_against_the_parent_with_average_file_size() -> None:

@@ -40,7 +40,7 @@ def told(*partitions: PartitionFact, changes=(), **values):
     rows = [row(1, NOW - HOUR, 9, partitions=list(partitions), **values)]
     standing = [kept("schema", NOW - 9 * HOUR, 0, SCHEMA), kept("spec", NOW - 9 * HOUR, 0, BY_DAY)]
     made = parts(lake(rows, [*standing, *changes, moved(1, NOW - HOUR)]))
-    return asyncio.run(made.backend.commits.detail(NAME, 1)).touched
+    return asyncio.run(made.backend.commit_details.detail(NAME, 1)).touched
 
 
 def test_the_page_of_a_commit_has_a_predicate_of_the_tables_own_columns() -> None:

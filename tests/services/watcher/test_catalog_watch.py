@@ -12,7 +12,8 @@ from limnograph.domain.errors import SettingsError, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 from limnograph.services.watcher import catalog_watch
-from limnograph.services.watcher.catalog_state import DOUBT_S
+from limnograph.services.watcher.catalog_actions import WatchMode
+from limnograph.services.watcher.catalog_state import DOUBT_S, CatalogSnapshot
 from limnograph.services.watcher.catalog_watch import CatalogWatch
 
 
@@ -61,9 +62,9 @@ def far() -> Iterator[Far]:
     made.held.set()
 
 
-def asked(watch: CatalogWatch) -> catalog_watch.Standing:
-    watch.ask()
-    return watch.standing()
+def asked(watch: CatalogWatch) -> CatalogSnapshot:
+    watch.request()
+    return watch.snapshot()
 
 
 def every(_table: TableName) -> bool:
@@ -83,7 +84,7 @@ class Slow(Far):
 @pytest.mark.parametrize(("patience", "fresh"), [(0.0, False), (30.0, True)])
 def test_a_listing_that_is_slow_but_goes_on_is_waited_for_by_who_has_patience(patience: float, fresh: bool) -> None:
     far = Slow()
-    watch = CatalogWatch("far", far.open, every, rate=100.0, deadline=1.0, patience=patience)
+    watch = CatalogWatch("far", far.open, every, WatchMode.STANDING, rate=100.0, deadline_s=1.0, patience_s=patience)
     assert asked(watch).fresh is fresh
     watch.close()
 
@@ -94,7 +95,7 @@ def test_everything_is_known_when_the_first_answer_comes(far: Far) -> None:
 
 
 def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(far: Far) -> None:
-    watch = CatalogWatch("far", far.open, every, deadline=1.0)
+    watch = CatalogWatch("far", far.open, every, deadline_s=1.0)
     before = asked(watch)
     far.held.clear()
     late = asked(watch)
@@ -110,7 +111,7 @@ def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(f
 
 
 def test_threads_that_hang_for_ever_are_left_behind_and_the_catalog_is_opened_again(far: Far) -> None:
-    watch = CatalogWatch("far", far.open, every, deadline=1.0)
+    watch = CatalogWatch("far", far.open, every, deadline_s=1.0)
     asked(watch)
     far.held.clear()
     stuck = far.held
@@ -135,7 +136,7 @@ def test_a_failure_opens_the_catalog_again_and_keeps_what_was_known(far: Far) ->
 
 
 def test_several_tables_that_fail_in_a_row_are_the_catalog(far: Far) -> None:
-    watch = CatalogWatch("far", far.open, every, eager=True, threads=1)
+    watch = CatalogWatch("far", far.open, every, WatchMode.NOW, threads=1)
     asked(watch)
 
     def failing(table: TableName) -> ProbeResult:
@@ -149,12 +150,12 @@ def test_several_tables_that_fail_in_a_row_are_the_catalog(far: Far) -> None:
 
 
 def test_a_failing_probe_has_names_listed_and_where_they_fail_too_the_catalog_is_opened_again(far: Far) -> None:
-    watch = CatalogWatch("far", far.open, lambda table: table == name(0), rate=1_000.0)
+    watch = CatalogWatch("far", far.open, lambda table: table == name(0), WatchMode.STANDING, rate=1_000.0)
     before = asked(watch)
     watch._state.listed_at -= DOUBT_S
     far.error = SourceUnavailable("catalog far", "401: the token has expired")
-    watch.ask([name(0)])
-    down = watch.standing()
+    watch.request([name(0)])
+    down = watch.snapshot()
     assert down.failed == ("catalog far: 401: the token has expired",)
     far.error = None
     watch._state.again_at = float("-inf")
@@ -187,7 +188,7 @@ def test_wrong_settings_are_raised_to_who_asks_first(far: Far) -> None:
 
 
 def test_under_standing_load_nothing_is_probed_while_nothing_is_due(far: Far) -> None:
-    watch = CatalogWatch("far", far.open, every, rate=1_000.0)
+    watch = CatalogWatch("far", far.open, every, WatchMode.STANDING, rate=1_000.0)
     assert len(asked(watch).pointers) == 3
     for _ in range(200):
         asked(watch)
@@ -197,7 +198,7 @@ def test_under_standing_load_nothing_is_probed_while_nothing_is_due(far: Far) ->
 
 def test_under_standing_load_a_first_look_that_takes_long_goes_on_behind_who_asks() -> None:
     far = Far(500)
-    watch = CatalogWatch("far", far.open, every, rate=100.0, deadline=2.0)
+    watch = CatalogWatch("far", far.open, every, WatchMode.STANDING, rate=100.0, deadline_s=2.0)
     found = asked(watch)
     assert found.answers
     assert found.failed == ()

@@ -12,7 +12,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope
 
 from limnograph.api.front.encodings import LEAST, Coding, chosen, encoded
 from limnograph.api.wire.remembering import remembered
-from limnograph.ports.quick import Given, Header
+from limnograph.ports.fast_path import FinishedAnswer, Header
 
 Complete = Callable[[Iterable[Header]], list[Header]]
 """Adds the headers that every answer carries."""
@@ -82,7 +82,7 @@ class CachedResponse(AppResponse):
             found = self._heads[coding] = (tag, self._complete(whole), self._complete(common))
         return found
 
-    def given(self, headers: Mapping[bytes, bytes]) -> Given | None:
+    def given(self, headers: Mapping[bytes, bytes]) -> FinishedAnswer | None:
         """What is sent to a caller with these headers; None while nobody has asked for the coding yet (`bytes_in`)."""
         coding = self.coding(headers.get(b"accept-encoding", b""))
         body = self._bodies.get(coding)

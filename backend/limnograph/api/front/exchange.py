@@ -12,10 +12,10 @@ from typing import Any
 from litestar.types import Message, Send
 
 from limnograph.api.front.gate import Headers
-from limnograph.api.front.page_callers import Gone
+from limnograph.api.front.page_callers import CallerGone
 from limnograph.api.wire import problems
 from limnograph.domain.errors import LimnographError
-from limnograph.ports.quick import Given, Header
+from limnograph.ports.fast_path import FinishedAnswer, Header
 
 SEND_S = 60.0
 """A caller that takes nothing of a stream for so long is taken to be gone."""
@@ -46,7 +46,7 @@ def request_id(given: Headers) -> bytes:
     return b"%016x" % (next(_IDS) & _ID_BITS)
 
 
-def whole(found: Given, age: float, method: str, name: bytes) -> Given:
+def whole(found: FinishedAnswer, age: float, method: str, name: bytes) -> FinishedAnswer:
     """What leaves for one request: with its name, the answer's age in seconds, and no body for HEAD."""
     status, headers, body = found
     late = ((b"age", b"%d" % age),) if age >= 1 else ()
@@ -91,9 +91,9 @@ class Exchange:
             async with asyncio.timeout(SEND_S):
                 await self._send(message)
         except TimeoutError as error:
-            raise Gone from error
+            raise CallerGone from error
 
-    async def give(self, found: Given, age: float = 0.0) -> None:
+    async def give(self, found: FinishedAnswer, age: float = 0.0) -> None:
         """Answer with what is finished."""
         self.status, headers, body = whole(found, age, self.method, self._name)
         await self._send({"type": "http.response.start", "status": self.status, "headers": headers})

@@ -16,13 +16,13 @@ from limnograph.api.front.answers import AppResponse, CachedResponse
 from limnograph.api.front.bodies import MAX_BODY, TOO_LARGE, bounded, without_length
 from limnograph.api.front.exchange import Exchange, SecurityHeaders, request_id, whole
 from limnograph.api.front.gate import SAFE, Authenticator, Headers, peer
-from limnograph.api.front.page_callers import Gone
+from limnograph.api.front.page_callers import CallerGone
 from limnograph.api.front.pages import Pages
 from limnograph.api.wire import problems
 from limnograph.domain.access import AuditEvent, Identity
 from limnograph.domain.errors import LimnographError, SourceUnavailable
 from limnograph.ports.access import AuditLog
-from limnograph.ports.quick import Given
+from limnograph.ports.fast_path import FinishedAnswer
 
 _PAGE = frozenset(("GET", "HEAD"))
 _log = logging.getLogger("limnograph.api")
@@ -42,7 +42,7 @@ class EdgeApp:
         exchange = Exchange(scope, send, self._headers)
         try:
             await self._serve(exchange, cast("Any", scope), receive)
-        except Gone:
+        except CallerGone:
             return
         except asyncio.CancelledError:
             await exchange.refuse_for(SourceUnavailable("server", "it is ending; send the request again in a moment"))
@@ -59,7 +59,7 @@ class EdgeApp:
         if exchange.method not in SAFE and self._gate.audit is not None:
             _audit(self._gate.audit, exchange, scope)
 
-    def at_once(self, scope: Any) -> Given | None:
+    def finished_answer(self, scope: Any) -> FinishedAnswer | None:
         """The whole answer where it is a kept page and nothing has to be waited for; None: call the application. In any
         thread.
         """
@@ -95,7 +95,7 @@ class EdgeApp:
                 scope = {**scope, "method": "GET"}
         await self._app(without_length(scope), bounded(scope, receive), exchange.send)
 
-    def _finished(self, scope: Any, given: Headers) -> tuple[Given, float] | None:
+    def _finished(self, scope: Any, given: Headers) -> tuple[FinishedAnswer, float] | None:
         """A kept page, where nothing has to be waited for. Asks all that `_serve` asks: a path that has a key was
         canonical once and is so for ever, who asks and by which name is looked at anew. None: go the long way.
         """
@@ -126,7 +126,7 @@ class EdgeApp:
         state["identity"] = identity
         return identity
 
-    async def _sent(self, outcome: AppResponse, given: Headers) -> Given:
+    async def _sent(self, outcome: AppResponse, given: Headers) -> FinishedAnswer:
         """What is sent of an answer: a finished page in the coding that the caller takes, or 304."""
         if not isinstance(outcome, CachedResponse):
             return outcome.status, self._headers.complete(outcome.headers), outcome.body

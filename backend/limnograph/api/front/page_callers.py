@@ -10,11 +10,11 @@ from litestar.types import Receive, Scope
 _HEADERS = [(b"host", b"limnograph")]
 
 
-class Gone(Exception):
+class CallerGone(Exception):
     """The caller is no longer connected: there is nobody to answer."""
 
 
-def plain(scope: Any) -> tuple[Scope, dict[str, Any]]:
+def without_headers(scope: Any) -> tuple[Scope, dict[str, Any]]:
     """The same question without any header of the caller, since none is part of the key: what an answer is, path,
     parameters and scopes say alone.
     """
@@ -22,12 +22,12 @@ def plain(scope: Any) -> tuple[Scope, dict[str, Any]]:
     return cast("Scope", {**scope, "method": "GET", "headers": _HEADERS, "state": state}), state
 
 
-async def nobody() -> Any:
+async def never_disconnects() -> Any:
     """A request without a body from somebody who never leaves."""
     await asyncio.Event().wait()
 
 
-async def gone_from(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     """Until the caller is no longer connected."""
     while True:
         message = await receive()

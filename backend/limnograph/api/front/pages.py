@@ -16,13 +16,13 @@ from typing import Any
 from litestar.types import ASGIApp, Receive, Scope
 
 from limnograph.api.front.answers import AppResponse, CachedResponse, collected
-from limnograph.api.front.page_callers import Gone, gone_from, nobody, plain
+from limnograph.api.front.page_callers import CallerGone, never_disconnects, wait_for_disconnect, without_headers
 from limnograph.api.front.page_counts import PageCounts
 from limnograph.api.front.page_keys import PageKey, PageKeys
 from limnograph.api.wire.access import FAILED
 from limnograph.domain.access import AccessScope, Identity
-from limnograph.ports.quick import Header
-from limnograph.services.server.versions import Versions
+from limnograph.ports.fast_path import Header
+from limnograph.services.server.versions import LakeVersions
 
 FRESH_S = 2.0
 """What a page shows besides commits and runs (metrics, ages) is at most this old, and a fifth of it more or less."""
@@ -66,7 +66,7 @@ class Pages:
         self,
         app: ASGIApp,
         keys: PageKeys,
-        versions: Versions,
+        versions: LakeVersions,
         budget: int,
         *,
         complete: Callable[[Iterable[Header]], list[Header]],
@@ -106,7 +106,7 @@ class Pages:
     async def answer(
         self, key: PageKey, identity: Identity, scope: Scope, receive: Receive
     ) -> tuple[AppResponse, float]:
-        """The answer to a question and its age; raises what the application raises, and Gone."""
+        """The answer to a question and its age; raises what the application raises, and CallerGone."""
         place = (identity.scopes, key)
         if found := self.fresh(key, identity):
             self.counts.hit()
@@ -119,7 +119,7 @@ class Pages:
                 self.counts.stale += 1
                 return entry.answer, age
         version = self._versions.of(key.table)
-        outcome = await self._flown(place, version, scope, receive)
+        outcome = await self._await_flight(place, version, scope, receive)
         if outcome.status >= 500 and (old := self._entries.get(place)) and old.needs in identity.scopes:
             age = self._now() - old.made_at
             if age < STALE_S:
@@ -127,18 +127,18 @@ class Pages:
                 return old.answer.aged(age, self._complete), age
         return outcome, 0.0
 
-    async def _flown(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> AppResponse:
+    async def _await_flight(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> AppResponse:
         """Wait for the computation of this page at this version, together with everybody who does."""
         if not self._budget:
             return await self._computed(place, version, scope, receive)
         self.counts.shared += (place, version) in self._flights
         flight = self._flight(place, version, scope)
         flight.waiting += 1
-        gone = asyncio.ensure_future(gone_from(receive))
+        gone = asyncio.ensure_future(wait_for_disconnect(receive))
         try:
             await asyncio.wait({flight.task, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not flight.task.done():
-                raise Gone
+                raise CallerGone
             return flight.task.result()
         finally:
             gone.cancel()
@@ -149,12 +149,12 @@ class Pages:
     def _flight(self, place: EntryKey, version: int, scope: Scope) -> _Flight:
         flight = self._flights.get((place, version))
         if flight is None or flight.task.cancelling():
-            task = asyncio.ensure_future(self._computed(place, version, scope, nobody))
+            task = asyncio.ensure_future(self._computed(place, version, scope, never_disconnects))
             flight = self._flights[place, version] = _Flight(task)
-            task.add_done_callback(lambda _: self._landed(place, version, flight))
+            task.add_done_callback(lambda _: self._end_flight(place, version, flight))
         return flight
 
-    def _landed(self, place: EntryKey, version: int, flight: _Flight) -> None:
+    def _end_flight(self, place: EntryKey, version: int, flight: _Flight) -> None:
         if self._flights.get((place, version)) is flight:
             del self._flights[place, version]
         if not flight.task.cancelled():
@@ -171,7 +171,7 @@ class Pages:
 
     async def _computed(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> AppResponse:
         self.counts.computed += 1
-        asked, state = plain(scope)
+        asked, state = without_headers(scope)
         outcome = await collected(self._app, asked, receive)
         needs = state.get("needs")
         if outcome.status != 200 or needs is None or outcome.has(b"set-cookie"):

@@ -18,7 +18,7 @@ from prometheus_client.core import HistogramMetricFamily
 
 from limnograph.api.wire.remembering import remembered
 from limnograph.domain.metrics.gauges import REQUESTS, SECONDS
-from limnograph.ports.quick import Given, Quick
+from limnograph.ports.fast_path import FastPath, FinishedAnswer
 
 _API = ("api", "v1")
 _OWN = frozenset({"healthz", "readyz", "metrics", "a", "login", "docs"})
@@ -73,7 +73,7 @@ class TrafficMeter:
 
     def __init__(self, app: ASGIApp, add: Callable[[str, str, int, float], None]) -> None:
         self._app, self._add = app, add
-        self._quick = app if isinstance(app, Quick) else None
+        self._fast_path = app if isinstance(app, FastPath) else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -93,10 +93,10 @@ class TrafficMeter:
         finally:
             self._add(scope["method"], scope["path"], status, time.perf_counter() - started)
 
-    def at_once(self, scope: Any) -> Given | None:
+    def finished_answer(self, scope: Any) -> FinishedAnswer | None:
         """What the application answers at once, if it does."""
         started = time.perf_counter()
-        found = self._quick.at_once(scope) if self._quick else None
+        found = self._fast_path.finished_answer(scope) if self._fast_path else None
         if found is not None:
             self._add(scope["method"], scope["path"], found[0], time.perf_counter() - started)
         return found

@@ -184,7 +184,9 @@ async def get_commit(
     snapshot_id: p.SnapshotId,
 ) -> CommitDetail:
     """What the commit did to its parent's state, who wrote it, what it touched and what runs did around it."""
-    return await backend.commits.detail(v.known_name(backend, catalog, namespace, table), v.snapshot_id(snapshot_id))
+    return await backend.commit_details.detail(
+        v.known_name(backend, catalog, namespace, table), v.snapshot_id(snapshot_id)
+    )
 
 
 @get(

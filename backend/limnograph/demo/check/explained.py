@@ -19,7 +19,7 @@ from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.services.explain.baseline import windows
 from limnograph.wiring.cold import metrics_sources
-from limnograph.wiring.server import ServerServices
+from limnograph.wiring.server import ServerOptions, ServerServices, build_services
 from limnograph.wiring.watching import embedded_engine
 
 if TYPE_CHECKING:
@@ -71,19 +71,19 @@ class Without:
         return rows.select(asked) if asked else rows
 
 
-def parts_without(settings: Settings, snapshot_id: int, sources: Sequence[MetricsSource]) -> ServerServices:
-    """A server's parts over the lake in which a commit never happened. Nothing told them of a run or an alert."""
+def services_without(settings: Settings, snapshot_id: int, sources: Sequence[MetricsSource]) -> ServerServices:
+    """A server's services over the lake in which a commit never happened. Nothing told them of a run or an alert."""
     engine = Without(embedded_engine(settings), snapshot_id)
-    return ServerServices(engine, MemoryInbox(), sources, SystemClock())
+    return build_services(ServerOptions(engine, MemoryInbox(), SystemClock(), sources))
 
 
 async def _in_process(settings: Settings, table: str, job: str, span: tuple[int, int], snapshot_id: int) -> ExplainPage:
     name, sources = TableName(*table.split(".")), metrics_sources(settings)
-    parts = parts_without(settings, snapshot_id, sources)
+    services = services_without(settings, snapshot_id, sources)
     try:
-        await asyncio.to_thread(parts.runs.restore)
-        await asyncio.to_thread(parts.store.refresh)
-        return await parts.backend.explanations.page(name, windows(*span, "before"), job)
+        await asyncio.to_thread(services.runs.restore)
+        await asyncio.to_thread(services.store.refresh)
+        return await services.backend.explanations.page(name, windows(*span, "before"), job)
     finally:
         for source in sources:
             await source.aclose()

@@ -40,12 +40,12 @@ class Incidents:
         self._alerts, self._commits, self._clock = alerts, commits, clock
         self._metrics, self._alertmanager = metrics, alertmanager
 
-    async def of(self, mark: str, starts_at: int | None) -> Incident:
+    async def of(self, fingerprint: str, starts_at: int | None) -> Incident:
         """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""
-        found = await self._alerts.of_fingerprint(mark)
+        found = await self._alerts.of_fingerprint(fingerprint)
         episode = nearest(found, starts_at)
         if episode is None:
-            raise NotFound(f"no alert {mark} was told here")
+            raise NotFound(f"no alert {fingerprint} was told here")
         fact = episode.fact
         since = await self._since(fact)
         window = window_of(since or fact.starts_at, fact.starts_at, episode, expression(fact.generator_url))

@@ -21,7 +21,7 @@ _MOST_LABELS = 128
 _LONGEST_LABEL, _LONGEST_ANNOTATION, _LONGEST_ID = 4_096, 16_384, 128
 
 
-def told_by_webhook(
+def parse_webhook(
     body: bytes, known: Callable[[], Sequence[TableName]], now: int, open_since: Callable[[str], int | None]
 ) -> list[AlertFact]:
     """Facts of a body. `open_since`: since when an alert fires, where its sender does not say. Raises InvalidInput when
@@ -44,15 +44,15 @@ def _fact(
 ) -> AlertFact:
     labels = _texts(alert.labels, _LONGEST_LABEL)
     annotations = _texts(alert.annotations, _LONGEST_ANNOTATION) | _addresses(alert, told)
-    mark = _text(alert.fingerprint, _LONGEST_ID) or fingerprint(labels)
+    own = _text(alert.fingerprint, _LONGEST_ID) or fingerprint(labels)
     ends_at = instant(alert.ends_at)
     status = _status(alert, told, ends_at, now)
-    starts_at = instant(alert.starts_at) or open_since(mark) or now // MICROS_PER_SECOND * MICROS_PER_SECOND
+    starts_at = instant(alert.starts_at) or open_since(own) or now // MICROS_PER_SECOND * MICROS_PER_SECOND
     said = named(labels)
     found = tables(labels, by_table.get(said.table or "", ()))
     name = found[0] if len(found) == 1 else None
     return AlertFact(
-        fingerprint=mark,
+        fingerprint=own,
         starts_at=starts_at,
         status=status,
         ends_at=None if status == "firing" or ends_at is None else max(ends_at, starts_at),

@@ -14,7 +14,7 @@ from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.episode import Episode
 from limnograph.services.alerts.incidents import Commits, Incidents
-from limnograph.services.alerts.intake import told_by_webhook
+from limnograph.services.alerts.intake import parse_webhook
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.alerts.targets import AlertQuestion, AlertTargets
 from limnograph.services.alerts.views import place, view, week
@@ -55,7 +55,7 @@ class AlertPages:
 
     async def take(self, body: bytes) -> Acknowledgement:
         """Alerts of a webhook, durable when it returns. Raises InvalidInput, SourceError."""
-        told = await apart(len(body), told_by_webhook, body, self._known, self._clock.now(), self._alerts.open_since)
+        told = await apart(len(body), parse_webhook, body, self._known, self._clock.now(), self._alerts.open_since)
         facts = {(fact.fingerprint, fact.starts_at, fact.status): fact for fact in reversed(told)}
         new = await self._alerts.accept(list(facts.values())) if facts else 0
         return Acknowledgement(new, len(told) - new)
@@ -83,15 +83,15 @@ class AlertPages:
         )
 
     def _weeks(self, every: Sequence[Episode], rows: Sequence[Episode]) -> list[AlertWeek]:
-        marks: dict[str, list[Episode]] = {episode.fact.fingerprint: [] for episode in rows}
+        by_fingerprint: dict[str, list[Episode]] = {episode.fact.fingerprint: [] for episode in rows}
         for episode in every:
-            if episode.fact.fingerprint in marks:
-                marks[episode.fact.fingerprint].append(episode)
-        return [week(mark, episodes, self._clock.now()) for mark, episodes in marks.items()]
+            if episode.fact.fingerprint in by_fingerprint:
+                by_fingerprint[episode.fact.fingerprint].append(episode)
+        return [week(fingerprint, episodes, self._clock.now()) for fingerprint, episodes in by_fingerprint.items()]
 
-    async def incident(self, mark: str, starts_at: int | None) -> Incident:
+    async def incident(self, fingerprint: str, starts_at: int | None) -> Incident:
         """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""
-        return await self._incidents.of(mark, starts_at)
+        return await self._incidents.of(fingerprint, starts_at)
 
     async def target(self, question: AlertQuestion) -> AlertTarget:
         """Our own record, else Prometheus, else Alertmanager, else what the link itself says."""

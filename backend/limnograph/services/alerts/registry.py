@@ -113,24 +113,28 @@ class AlertRegistry:
             starts = self._starts.get(fingerprint)
             return starts[-1] if starts and "resolved" not in self._told[fingerprint, starts[-1]] else None
 
-    def unended(self) -> list[OpenEpisode]:
-        """Episodes that were told to fire and nothing else."""
+    def open_episodes(self) -> list[OpenEpisode]:
+        """Episodes that fire, as far as messages say."""
         with self._lock:
-            last = {(mark, starts[-1]) for mark, starts in self._starts.items()}
+            last = {(fingerprint, starts[-1]) for fingerprint, starts in self._starts.items()}
             found = [
                 (key, told["firing"]) for key, told in self._told.items() if key in last and "resolved" not in told
             ]
             heard = self._heard = {key: self._heard[key] for key, _ in found if key in self._heard}
             return [OpenEpisode(key, fact, max(heard.get(key, 0), fact.observed_at or 0)) for key, fact in found]
 
-    def judge(self, doubts: Mapping[Key, int], muted: Mapping[str, Muted] | None) -> None:
-        """Which of the unended fell silent, since when; and which alerts are silenced, where that is known."""
+    def mark_stale(self, doubts: Mapping[Key, int], muted: Mapping[str, Muted] | None) -> None:
+        """Which open episodes fell silent, since when; and which alerts are muted, where that is known."""
         with self._lock:
             changed = {key for key in {*doubts, *self._doubted} if doubts.get(key) != self._doubted.get(key)}
             self._doubted = dict(doubts)
             if muted is not None:
-                marks = {mark for mark in {*muted, *self._muted} if muted.get(mark) != self._muted.get(mark)}
-                changed |= {key for key in self._told if key[0] in marks}
+                fingerprints = {
+                    fingerprint
+                    for fingerprint in {*muted, *self._muted}
+                    if muted.get(fingerprint) != self._muted.get(fingerprint)
+                }
+                changed |= {key for key in self._told if key[0] in fingerprints}
                 self._muted = dict(muted)
             changed &= self._told.keys()
             for key in changed:

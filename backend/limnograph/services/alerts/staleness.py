@@ -1,5 +1,5 @@
-"""Alerts whose end nobody told: when Alertmanager and Prometheus have an alert no longer, or say nothing for a day, its
-state is unknown since it was last heard of. It stays as it was told; one more word, and it fires again.
+"""Alerts whose end was never reported: when Alertmanager and Prometheus no longer have an alert, or nothing is received
+for a day, its state is unknown since it was last seen. Its record stays as received; one more message, and it fires.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Sources(NamedTuple):
 
 
 class AlertStaleness:
-    """`look` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
+    """`check` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
 
     `asks`, `error`, `last_success` (epoch microseconds): whether Alertmanager is asked at all, and how that went. Used
     on the event loop only.
@@ -63,25 +63,25 @@ class AlertStaleness:
         self.last_success: int | None = None
         self._seen: dict[Key, int] = {}
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Compare what is open with what the sources have. Costs nothing while nothing is open."""
-        unended = self._alerts.unended()
-        if not unended:
+        open_episodes = self._alerts.open_episodes()
+        if not open_episodes:
             return
         found, now = await self._ask(), self._clock.now()
         doubts: dict[Key, int] = {}
-        for key, fact, heard in unended:
+        for key, fact, heard in open_episodes:
             there = found.have(fact)
             if there:
                 self._seen[key] = now
             last = max(heard, self._seen.get(key, 0))
-            # Nobody could be heard before this process began.
+            # Nothing could be received before this process began.
             silent = now - max(last, self._begun)
             if not there and silent > (QUIET if there is None else GRACE):
                 doubts[key] = last
-        self._seen = {key: at for key, at in self._seen.items() if any(key == one.key for one in unended)}
+        self._seen = {key: at for key, at in self._seen.items() if any(key == one.key for one in open_episodes)}
         muted = {one.fingerprint: one.muted for one in found.alertmanager or () if one.muted}
-        self._alerts.judge(doubts, None if found.alertmanager is None else muted)
+        self._alerts.mark_stale(doubts, None if found.alertmanager is None else muted)
 
     async def _ask(self) -> _Sources:
         told, measured = await asyncio.gather(self._in_alertmanager(), self._in_prometheus())

@@ -15,11 +15,11 @@ from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.events import notifications
 from limnograph.services.events.bodies import apart, parse
-from limnograph.services.events.lineage import told_by_event
+from limnograph.services.events.lineage import read_lineage_event
 from limnograph.services.events.naming import TableResolver
 from limnograph.services.events.received import Acknowledgement, ReceivedEvents
 from limnograph.services.events.reported_commits import ReportedCommits
-from limnograph.services.events.reports import told_by_report
+from limnograph.services.events.reports import read_metrics_report
 from limnograph.services.jobs.runs import RunRegistry, items_of
 
 
@@ -50,7 +50,7 @@ class EventIntake:
             if not _is_static(body):
                 raise error from None
             return ReceivedEvents()
-        return told_by_event(event, self._naming, self._clock.now())
+        return read_lineage_event(event, self._naming, self._clock.now())
 
     async def report(self, body: bytes) -> Acknowledgement:
         """An Iceberg metrics report whose table is the one that it names."""
@@ -59,7 +59,7 @@ class EventIntake:
     def _report(self, body: bytes) -> ReceivedEvents:
         report = parse(body, ReportIn)
         name = self._naming.by_levels(report.table_name.split("."))
-        return told_by_report(report, name, self._clock.now(), "iceberg-report")
+        return read_metrics_report(report, name, self._clock.now(), "iceberg-report")
 
     async def rest_report(self, body: bytes, prefix: str | None, levels: Sequence[str]) -> Acknowledgement:
         """An Iceberg metrics report as a REST catalog gets it: the table is that of the URL."""
@@ -68,19 +68,19 @@ class EventIntake:
     def _rest_report(self, prefix: str | None, levels: Sequence[str], body: bytes) -> ReceivedEvents:
         report = parse(body, ReportIn)
         name = self._naming.by_rest(prefix, levels)
-        return told_by_report(report, name, self._clock.now(), "iceberg-rest", (prefix or "", *levels))
+        return read_metrics_report(report, name, self._clock.now(), "iceberg-rest", (prefix or "", *levels))
 
     async def cloudevents(self, body: bytes, headers: Mapping[str, str]) -> Acknowledgement:
         """CloudEvents in any mode."""
-        return await self._take(body, lambda given: notifications.told_by_cloudevents(given, headers, self._naming))
+        return await self._take(body, lambda given: notifications.parse_cloudevents(given, headers, self._naming))
 
     async def s3(self, body: bytes) -> Acknowledgement:
         """Events of an object store."""
-        return await self._take(body, lambda given: notifications.told_by_s3(given, self._naming))
+        return await self._take(body, lambda given: notifications.parse_s3_events(given, self._naming))
 
     async def debezium(self, body: bytes) -> Acknowledgement:
         """Changes of a JDBC catalog's rows."""
-        return await self._take(body, notifications.told_by_debezium)
+        return await self._take(body, notifications.parse_debezium_changes)
 
     async def _take(self, body: bytes, understand: Callable[[bytes], ReceivedEvents]) -> Acknowledgement:
         """In one transaction: a request is taken as a whole or not at all."""

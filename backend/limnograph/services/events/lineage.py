@@ -184,7 +184,7 @@ class LineageEvent:
         return None
 
 
-def told_by_event(event: RunEvent, naming: TableResolver, now: int) -> ReceivedEvents:
+def read_lineage_event(event: RunEvent, naming: TableResolver, now: int) -> ReceivedEvents:
     """Raises InvalidInput when the event's time is none."""
     return LineageEvent(event, naming, now).told()
 

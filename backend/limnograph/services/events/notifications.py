@@ -28,7 +28,7 @@ _SNAPSHOTS = ("snapshot-id", "snapshot_id", "snapshotId")
 _SUBSCRIPTIONS = ("SubscriptionConfirmation", "UnsubscribeConfirmation")
 
 
-def told_by_cloudevents(body: bytes, headers: Mapping[str, str], naming: TableResolver) -> ReceivedEvents:
+def parse_cloudevents(body: bytes, headers: Mapping[str, str], naming: TableResolver) -> ReceivedEvents:
     """Structured and batched mode, or binary mode with the attributes in `ce-` headers (names in lower case)."""
     events: Sequence[CloudEvent]
     if "ce-specversion" in headers:
@@ -72,7 +72,7 @@ def _levels(namespace: object, table: object) -> list[str]:
     return table.split(".")
 
 
-def told_by_s3(body: bytes, naming: TableResolver) -> ReceivedEvents:
+def parse_s3_events(body: bytes, naming: TableResolver) -> ReceivedEvents:
     """Events of the metadata of tables; all other objects are none of ours."""
     event = parse(body, S3Event)
     if event.message is not None and event.records is None and event.type not in _SUBSCRIPTIONS:
@@ -100,7 +100,7 @@ def _of_object(entity: S3Entity, kind: str, naming: TableResolver, *, encoded: b
     return notice("s3", identity, naming.by_folder(location), location=folder_of(location)[:LONGEST], event=kind)
 
 
-def told_by_debezium(body: bytes) -> ReceivedEvents:
+def parse_debezium_changes(body: bytes) -> ReceivedEvents:
     """Changes of a JDBC catalog's `iceberg_tables`: one event or a list, with or without schema, or flattened rows."""
     document = parse(body, Any) if body.strip() else None
     events: Sequence[Any] = document if isinstance(document, list) else [document]

@@ -36,7 +36,7 @@ _NS = 1_000_000_000
 _NS_PER_MS = 1_000_000
 
 
-def told_by_report(
+def read_metrics_report(
     report: ReportIn, name: TableName | None, now: int, source: str, spoken: tuple[str, ...] = ()
 ) -> ReceivedEvents:
     """A row, and for a commit a notice. Where the name is not ours, the client's stands in the row. `spoken`: how the

@@ -53,8 +53,8 @@ NO_JOB = "No job of this table is known: add one in the settings, push its runs,
 
 
 class ExplainPages:
-    """Explanations of `services/server/backend.py`. `meta`: namespace of the meta tables, as SQL names it. Immutable
-    after construction.
+    """Why a job of a table changed, and the labels that users give to commits. `meta`: namespace of the meta tables,
+    as SQL names it. Immutable after construction.
     """
 
     def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, labels: Labels, meta: str = "limnograph") -> None:

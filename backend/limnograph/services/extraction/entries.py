@@ -1,16 +1,29 @@
-"""Columns of a snapshot that was read to its entries: exact counts, the shape of file sizes, partition states."""
+"""Columns of a snapshot from the deepest level that could be read. Of entries: exact counts, the shape of file sizes,
+partition states; of the levels above: `lists.py`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from limnograph.domain.facts.meta_tables import PartitionFact
-from limnograph.domain.metadata.content import Content, PartitionState, Shape
+from limnograph.domain.metadata.content import Content, PartitionState, Reading, Shape
 from limnograph.domain.metadata.manifests import PartitionKey, histogram_percentile
 from limnograph.domain.metadata.table import Snapshot
+from limnograph.services.extraction.lists import list_numbers, manifest_numbers, summary_numbers
 
 _SHAPE = tuple(name for name in Shape.__struct_fields__ if name not in {"debt_outputs", "overlap_unbounded"})
 """Members of Shape that are columns of their own."""
+
+
+def reading_numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> dict[str, Any]:
+    """Columns by name; what no level gives is absent. `base`: snapshot whose row `partitions` may differ from."""
+    if reading.content is not None:
+        lines = {} if reading.manifests is None else manifest_numbers(reading.manifests)
+        return {**lines, **entries_numbers(snapshot, reading.content, base)}
+    if reading.manifests is not None:
+        return list_numbers(snapshot, reading.manifests)
+    return summary_numbers(snapshot)
 
 
 def entries_numbers(snapshot: Snapshot, content: Content, base: int | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
-from limnograph.services.extraction.numbers import reading_numbers
+from limnograph.services.extraction.entries import reading_numbers
 from limnograph.services.extraction.summary import compare, writer_identity
 
 ENTRIES_AT_ONCE = 50

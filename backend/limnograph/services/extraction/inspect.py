@@ -24,9 +24,9 @@ from limnograph.domain.metadata.manifests import PartitionKey
 from limnograph.domain.metadata.table import Snapshot, TableMetadata, TableProblem
 from limnograph.domain.metadata.targets import delete_target, manifest_target
 from limnograph.ports.table_reader import TableReader
+from limnograph.services.extraction.entries import reading_numbers
 from limnograph.services.extraction.inspect_sentences import UNAVAILABLE, remedy, sentence
 from limnograph.services.extraction.lists import manifest_numbers
-from limnograph.services.extraction.numbers import reading_numbers
 from limnograph.services.extraction.summary import compare
 
 WORST = 5

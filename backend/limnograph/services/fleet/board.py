@@ -150,7 +150,7 @@ class FleetBoard:
         return self.lake is lake and near and self.grown == grown and self.paces == paces
 
 
-def and_nothing(standing: StateVectors, more: int, order: NDArray[np.intp]) -> StateVectors:
+def with_unknown_tables(standing: StateVectors, more: int, order: NDArray[np.intp]) -> StateVectors:
     """With names of which nothing is known behind the tables, all put in another order."""
     count = len(standing.moved)
     values = np.full((count + more, standing.values.shape[1]), NULL)

@@ -37,7 +37,7 @@ from limnograph.services.fleet.board import (
     Paces,
     Span,
     Vectors,
-    and_nothing,
+    with_unknown_tables,
 )
 from limnograph.services.fleet.order import SortKeys, matching
 from limnograph.services.fleet.reasons import RANK
@@ -72,9 +72,10 @@ class _PageView(NamedTuple):
 
 
 class FleetService:
-    """FleetPages of `services/server/backend.py`. Thread-safe: boards, cold vectors and answers of `Attention` are
-    guarded by `_lock`, vectors by the lock of their columns, because the hot ones also belong to the thread that makes
-    lakes. `_lock` is taken before that of the columns, never after, and neither is held over I/O.
+    """Pages of rows of all tables, filtered and sorted, and the heat of the first ones over time. Thread-safe: boards,
+    cold vectors and answers of `Attention` are guarded by `_lock`, vectors by the lock of their columns, because the
+    hot ones also belong to the thread that makes lakes. `_lock` is taken before that of the columns, never after, and
+    neither is held over I/O.
     """
 
     def __init__(
@@ -245,7 +246,7 @@ class FleetService:
         magnitudes = np.append(ranked.magnitudes, np.ones(lost))[order]
 
         def at(instant: int, counted: int) -> StateVectors:
-            return and_nothing(vectors.standings.at(tables, instant, counted, slots), lost, order)
+            return with_unknown_tables(vectors.standings.at(tables, instant, counted, slots), lost, order)
 
         def ends() -> tuple[StateVectors, StateVectors, StateVectors]:
             begin, then = at(micros[0], micros[0] - 1), span.then * MICROS_PER_MS

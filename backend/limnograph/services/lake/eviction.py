@@ -12,10 +12,12 @@ HOUR = 3_600 * MICROS_PER_SECOND
 KEPT_HOURS = (24, 12, 6, 3, 1)
 """How much a table keeps, in the steps in which it is shortened: all tables by one step before any by the next."""
 _SLACK = 0.9
-"""Part of the budget that is left full, so that not every commit lets something go."""
+"""Part of the budget that is left full, so that not every commit evicts something."""
 
 
-def let_go(lake: Lake, most_bytes: int, asked: Mapping[str, int], now: int) -> tuple[list[HotTable], dict[str, int]]:
+def shorten_tables(
+    lake: Lake, most_bytes: int, asked: Mapping[str, int], now: int
+) -> tuple[list[HotTable], dict[str, int]]:
     """Tables with less history, and the edges from which each is complete, so that the lake holds at most `most_bytes`;
     nothing while it does. Least recently asked tables first, larger ones first among those. O(tables).
     """

@@ -48,7 +48,7 @@ class RetainedIds:
                 self._starts.append(int(begin))
                 self._ends.append(int(end) if end.isdecimal() else None if dash else int(begin))
 
-    def lacks(self, sequence_number: int | None) -> bool | None:
+    def has_expired(self, sequence_number: int | None) -> bool | None:
         """Whether the commit with this number is gone; None when that is not known."""
         if not self._starts or not sequence_number:
             return None

@@ -29,7 +29,7 @@ from limnograph.services.lake.fresh import ArrivedRows, arrived
 from limnograph.services.lake.lake import Facts, Lake
 from limnograph.services.lake.loading import LoadedSpan, load
 from limnograph.services.lake.provisional import WholeRows
-from limnograph.services.lake.watermark import KnownUntil, NewestPasses
+from limnograph.services.lake.watermark import NewestPasses, Watermarks
 from limnograph.services.sources.cold_reads import ColdReads
 
 HOUR = 3_600 * MICROS_PER_SECOND
@@ -87,7 +87,7 @@ class HotStore:
         self._attempted = False
         self._began: int | None = None
         self._asked: dict[str, int] = {}
-        self._known = KnownUntil()
+        self._watermarks = Watermarks()
         self.listeners: list[Callable[[Lake], None]] = []
         """Told of a lake before it is shown, in the thread that made it."""
 
@@ -115,22 +115,22 @@ class HotStore:
     @property
     def watermark(self) -> int | None:
         """Metadata is known up to here (epoch microseconds); None while nothing is known of it."""
-        return self._known.watermark(self._reading.lake)
+        return self._watermarks.watermark(self._reading.lake)
 
     def known_until(self, name: TableName) -> int | None:
         """The watermark of one table."""
-        return self._known.until(name, self._reading.lake)
+        return self._watermarks.until(name, self._reading.lake)
 
     def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
         """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
-        self._known.probed(at, read, failed)
+        self._watermarks.probed(at, read, failed)
 
     def catalogs(self, configured: Collection[str]) -> dict[str, tuple[int | None, bool]]:
         """Of each catalog: when it last answered the watcher (None: never), and whether it did in the newest round.
         Empty before the first round, and where nothing is watched.
         """
         never = dict.fromkeys(configured, (None, False))
-        return {**never, **self._known.answered()} if self._known.watched else {}
+        return {**never, **self._watermarks.answered()} if self._watermarks.watched else {}
 
     def refresh(self) -> bool:
         """Take in what is new in the meta tables; once an hour let go what left the window. True: it changed."""
@@ -219,7 +219,7 @@ class HotStore:
     def _ready(self, lake: Lake) -> Lake:
         """A lake within the budget, of which the listeners know."""
         if self._most_bytes is not None:
-            tables, edges = eviction.let_go(lake, self._most_bytes, self._asked, self._clock.now())
+            tables, edges = eviction.shorten_tables(lake, self._most_bytes, self._asked, self._clock.now())
             lake = lake.changed(tables, edges=edges) if tables else lake
         for listener in self.listeners:
             try:

@@ -40,9 +40,9 @@ class _Rounds(NamedTuple):
     read: frozenset[str] | None = None
 
 
-class KnownUntil:
-    """What rounds of the watcher told. Thread-safe: one thread writes, and replaces the whole immutable value; a reader
-    takes it once.
+class Watermarks:
+    """Up to when tables are known, from the rounds of the watcher. Thread-safe: one thread writes, and replaces the
+    whole immutable value; a reader takes it once.
     """
 
     def __init__(self) -> None:

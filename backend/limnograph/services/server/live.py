@@ -1,4 +1,4 @@
-"""The live stream's hub: events are numbered, the newest are kept for those who come back, slow readers are let go.
+"""The live stream's hub: events are numbered, the newest are kept for readers that reconnect, slow readers are dropped.
 
 Belongs to the event loop.
 """
@@ -17,9 +17,9 @@ from limnograph.domain.answers.tables import View
 from limnograph.domain.errors import TooManyRequests
 
 KEPT = 2_000
-"""Events that somebody who comes back is still told."""
+"""Events that a reader gets when it reconnects."""
 WAITING = 500
-"""Events that may wait for a reader; one who is further behind is let go and comes back with its last id."""
+"""Events that may wait for a reader; one that is further behind is dropped and reconnects with its last id."""
 RETRY_S = 10
 
 
@@ -57,12 +57,12 @@ class Live:
         return len(self._readers)
 
     @property
-    def told(self) -> int:
+    def published(self) -> int:
         """Events that were published."""
         return self._number
 
     def publish(self, kind: str, data: View) -> None:
-        """Tell everybody."""
+        """Send an event to all readers."""
         self._number += 1
         event = LiveEvent(f"{self._server}-{self._number}", kind, msgspec.json.encode(data))
         self._ring.append(event)
@@ -124,7 +124,7 @@ class Reader:
         self.over = False
 
     def offer(self, event: LiveEvent) -> None:
-        """Queue an event; a reader whose queue is full is let go."""
+        """Queue an event; a reader whose queue is full is dropped."""
         if self.over:
             return
         if self._queue.qsize() >= self._queue.maxsize - 1:

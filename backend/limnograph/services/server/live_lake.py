@@ -1,4 +1,4 @@
-"""What happens in the lake and to its sources, told to the live stream: the hot store is compared with what it was."""
+"""Changes of the lake and of its sources as events of the live stream: the hot store is compared with what it was."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from limnograph.services.lake.table import HotTable
 from limnograph.services.server.live import Live
 
 LOOK_S = 0.1
-"""How long a commit that is in memory waits at most to be told."""
+"""How long a commit that is in memory waits at most to be published."""
 SOURCES_S = 1.0
 MOST_COMMITS = 100
-"""Commits of one table that are told one by one; a backfill is not."""
+"""Commits of one table that are published one by one; a backfill is not."""
 MOST_TABLES = 1_000
-"""Tables that change at once and are told one by one; beyond, everybody is told to ask again."""
+"""Tables that change at once and are published one by one; beyond, all readers get a reset."""
 
 
 class LiveLake:
@@ -47,8 +47,8 @@ class LiveLake:
             await asyncio.sleep(LOOK_S)
 
     def look(self) -> None:
-        """Tell what changed in the lake since the last look. The first lake that is there is told to nobody: pages were
-        made from it.
+        """Publish what changed in the lake since the last look. The first lake is not published: pages were made from
+        it.
         """
         reading = self._store.reading
         before, self._lake = self._lake, reading.lake
@@ -66,17 +66,17 @@ class LiveLake:
             self._live.publish("reset", ResetStreamEvent(reason="too-much"))
             return
         for old, new in moved:
-            self._tell(old or HotTable(new.uuid), new)
+            self._publish(old or HotTable(new.uuid), new)
 
-    def _tell(self, old: HotTable, new: HotTable) -> None:
+    def _publish(self, old: HotTable, new: HotTable) -> None:
         if new.name is None:
             return
         ids = np.setdiff1d(new.rows.column("snapshot_id"), old.rows.column("snapshot_id"))
         came = ids.tolist()
         settled = [found for found in old.provisional if found not in new.provisional]
         history = History(new, new.name)
-        told = [*came[-MOST_COMMITS:], *settled[-MOST_COMMITS:]] if len(came) <= MOST_COMMITS else []
-        facts = [fact for found in told if (fact := history.snapshots.get(found)) is not None]
+        shown = [*came[-MOST_COMMITS:], *settled[-MOST_COMMITS:]] if len(came) <= MOST_COMMITS else []
+        facts = [fact for found in shown if (fact := history.snapshots.get(found)) is not None]
         for fact in sorted(facts, key=lambda fact: fact.committed_at or 0):
             self._live.publish("commit", _commit(new.name, fact, provisional=fact.snapshot_id in new.provisional))
         plain = new.name.plain
@@ -91,7 +91,7 @@ class LiveLake:
         )
 
     async def look_at_sources(self) -> None:
-        """Tell when a source begins or ceases to answer."""
+        """Publish when a source begins or ceases to answer."""
         sources = tuple(await self._sources())
         states: dict[str, Any] = {source.id: source.status for source in sources}
         if self._known is not None and states != self._known:

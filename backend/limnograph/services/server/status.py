@@ -22,7 +22,7 @@ _STALE_S = 600.0
 
 
 class StatusService:
-    """StatusPages of `services/server/backend.py`. Immutable after construction."""
+    """Status of the server and readiness, from what the services last saw. Immutable after construction."""
 
     def __init__(
         self,
@@ -55,29 +55,29 @@ class StatusService:
         return self._also_waiting()
 
     async def status(self) -> Status:
-        """As last seen; asks nobody."""
-        now, reading, watermark = self._clock.now(), self._store.reading, self._store.watermark
+        """As last seen; queries no source."""
+        now_us, reading, watermark = self._clock.now(), self._store.reading, self._store.watermark
         tables = reading.lake.listed
         damaged = len(reading.lake.damaged) + sum(table.unreadable for table in tables)
         exists = reading.head.snapshots is not None
         return Status(
             version=__version__,
-            now=now // MICROS_PER_MS,
+            now=now_us // MICROS_PER_MS,
             watermark=None if watermark is None else watermark // MICROS_PER_MS,
-            lag_s=None if watermark is None else max(0.0, (now - watermark) / MICROS_PER_SECOND),
+            lag_s=None if watermark is None else max(0.0, (now_us - watermark) / MICROS_PER_SECOND),
             run_id=reading.head.run_id,
             tables=len(tables) + len(reading.lake.damaged),
             unreadable=damaged,
             snapshots=sum(table.rows.height for table in tables) if exists or tables else None,
             hourly_days=self._hourly_days,
             hot=HotIndex(bytes=self._store.nbytes, rows=self._store.rows, tables_shortened=len(reading.lake.edges)),
-            sources=self._sources(now),
+            sources=self._sources(now_us),
             hints=self._fleet.hints(reading),
         )
 
-    def _sources(self, now: int) -> list[SourceStatus]:
+    def _sources(self, now_us: int) -> list[SourceStatus]:
         reading, watch = self._store.reading, self._watch()
-        meta_age = None if reading.read_at is None else (now - reading.read_at) / MICROS_PER_SECOND
+        meta_age = None if reading.read_at is None else (now_us - reading.read_at) / MICROS_PER_SECOND
         meta_status: Literal["ok", "stale", "error"] = "ok"
         if reading.error:
             meta_status = "stale" if reading.lake.histories else "error"
@@ -89,23 +89,23 @@ class StatusService:
                 age_s=meta_age,
                 detail=str(reading.error) if reading.error else None,
             ),
-            self._pipeline(now),
+            self._pipeline(now_us),
             SourceStatus(
                 id="watcher",
                 kind="watcher",
                 status=watch.status,
-                age_s=None if watch.at is None else max(0.0, (now - watch.at) / MICROS_PER_SECOND),
+                age_s=None if watch.at is None else max(0.0, (now_us - watch.at) / MICROS_PER_SECOND),
                 detail=watch.detail,
             ),
             *self._prometheus(),
-            *self._trino(now),
-            *self._active(now),
+            *self._trino(now_us),
+            *self._active(now_us),
         ]
         inbox_error = self._inbox_error()
         status: Literal["ok", "error"] = "error" if inbox_error else "ok"
         return [*found, SourceStatus(id="inbox", kind="inbox", status=status, age_s=None, detail=inbox_error)]
 
-    def _pipeline(self, now: int) -> SourceStatus:
+    def _pipeline(self, now_us: int) -> SourceStatus:
         """By the mark of its newest good pass. A pass that finds nothing new writes no row: an old row alone is no
         fault.
         """
@@ -114,7 +114,7 @@ class StatusService:
             return SourceStatus(
                 id="pipeline", kind="pipeline", status="absent", age_s=None, detail="no pass has run yet"
             )
-        age = (now - max(at for at in (written, passed) if at is not None)) / MICROS_PER_SECOND
+        age = (now_us - max(at for at in (written, passed) if at is not None)) / MICROS_PER_SECOND
         if passed is None or age <= self._limits.pass_age_s:
             return SourceStatus(id="pipeline", kind="pipeline", status="ok", age_s=age, detail=None)
         detail = f"no pass has succeeded for {seconds(age)}; its log names the cause"
@@ -128,7 +128,7 @@ class StatusService:
             ]
         return [_measured(source) for source in self._metrics.sources]
 
-    def _trino(self, now: int) -> list[SourceStatus]:
+    def _trino(self, now_us: int) -> list[SourceStatus]:
         """The engine for old rows, when it is another than the one that reads new ones."""
         if self._cold is None:
             return []
@@ -139,24 +139,24 @@ class StatusService:
                 id=self._cold.name,
                 kind="trino",
                 status="error" if error else "ok",
-                age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
+                age_s=None if last is None else (now_us - last) / MICROS_PER_SECOND,
                 detail=detail,
                 breaker=self._cold.breaker.state,
             )
         ]
 
-    def _active(self, now: int) -> list[SourceStatus]:
-        """Alertmanager, where the settings name it: asked only while an alert is open."""
-        asked = self._alertmanager
-        if asked is None or not asked.asks:
+    def _active(self, now_us: int) -> list[SourceStatus]:
+        """Alertmanager, where the settings name it: queried only while an alert is open."""
+        checks = self._alertmanager
+        if checks is None or not checks.asks:
             return []
-        last, error = asked.last_success, asked.error
+        last, error = checks.last_success, checks.error
         return [
             SourceStatus(
                 id="alertmanager",
                 kind="alertmanager",
                 status="error" if error else "ok",
-                age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
+                age_s=None if last is None else (now_us - last) / MICROS_PER_SECOND,
                 detail=str(error) if error else None if last else "asked once an alert is open",
             )
         ]

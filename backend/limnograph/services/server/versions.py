@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from limnograph.domain.errors import SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
@@ -14,14 +14,6 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.sources.metrics import Metrics
 
 _SILENT = (SourceUnavailable, SourceTimeout)
-
-
-class Versions(Protocol):
-    """Thread-safe; costs microseconds."""
-
-    def of(self, table: TableName | None) -> int:
-        """Of one table, or of the whole lake. Equal numbers: nothing that we know of changed in between."""
-        ...
 
 
 class _PageVersion(NamedTuple):
@@ -44,25 +36,26 @@ class LakeVersions:
         self._lock = threading.Lock()
 
     def of(self, table: TableName | None) -> int:
+        """Of one table, or of the whole lake; costs microseconds. Equal numbers: nothing known changed in between."""
         reading = self._store.reading
         uuid = None if table is None else reading.lake.names.get(table)
-        if uuid is None:  # of a name that nobody has, all that we know is the lake
+        if uuid is None:  # of a name that no table has, only the lake is known
             table = None
         alerts = self._alerts.version(table) if self._alerts else 0
-        told = (self._runs.version(table), alerts, self._silent())
+        sources = (self._runs.version(table), alerts, self._silent())
         part = reading.lake if table is None or uuid is None else reading.lake.tables.get(uuid)
         seen = self._seen.get(table)
-        failure = reading.error and (type(reading.error), str(reading.error))  # each try tells it by another object
-        if seen and seen.parts[0] is part and seen.parts[1] == failure and seen.parts[2] == told:
+        failure = reading.error and (type(reading.error), str(reading.error))  # each try makes another object
+        if seen and seen.parts[0] is part and seen.parts[1] == failure and seen.parts[2] == sources:
             return seen.number
         with self._lock:
             number = next(self._numbers)
-            self._seen[table] = _PageVersion((part, failure, told), number)
+            self._seen[table] = _PageVersion((part, failure, sources), number)
         return number
 
     def _silent(self) -> list[str]:
-        """Sources of metrics that did not answer when they were asked last. One that refuses a question answers: else
-        a single bad query of the settings would end all pages each time that it is asked.
+        """Sources of metrics that did not answer the last query. One that rejects a query answers: else a single bad
+        query of the settings would end all pages each time that it is sent.
         """
         if self._metrics is None:
             return []

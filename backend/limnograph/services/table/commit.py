@@ -88,7 +88,7 @@ class CommitDetails:
             previous_id=previous_id,
             next_id=next_id,
             written_by_run=writing_run(run, name, row.snapshot_id) if run else None,
-            expired=history.retained.lacks(row.sequence_number),
+            expired=history.retained.has_expired(row.sequence_number),
             touched=touched_rows(history, row),
         )
 

@@ -26,7 +26,7 @@ DAY = 86_400 * MICROS_PER_SECOND
 
 
 class TableService:
-    """TablePages of `services/server/backend.py`. Immutable after construction."""
+    """The current state of one table. Immutable after construction."""
 
     def __init__(self, store: HotStore, jobs: Jobs, clock: Clock, limits: Thresholds = Thresholds()) -> None:  # noqa: B008
         self._store, self._jobs, self._clock, self._limits = store, jobs, clock, limits

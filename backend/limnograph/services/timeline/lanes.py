@@ -203,7 +203,7 @@ def _event(history: History, row: SnapshotFact) -> CommitEvent:
         engine=row.engine,
         status=row.status or "ok",
         provisional=row.snapshot_id in history.provisional,
-        expired=history.retained.lacks(row.sequence_number),
+        expired=history.retained.has_expired(row.sequence_number),
     )
 
 

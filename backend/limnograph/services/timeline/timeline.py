@@ -41,7 +41,7 @@ class _Meta(NamedTuple):
 
 
 class TimelineService:
-    """Timelines of `services/server/backend.py`. Immutable after construction."""
+    """Lanes of one table on one time axis. Immutable after construction."""
 
     def __init__(
         self,

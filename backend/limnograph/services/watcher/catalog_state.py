@@ -14,110 +14,127 @@ from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 from limnograph.services.watcher.schedule import ProbeSchedule
 
 FIRST_AGAIN_S, LAST_AGAIN_S = 1.0, 60.0
-"""A catalog that failed is tried again after a second, then ever more seldom."""
+"""A catalog that failed is tried again after a second, then ever more seldom, up to a minute."""
 DOUBT_S = 5.0
 """After a probe without an answer names are listed again, unless they were just now."""
 IN_A_ROW = 3
 """Tables that fail one after another with no answer in between: it is the catalog."""
-TOLD = 20
+NAMED = 20
 """Of the tables that fail, as many are named one by one."""
 _UNLOADED = "is listed, but the catalog does not load it as an Iceberg table (404)"
 
 
 class CatalogSnapshot(NamedTuple):
-    """`version` changes when names, pointers or sentences do. `fresh`: all names were listed since they were asked for.
-    `answers`: the catalog does; `failed`: sentences about it, about parts of it and about single tables.
-    """
+    """What was known of a catalog at one moment."""
 
     version: int
+    """Another one when names, pointers or sentences changed."""
     names: tuple[TableName, ...]
+    """All tables that are listed, wanted or not."""
     pointers: tuple[TablePointer, ...]
+    """Last known pointers of the wanted tables."""
     fresh: bool
+    """All names were listed since the request."""
     answers: bool
+    """The catalog answers."""
     failed: tuple[str, ...]
+    """Sentences about the catalog, about parts of it and about single tables."""
 
 
 class CatalogState:
-    """`wanted`: of which tables pointers are asked for. Seconds come from the caller."""
+    """`wanted`: whether a table's pointer is wanted; `rate`: probes a second at most. Every time comes from the caller,
+    in seconds of the monotonic clock. Guarded by the lock of the catalog's watch.
+    """
 
     def __init__(self, name: str, wanted: Callable[[TableName], bool], rate: float) -> None:
-        self.name, self._wanted = name, wanted
+        self.name = name
+        self._wanted = wanted
         self.schedule = ProbeSchedule(rate)
-        self.listed_at = self.again_at = float("-inf")
-        """When the listing that is shown began; when a catalog that failed may be tried again."""
+        self.listed_at = float("-inf")
+        """When the request was made that the newest listing answers."""
+        self.again_at = float("-inf")
+        """When a catalog that failed may be tried again."""
         self.reason = ""
         """Why the catalog is stale; empty: it is not."""
         self.relist = True
         """Names are to be listed."""
         self._names: CatalogNames | None = None
+        """The newest listing as the catalog gave it."""
         self._listed: tuple[TableName, ...] = ()
+        """Its tables, and those of parts that could not be listed."""
         self._pointers: tuple[TablePointer, ...] | None = ()
+        """Pointers of the schedule; None: they changed."""
         self._reasons: dict[TableName, str] = {}
-        self._lost: set[TableName] = set()
-        self._row: list[TableName] = []
+        """Why single tables are stale."""
+        self._missing: set[TableName] = set()
+        """Tables that the catalog does not load; the next listing says whether they were dropped."""
+        self._failed_in_a_row: list[TableName] = []
+        """Tables that had no answer, with no answer for another one in between."""
         self._doubted: set[TableName] = set()
+        """Tables that had no answer: it may have been the catalog."""
         self._failures = 0
+        """How often the catalog failed, with no listing in between."""
         self._version = 0
 
-    def standing(self, asked_at: float) -> CatalogSnapshot:
-        """All that is known, for somebody who asked then."""
+    def snapshot(self, requested_at: float) -> CatalogSnapshot:
+        """All that is known, for a request of that time."""
         if self._pointers is None:
             self._pointers = tuple(self.schedule.pointers())
         parts = self._names.troubles if self._names else ()
-        fresh = self.listed_at >= asked_at and not self.reason and not parts
-        failed = (self.reason,) if self.reason else (*parts, *self._told())
+        fresh = self.listed_at >= requested_at and not self.reason and not parts
+        failed = (self.reason,) if self.reason else (*parts, *self._sentences())
         return CatalogSnapshot(self._version, self._listed, self._pointers, fresh, not self.reason, failed)
 
     def knows(self, name: TableName) -> bool:
-        """Whether it was listed, or is not asked for."""
+        """Whether it was listed, or is not wanted."""
         return self.schedule.knows(name) or not self._wanted(name)
 
     def listed(self, names: CatalogNames, began: float, *, probed: bool = True) -> None:
-        """The catalog listed its tables. `probed`: that they are, one by one, besides."""
+        """The catalog listed its tables, for a request of `began`. `probed`: they are also probed one by one."""
         self.listed_at, self.relist = began, False
-        self.again_at, self._failures, self._row = float("-inf"), 0, []
+        self.again_at, self._failures, self._failed_in_a_row = float("-inf"), 0, []
         if self.reason:
             self.reason = ""
             self._version += 1
         if names is not self._names:
             self._take_over(names, began, probed=probed)
-        for name in self._lost & names.tables.keys():
-            self._because(name, f"{name}: {_UNLOADED}")
-        self._lost.clear()
+        for name in self._missing & names.tables.keys():
+            self._note_reason(name, f"{name}: {_UNLOADED}")
+        self._missing.clear()
 
     def found(self, name: TableName, found: ProbeResult, now: float) -> None:
         """The catalog answered for one table."""
-        self._row = []
+        self._failed_in_a_row = []
         self._doubted.discard(name)
-        self._moved(changed=self.schedule.found(name, found, now))
+        self._note_pointers(changed=self.schedule.found(name, found, now))
         if found.pointer is not None:
-            self._because(name, None)
+            self._note_reason(name, None)
         elif name not in self._reasons and self.schedule.knows(name):
-            # Dropped since it was listed, or never loadable: names tell, and whoever reads them.
-            self._lost.add(name)
+            # Dropped since it was listed, or never loadable: the next listing tells which.
+            self._missing.add(name)
             self.relist = True
 
     def failed(self, name: TableName, error: SourceError, now: float) -> None:
         """The catalog did not answer for one table; when that is so for several in a row, it is the catalog."""
         self.schedule.failed(name, now)
-        self._because(name, str(error) if str(name) in str(error) else f"{name}: {error}")
+        self._note_reason(name, str(error) if str(name) in str(error) else f"{name}: {error}")
         if isinstance(error, SourceRejected):
-            self._row = []
+            self._failed_in_a_row = []
             return
-        self._row.append(name)
+        self._failed_in_a_row.append(name)
         self._doubted.add(name)
-        # Is it the table or the catalog? Its names tell; where they are denied too, it is opened again.
+        # Is it the table or the catalog? A listing tells; where that fails too, the catalog is opened again.
         self.relist = self.relist or now - self.listed_at >= DOUBT_S
-        if len(self._row) >= IN_A_ROW:
+        if len(self._failed_in_a_row) >= IN_A_ROW:
             self.down(str(error), now)
 
     def down(self, reason: str, now: float) -> None:
         """The whole catalog does not answer."""
         self._failures += 1
         for name in self._doubted:
-            self._because(name, None)
+            self._note_reason(name, None)
             self.schedule.again(name, now)
-        self._doubted, self._row, self.relist = set(), [], True
+        self._doubted, self._failed_in_a_row, self.relist = set(), [], True
         self.again_at = now + min(LAST_AGAIN_S, FIRST_AGAIN_S * 2 ** min(self._failures - 1, 10))
         if reason != self.reason:
             self.reason = reason
@@ -133,16 +150,16 @@ class CatalogState:
             self._listed = listed
             self._version += 1
         wanted = [name for name in names.tables if self._wanted(name)]
-        self._moved(changed=self.schedule.listed(names, wanted, began, probed=probed))
+        self._note_pointers(changed=self.schedule.listed(names, wanted, began, probed=probed))
         for name in [name for name in self._reasons if not self.schedule.knows(name)]:
-            self._because(name, None)
+            self._note_reason(name, None)
 
-    def _moved(self, *, changed: bool) -> None:
+    def _note_pointers(self, *, changed: bool) -> None:
         if changed:
             self._pointers = None
             self._version += 1
 
-    def _because(self, name: TableName, reason: str | None) -> None:
+    def _note_reason(self, name: TableName, reason: str | None) -> None:
         if self._reasons.get(name) == reason:
             return
         self._version += 1
@@ -151,7 +168,7 @@ class CatalogState:
         else:
             self._reasons[name] = reason
 
-    def _told(self) -> list[str]:
+    def _sentences(self) -> list[str]:
         found = sorted(self._reasons.values())
-        more = [f"catalog {self.name}: {len(found) - TOLD} more tables have no answer"] if len(found) > TOLD else []
-        return found[:TOLD] + more
+        more = [f"catalog {self.name}: {len(found) - NAMED} more tables have no answer"] if len(found) > NAMED else []
+        return found[:NAMED] + more

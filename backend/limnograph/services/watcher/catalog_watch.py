@@ -1,7 +1,20 @@
-"""One catalog watched by threads of its own, so that it delays nobody: names listed, tables probed by their schedule.
+"""One catalog watched by threads of its own, so that it delays no other: names listed, tables probed by their schedule.
 
-It is opened again after every failure, with credentials read again. Threads are daemons: one that hangs in a client
-without a timeout is left behind, and others take over.
+A thread asks `_next` for an action, does it without the lock and settles it with the lock. What a watch can be at:
+
+    state   | what holds                                      | what ends it
+    --------|-------------------------------------------------|---------------------------------------------------
+    idle    | no thread works                                 | `request` starts one: listing or probing
+    listing | one thread lists names (`_listing`)             | names came: probing; an error: down
+    probing | threads probe the tables that are due           | none is due: idle, with STANDING resting
+    resting | STANDING: a thread waits for the next due table | a table is due: probing; `relist`: listing
+    down    | the catalog failed: `reason`, `again_at`        | `request` after `again_at` opens it again: listing
+    hanging | no answer for HANGS_S while threads are busy    | `request` leaves them behind: down, to be opened now
+    closed  | `close` was called                              | final: threads end
+
+A catalog that names all pointers in its listing (`at_once`) is never probed and never rests. It is opened again after
+every failure, with credentials read again. Threads are daemons: one that hangs in a client without a timeout is left
+behind, and others take over.
 """
 
 from __future__ import annotations
@@ -14,26 +27,35 @@ from collections.abc import Callable, Iterable
 from limnograph.domain.errors import SettingsError, SourceError, SourceRejected, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import Catalog, TablePointer
+from limnograph.services.watcher.catalog_actions import Action, EndThread, ListNames, ProbeTable, Wait, WatchMode, Work
 from limnograph.services.watcher.catalog_state import CatalogSnapshot, CatalogState
-from limnograph.services.watcher.catalog_workers import FirstLook, WorkerPool
+from limnograph.services.watcher.catalog_workers import ProbeProgress, WorkerPool
 
 NAMES_S = 60.0
-"""Under standing load names are listed again after this, where the listing is not one query anyway."""
+"""STANDING: names are listed again after this, where the listing is not one query anyway."""
 FRESH_S = 600.0
 """With patience for names, one complete listing is waited for each time that so long has passed since the last one."""
 HANGS_S = 60.0
 """Without any answer: the threads are left behind."""
 _LEAST_WAIT_S = 0.005
+_NEVER = float("-inf")
 _log = logging.getLogger("limnograph.catalogs")
 
 
 class CatalogWatch:
-    """`rate`: probes a second, also while nobody asks. None: all that is due is probed when somebody asks; `eager`:
-    every table is due then.
+    """Tables and pointers of one catalog, kept up to date by threads. Thread-safe: everything is guarded by the lock of
+    `_changed`, which is not held while the catalog is queried.
 
-    `wanted`: of which tables pointers are asked for. `threads`: probes side by side. `deadline` in seconds: who asks
-    waits no longer, without a rate as long as answers come. `patience`: seconds that who asks waits, with a rate, for a
-    listing that takes longer but goes on; without any, a table that left a slow catalog is never known to be gone.
+    `name`: of the catalog in the settings.
+    `opened`: opens the catalog, with its credentials read again.
+    `wanted`: whether a table's pointer is wanted; other tables are only named.
+    `mode`: when tables are probed.
+    `rate`: STANDING: probes a second at most. The other modes have no limit.
+    `threads`: probes at the same time.
+    `deadline_s`: how long `snapshot` waits; in the modes without a limit, how long it waits without any answer.
+    `patience_s`: STANDING: how long `snapshot` waits for a complete listing that makes progress. Without patience, a
+        table that left a slow catalog is never known to be gone.
+    `progress`: gets a line now and then while the first look at many tables goes on.
     """
 
     def __init__(
@@ -41,67 +63,86 @@ class CatalogWatch:
         name: str,
         opened: Callable[[], Catalog],
         wanted: Callable[[TableName], bool],
+        mode: WatchMode = WatchMode.ONCE,
         *,
-        rate: float | None = None,
-        eager: bool = False,
+        rate: float = float("inf"),
         threads: int = 4,
-        deadline: float = 10.0,
-        patience: float = 0.0,
+        deadline_s: float = 10.0,
+        patience_s: float = 0.0,
         progress: Callable[[str], None] = lambda _line: None,
     ) -> None:
-        self.name, self._opened = name, opened
-        self._budgeted, self._eager, self._deadline = rate is not None, eager, deadline
-        self._most_patience, self._fresh_at = patience, float("-inf")
-        self._state = CatalogState(name, wanted, float("inf") if rate is None else rate)
+        self.name = name
+        self._opened = opened
+        self._mode = mode
+        self._deadline_s = deadline_s
+        self._patience_s = patience_s
+        self._state = CatalogState(name, wanted, rate if mode is WatchMode.STANDING else float("inf"))
+        self._pool = WorkerPool(threads)
+        self._progress = ProbeProgress(name, progress)
         self._changed = threading.Condition()
         self._catalog: Catalog | None = None
-        self._first: set[TableName] = set()
-        self._background = self._listing = self._closed = self._looked = False
-        self._crew, self._first_look = WorkerPool(threads), FirstLook(name, progress)
-        self._wrong: SettingsError | None = None
-        self._asked_at = self._alive_at = float("-inf")
+        """The open catalog; None: the next thread opens it."""
+        self._rests = False
+        """STANDING, and the catalog has to be probed: threads wait for what is due next."""
+        self._listing = False
+        """A thread lists names."""
+        self._closed = False
+        self._snapshot_taken = False
+        """The first caller was answered: others do not wait until every table was probed."""
+        self._hurried: set[TableName] = set()
+        """Tables of the newest request that were not probed since."""
+        self._settings_error: SettingsError | None = None
+        """Why the catalog could never be opened."""
+        self._requested_at = _NEVER
+        """Time of the newest request; like all times here, seconds of the monotonic clock."""
+        self._alive_at = _NEVER
+        """When a sign of life came from the catalog."""
+        self._fresh_at = _NEVER
+        """When `snapshot` last returned a complete listing."""
 
-    def ask(self, hurry: Iterable[TableName] = ()) -> None:
-        """Have it looked at now, at the given tables first. Returns at once; `standing` waits for what is found."""
+    def request(self, first: Iterable[TableName] = ()) -> None:
+        """Have the catalog looked at now, at the given tables first. Returns at once; `snapshot` waits for the
+        result.
+        """
         with self._changed:
-            now = self._asked_at = time.monotonic()
+            now = self._requested_at = time.monotonic()
             state = self._state
-            first = list(hurry)
-            state.schedule.hurry(first)
-            stranger = any(not state.knows(name) for name in first)
-            self._first = {name for name in first if state.schedule.knows(name)}
-            if stranger or not self._background or now - state.listed_at >= NAMES_S:
+            hurried = list(first)
+            state.schedule.hurry(hurried)
+            unknown = any(not state.knows(name) for name in hurried)
+            self._hurried = {name for name in hurried if state.schedule.knows(name)}
+            if unknown or not self._rests or now - state.listed_at >= NAMES_S:
                 state.relist = True
-            if not self._budgeted:
+            if self._mode is not WatchMode.STANDING:
                 state.again_at = now
-            if self._eager:
+            if self._mode is WatchMode.NOW:
                 state.schedule.all_due(now)
-            if self._crew.busy and now - self._alive_at > HANGS_S:
+            if self._pool.busy and now - self._alive_at > HANGS_S:
                 self._leave_behind(now)
-            if not self._crew.workers and now >= state.again_at and not self._crew.hangs:
-                self._start(now)
+            if not self._pool.workers and now >= state.again_at and not self._pool.exhausted:
+                self._start_thread(now)
             self._changed.notify_all()
 
-    def standing(self) -> CatalogSnapshot:
-        """What is known after what was asked for was done, failed or took too long. Without a rate raises SettingsError
-        when the catalog was never opened because its settings are wrong; under standing load that is a reason.
+    def snapshot(self) -> CatalogSnapshot:
+        """What is known after the newest request was done, failed or took too long. Raises SettingsError when the
+        catalog was never opened because its settings are wrong; with STANDING that is a reason in the snapshot.
         """
         with self._changed:
             while not self._done():
-                patience = self._patience(time.monotonic())
-                if patience <= 0:
-                    self._late()
+                seconds = self._waits_s(time.monotonic())
+                if seconds <= 0:
+                    self._give_up()
                     break
-                self._changed.wait(patience)
-            self._looked = True
-            if self._wrong and not self._budgeted:
-                raise self._wrong
-            found = self._state.standing(self._asked_at)
+                self._changed.wait(seconds)
+            self._snapshot_taken = True
+            if self._settings_error and self._mode is not WatchMode.STANDING:
+                raise self._settings_error
+            found = self._state.snapshot(self._requested_at)
             self._fresh_at = time.monotonic() if found.fresh else self._fresh_at
             return found
 
     def newest(self, name: TableName) -> TablePointer | None:
-        """One table asked for again by itself. None: it is no longer there. Raises SourceError."""
+        """Probe one table now, in this thread. None: it is no longer there. Raises SourceError."""
         catalog = self._catalog
         if catalog is None:
             raise SourceUnavailable(f"catalog {self.name}", "it does not answer")
@@ -116,104 +157,119 @@ class CatalogWatch:
             self._closed = True
             self._changed.notify_all()
 
-    def _done(self) -> bool:
-        if not self._crew.workers:
-            return True
-        if not self._background:
-            return False
-        schedule = self._state.schedule
-        return not (self._state.relist or self._listing or self._first or (schedule.fresh and not self._looked))
-
-    def _patience(self, now: float) -> float:
-        """Seconds that who asked still waits. One that hangs is waited for once, not by everybody who asks."""
-        begin = self._asked_at if self._budgeted else max(self._asked_at, self._alive_at)
-        if self._budgeted and self._listing and now - self._fresh_at >= FRESH_S:
-            begin = max(begin, min(self._alive_at, self._asked_at + self._most_patience - self._deadline))
-        return (self._alive_at if self._state.reason else begin) + self._deadline - now
-
-    def _late(self) -> None:
-        """Nothing came for as long as we wait. While answers come, if slowly, it is not late."""
-        if self._crew.busy and time.monotonic() - self._alive_at >= self._deadline and not self._state.reason:
-            waited = f"no answer within {self._deadline:.0f} s; what is known of its tables is old"
-            self._state.down(f"catalog {self.name}: {waited}", time.monotonic())
-
-    def _leave_behind(self, now: float) -> None:
-        _log.warning("catalog %s: no answer for %d s; its connections are opened again", self.name, HANGS_S)
-        self._crew.leave()
-        self._listing, self._catalog = False, None
-        self._state.down(self._state.reason or f"catalog {self.name}: no answer for {HANGS_S:.0f} s", now)
-        self._state.again_at = now
-
-    def _start(self, now: float) -> None:
-        self._crew.workers += 1
-        self._alive_at = max(self._alive_at, now)
-        arguments = (self._crew.generation,)
-        threading.Thread(target=self._work, args=arguments, name=f"catalog-{self.name}", daemon=True).start()
-
-    def _work(self, generation: int) -> None:
-        while True:
-            with self._changed:
-                act = self._next(generation)
-                if act is None:
-                    self._crew.ended(generation)
-                    self._changed.notify_all()
-                    return
-                if not self._crew.busy:
-                    self._alive_at = time.monotonic()
-                self._crew.busy += 1
-            self._do(act, generation)
-
-    def _next(self, generation: int) -> TableName | str | None:
-        """What to do: list names (`""`), probe a table, or end. Called with the lock; waits while nothing is due."""
-        while generation == self._crew.generation and not self._closed:
-            now, state = time.monotonic(), self._state
-            if now < state.again_at:
-                return None
-            if not self._listing and (state.relist or self._catalog is None):
-                self._listing = True
-                return ""
-            if self._catalog is not None and not self._catalog.at_once:
-                at = now if self._background else self._asked_at
-                name = state.schedule.take(at)
-                if name is not None:
-                    if self._crew.has_room and state.schedule.rest(at) == 0:
-                        self._start(now)
-                    return name
-            if not self._background or self._listing:
-                return None
-            self._changed.wait(max(_LEAST_WAIT_S, state.schedule.rest(now)))
-        return None
-
-    def _do(self, act: TableName | str, generation: int) -> None:
-        try:
-            self._settle(act, generation, self._name_all() if isinstance(act, str) else self._probe(act))
-        except (SettingsError, SourceError) as error:
-            self._settle(act, generation, self._failure(act, error))
-        except Exception as error:  # noqa: BLE001 - what a client did not foresee is no end of the others
-            _log.exception("catalog %s", self.name)
-            what = f"unexpected {type(error).__name__}: {error}"
-            kind = SourceUnavailable(f"catalog {self.name}", what)
-            self._settle(act, generation, self._failure(act, SourceRejected(str(act), what) if act else kind))
-
-    def _name_all(self) -> Callable[[], None]:
-        began = self._asked_at
-        catalog = self._catalog or self._opened()
-        names = catalog.names(self.alive)
-
-        def settle() -> None:
-            self._catalog, self._listing, self._wrong = catalog, False, None
-            self._background = self._budgeted and not catalog.at_once
-            self._state.listed(names, began, probed=not catalog.at_once)
-            if began < self._asked_at and not self._background:
-                self._state.relist = True  # asked for again meanwhile
-
-        return settle
-
     def alive(self) -> None:
         """A part of a long listing is there, or what it waits for makes progress."""
         with self._changed:
             self._alive_at = time.monotonic()
             self._changed.notify_all()
+
+    # What a caller waits for. With the lock.
+
+    def _done(self) -> bool:
+        if not self._pool.workers:
+            return True
+        if not self._rests:
+            return False
+        first_look = self._state.schedule.fresh and not self._snapshot_taken
+        return not (self._state.relist or self._listing or self._hurried or first_look)
+
+    def _waits_s(self, now: float) -> float:
+        """Seconds that the caller still waits. A catalog that hangs is waited for once, not by every caller."""
+        standing = self._mode is WatchMode.STANDING
+        begin = self._requested_at if standing else max(self._requested_at, self._alive_at)
+        if standing and self._listing and now - self._fresh_at >= FRESH_S:
+            begin = max(begin, min(self._alive_at, self._requested_at + self._patience_s - self._deadline_s))
+        return (self._alive_at if self._state.reason else begin) + self._deadline_s - now
+
+    def _give_up(self) -> None:
+        """Nothing came for as long as the caller waits. While answers come, if slowly, the catalog is not down."""
+        if self._pool.busy and time.monotonic() - self._alive_at >= self._deadline_s and not self._state.reason:
+            waited = f"no answer within {self._deadline_s:.0f} s; what is known of its tables is old"
+            self._state.down(f"catalog {self.name}: {waited}", time.monotonic())
+
+    # Threads: `_next`, `_start_thread` and `_leave_behind` are called with the lock, the others take it.
+
+    def _leave_behind(self, now: float) -> None:
+        _log.warning("catalog %s: no answer for %d s; its connections are opened again", self.name, HANGS_S)
+        self._pool.leave_behind()
+        self._listing, self._catalog = False, None
+        self._state.down(self._state.reason or f"catalog {self.name}: no answer for {HANGS_S:.0f} s", now)
+        self._state.again_at = now
+
+    def _start_thread(self, now: float) -> None:
+        self._pool.workers += 1
+        self._alive_at = max(self._alive_at, now)
+        arguments = (self._pool.generation,)
+        threading.Thread(target=self._work, args=arguments, name=f"catalog-{self.name}", daemon=True).start()
+
+    def _work(self, generation: int) -> None:
+        while True:
+            with self._changed:
+                action = self._next(generation)
+                if isinstance(action, EndThread):
+                    self._pool.ended(generation)
+                    self._changed.notify_all()
+                    return
+                if not self._pool.busy:
+                    self._alive_at = time.monotonic()
+                self._pool.busy += 1
+            self._do(action, generation)
+
+    def _next(self, generation: int) -> Action:
+        """What this thread does next; waits while nothing is due."""
+        while isinstance(action := self._due(generation), Wait):
+            self._changed.wait(action.seconds)
+        return action
+
+    def _due(self, generation: int) -> Action | Wait:
+        now, state = time.monotonic(), self._state
+        if generation != self._pool.generation or self._closed or now < state.again_at:
+            return EndThread()
+        if not self._listing and (state.relist or self._catalog is None):
+            self._listing = True
+            return ListNames()
+        if self._catalog is not None and not self._catalog.at_once:
+            at = now if self._rests else self._requested_at
+            name = state.schedule.take(at)
+            if name is not None:
+                if self._pool.has_room and state.schedule.rest(at) == 0:
+                    self._start_thread(now)
+                return ProbeTable(name)
+        if not self._rests or self._listing:
+            return EndThread()
+        return Wait(max(_LEAST_WAIT_S, state.schedule.rest(now)))
+
+    def _do(self, work: Work, generation: int) -> None:
+        try:
+            done = self._probe(work.name) if isinstance(work, ProbeTable) else self._list_names()
+            self._settle(work, generation, done)
+        except (SettingsError, SourceError) as error:
+            self._settle(work, generation, self._failure(work, error))
+        except Exception as error:  # noqa: BLE001 - what a client did not foresee is no end of the others
+            _log.exception("catalog %s", self.name)
+            self._settle(work, generation, self._failure(work, self._unexpected(work, error)))
+
+    def _unexpected(self, work: Work, error: Exception) -> SourceError:
+        what = f"unexpected {type(error).__name__}: {error}"
+        if isinstance(work, ProbeTable):
+            return SourceRejected(str(work.name), what)
+        return SourceUnavailable(f"catalog {self.name}", what)
+
+    # Work, done without the lock; what it returns is called with the lock.
+
+    def _list_names(self) -> Callable[[], None]:
+        began = self._requested_at
+        catalog = self._catalog or self._opened()
+        names = catalog.names(self.alive)
+
+        def settle() -> None:
+            self._catalog, self._listing, self._settings_error = catalog, False, None
+            self._rests = self._mode is WatchMode.STANDING and not catalog.at_once
+            self._state.listed(names, began, probed=not catalog.at_once)
+            if began < self._requested_at and not self._rests:
+                self._state.relist = True  # requested again meanwhile
+
+        return settle
 
     def _probe(self, name: TableName) -> Callable[[], None]:
         catalog = self._catalog
@@ -223,32 +279,33 @@ class CatalogWatch:
 
         def settle() -> None:
             self._state.found(name, found, time.monotonic())
-            self._first_look.probed(len(self._state.schedule), self._state.schedule.fresh)
+            self._progress.report(len(self._state.schedule), self._state.schedule.fresh)
 
         return settle
 
-    def _failure(self, act: TableName | str, error: SourceError | SettingsError) -> Callable[[], None]:
+    def _failure(self, work: Work, error: SourceError | SettingsError) -> Callable[[], None]:
         """Wrong settings end the program when it starts; later they are a reason like others."""
 
         def settle() -> None:
             now = time.monotonic()
-            if isinstance(act, TableName) and isinstance(error, SourceError):
-                self._state.failed(act, error, now)
+            if isinstance(work, ProbeTable) and isinstance(error, SourceError):
+                self._state.failed(work.name, error, now)
             else:
                 self._listing, self._catalog = False, None
-                if isinstance(error, SettingsError) and self._state.listed_at == float("-inf"):
-                    self._wrong = error
+                if isinstance(error, SettingsError) and self._state.listed_at == _NEVER:
+                    self._settings_error = error
                 self._state.down(str(error), now)
             if self._state.reason:
                 self._catalog = None
 
         return settle
 
-    def _settle(self, act: TableName | str, generation: int, settle: Callable[[], None]) -> None:
+    def _settle(self, work: Work, generation: int, settle: Callable[[], None]) -> None:
         with self._changed:
-            if generation == self._crew.generation:
+            if generation == self._pool.generation:
                 settle()
-                self._crew.busy -= 1
-                self._first -= {act} if isinstance(act, TableName) else set()
+                self._pool.busy -= 1
+                if isinstance(work, ProbeTable):
+                    self._hurried.discard(work.name)
                 self._alive_at = time.monotonic()
             self._changed.notify_all()

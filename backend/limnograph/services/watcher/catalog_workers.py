@@ -1,4 +1,4 @@
-"""The threads of one catalog, counted, and what they tell of a first look. Called with the lock of who has them."""
+"""The threads of one catalog, counted, and the progress of a first look. Guarded by the lock of the catalog's watch."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ PROGRESS_S = 5.0
 
 
 class WorkerPool:
-    """`workers`: threads of this generation; `busy`: those that ask the catalog; `left`: older ones, not yet back."""
+    """Counts threads; `most` may work at once. A generation ends when its threads hang and are left behind."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.generation = self.workers = self.busy = self.left = 0
+        self.generation = 0
+        """Number of the threads that count."""
+        self.workers = 0
+        """Threads of this generation."""
+        self.busy = 0
+        """Those of them that query the catalog."""
+        self.left = 0
+        """Threads of older generations that have not come back."""
 
     @property
     def has_room(self) -> bool:
@@ -23,11 +30,11 @@ class WorkerPool:
         return self.workers < self._most
 
     @property
-    def hangs(self) -> bool:
+    def exhausted(self) -> bool:
         """Whether so many were left behind that none is to be started."""
         return self.left >= LEFT_BEHIND * self._most
 
-    def leave(self) -> None:
+    def leave_behind(self) -> None:
         """The next generation takes over from threads that hang."""
         self.generation += 1
         self.left += self.workers
@@ -41,17 +48,18 @@ class WorkerPool:
             self.left -= 1
 
 
-class FirstLook:
-    """Progress of a first look at a catalog that takes a while."""
+class ProbeProgress:
+    """Reports how far a first look at a catalog is, when it takes a while."""
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
-        self._name, self._progress, self._told_at = name, progress, float("-inf")
+        self._name, self._progress = name, progress
+        self._reported_at = float("-inf")
 
-    def probed(self, tables: int, fresh: int) -> None:
-        """One more table is known of so many, `fresh` of them not yet."""
+    def report(self, tables: int, unprobed: int) -> None:
+        """One more of so many tables was probed, and so many were not yet."""
         now = time.monotonic()
-        if self._told_at == float("-inf"):
-            self._told_at = now
-        if fresh and now - self._told_at >= PROGRESS_S:
-            self._told_at = now
-            self._progress(f"catalog {self._name}: {tables - fresh} of {tables} tables probed")
+        if self._reported_at == float("-inf"):
+            self._reported_at = now
+        if unprobed and now - self._reported_at >= PROGRESS_S:
+            self._reported_at = now
+            self._progress(f"catalog {self._name}: {tables - unprobed} of {tables} tables probed")

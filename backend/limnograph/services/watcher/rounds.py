@@ -1,7 +1,7 @@
-"""The watcher's rounds: probe all pointers, read the tables that moved, tell their facts. Writes nothing anywhere.
+"""The watcher's rounds: probe all pointers, read the tables that moved, report their facts. Writes nothing anywhere.
 
-It starts from what the meta tables hold for the window, so that with a pipeline it tells only what is newer, and
-without one it tells the whole window.
+It starts from what the meta tables hold for the window, so that with a pipeline it reports only what is newer, and
+without one the whole window.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ PART = 500
 
 
 class Watcher:
-    """One per process. `window`: how far back a table's history is told at first sight, microseconds."""
+    """One per process. `window_us`: how far back a table's history is reported at first sight."""
 
-    def __init__(self, lake: ObservedLake, engine: QueryEngine, clock: Clock, window: int) -> None:
-        self._lake, self._engine, self._clock, self._window = lake, engine, clock, window
+    def __init__(self, lake: ObservedLake, engine: QueryEngine, clock: Clock, window_us: int) -> None:
+        self._lake, self._engine, self._clock, self._window_us = lake, engine, clock, window_us
         self._ledger: Ledger | None = None
         self._known: dict[str, set[int]] = defaultdict(set)
         self._settled: dict[TableName, str] = {}
@@ -46,33 +46,35 @@ class Watcher:
 
     def round(self) -> Iterator[ProbeRound]:
         """One round in one or more messages; the last one says whether everything was read."""
-        at = self._clock.now()
+        at_us = self._clock.now()
         try:
-            ledger = self._start(at)
+            ledger = self._start(at_us)
         except LimnographError as error:
-            yield ProbeRound(at, 0, troubles=[Trouble("meta", str(error))])
+            yield ProbeRound(at_us, 0, troubles=[Trouble("meta", str(error))])
             return
         listing = self._lake.listing()
-        waiting = self._backoff.waiting(at)
+        waiting = self._backoff.waiting(at_us)
         if self._nothing_new(listing) and len(waiting) == len(self._backoff.failing):
-            yield _ended(at, listing, {name: failure.reason for name, failure in waiting.items()})
+            yield _ended(at_us, listing, {name: failure.reason for name, failure in waiting.items()})
             return
         self._backoff.forget({pointer.name for pointer in listing.pointers})
         moved = [p for p in listing.pointers if self._settled.get(p.name) != p.location and p.name not in waiting]
-        if moved and self._last is None:  # reading them takes a while: what there is to read is told before
-            yield ProbeRound(at, len(listing.pointers), last=False, listed=len(listing.listed))
+        if moved and self._last is None:  # reading takes a while: report first what there is to read
+            yield ProbeRound(at_us, len(listing.pointers), last=False, listed=len(listing.listed))
         found = survey(self._lake, listing, moved)
         tables = observed_tables(found, self._lake, ledger)
-        changes = self._stamped([*first_sights(tables, ledger, at), *other_changes(found, tables, ledger, at)], at)
+        changes = self._stamped(
+            [*first_sights(tables, ledger, at_us), *other_changes(found, tables, ledger, at_us)], at_us
+        )
         if changes:
-            yield ProbeRound(at, len(listing.pointers), changes=changes, last=False)
+            yield ProbeRound(at_us, len(listing.pointers), changes=changes, last=False)
         for table in tables:
             with found.isolated(table.name):
-                yield from self._snapshots(table, at, len(listing.pointers))
+                yield from self._snapshots(table, at_us, len(listing.pointers))
         self._settled.update({p.name: p.location for p in moved if p.name not in found.failed})
-        self._backoff.settle((pointer.name for pointer in moved), found.failed, at)
+        self._backoff.settle((pointer.name for pointer in moved), found.failed, at_us)
         self._looked_at(listing)
-        yield _ended(at, listing, {**{name: failure.reason for name, failure in waiting.items()}, **found.failed})
+        yield _ended(at_us, listing, {**{name: failure.reason for name, failure in waiting.items()}, **found.failed})
 
     def _nothing_new(self, listing: LakeListing) -> bool:
         """Whether pointers and names are those of the last round; they are the same objects then."""
@@ -85,26 +87,26 @@ class Watcher:
         self._complete = (self._complete if same else frozenset()) | listing.complete
         self._last = listing
 
-    def _start(self, at: int) -> Ledger:
+    def _start(self, at_us: int) -> Ledger:
         """What the meta tables hold, read once. Raises SourceError."""
         if self._ledger is None:
             ledger = Ledger(change_facts(self._engine.select(MetaQuery(table="changes"))))
             columns = ("table_uuid", "snapshot_id")
-            rows = self._engine.select(MetaQuery(table="snapshots", columns=columns, start=at - self._window))
+            rows = self._engine.select(MetaQuery(table="snapshots", columns=columns, start=at_us - self._window_us))
             for uuid, snapshot_id in rows.iter_rows():
                 self._known[uuid].add(snapshot_id)
             self._ledger = ledger
         return self._ledger
 
-    def _snapshots(self, table: ObservedTable, at: int, tables: int) -> Iterator[ProbeRound]:
+    def _snapshots(self, table: ObservedTable, at_us: int, tables: int) -> Iterator[ProbeRound]:
         """Facts of the table's new snapshots inside the window; main's own snapshot also when it is older."""
         metadata = table.metadata
-        floor = at - self._window
+        floor_us = at_us - self._window_us
         new = [
             s.snapshot_id
             for s in metadata.ordered
             if s.snapshot_id not in self._known[table.uuid]
-            and (s.committed_at is None or s.committed_at >= floor or s.snapshot_id == metadata.head_id)
+            and (s.committed_at is None or s.committed_at >= floor_us or s.snapshot_id == metadata.head_id)
         ]
         if not new:
             return
@@ -120,20 +122,20 @@ class Watcher:
         )
         facts = self._lake.tables.extract(due)
         for first in range(0, len(facts), PART):
-            yield ProbeRound(at, tables, snapshots=facts[first : first + PART], last=False)
+            yield ProbeRound(at_us, tables, snapshots=facts[first : first + PART], last=False)
         self._known[table.uuid].update(fact.snapshot_id for fact in facts)
 
     @staticmethod
-    def _stamped(rows: list[ChangeFact], at: int) -> list[ChangeFact]:
-        return [msgspec.structs.replace(row, observed_at=at, extractor_version=__version__) for row in rows]
+    def _stamped(rows: list[ChangeFact], at_us: int) -> list[ChangeFact]:
+        return [msgspec.structs.replace(row, observed_at=at_us, extractor_version=__version__) for row in rows]
 
 
-def _ended(at: int, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
+def _ended(at_us: int, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
     """The last message of a round."""
     failed = [*map(str, failing), *_unlocated(listing)]
     troubles, read = _troubles(listing, failing), sorted(listing.answered)
     counts = len(listing.pointers), len(listing.listed)
-    return ProbeRound(at, counts[0], troubles=troubles, read=read, failed=failed, listed=counts[1])
+    return ProbeRound(at_us, counts[0], troubles=troubles, read=read, failed=failed, listed=counts[1])
 
 
 def _troubles(listing: LakeListing, failing: dict[TableName, str]) -> list[Trouble]:

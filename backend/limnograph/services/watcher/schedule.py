@@ -110,14 +110,14 @@ class ProbeSchedule:
                 if pointer is None:
                     self._enter(table, self._new, now)
             if pointer is not None and pointer is not table.pointer:
-                changed |= self._told(table, pointer, now, probed=probed)
+                changed |= self._take_listed(table, pointer, now, probed=probed)
         if not names.troubles and len(self._tables) > len(wanted):
             for name in self._tables.keys() - set(wanted):
                 changed |= self.drop(name)
         return changed
 
     def hurry(self, names: Iterable[TableName]) -> None:
-        """These go first: somebody watches them, or told that they moved."""
+        """These go first: a page shows them, or a notification says that they moved."""
         self._urgent.update((name, None) for name in names if name in self._tables)
 
     def all_due(self, now: float) -> None:
@@ -185,8 +185,8 @@ class ProbeSchedule:
         self._leave(table)
         return table.pointer is not None
 
-    def _told(self, table: _TableState, pointer: TablePointer, now: float, *, probed: bool) -> bool:
-        """A listing told the pointer. Tables that need no more than the listings are not probed besides."""
+    def _take_listed(self, table: _TableState, pointer: TablePointer, now: float, *, probed: bool) -> bool:
+        """A listing gave the pointer. Tables that need no more than the listings are not probed besides."""
         before, table.pointer = table.pointer, pointer
         moved = before is not None and before.location != pointer.location
         first = not table.tried

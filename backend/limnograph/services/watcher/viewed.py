@@ -1,4 +1,4 @@
-"""Tables that somebody looks at now: the watcher probes them before others, each at most once in a few seconds."""
+"""Tables that pages show now: the watcher probes them before others, each at most once in a few seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 
 AGAIN_S = 5
-"""A table that many people look at is hurried once in so long; what a catalog is asked stays within its budget."""
+"""A table that many people look at is hurried once in so long; queries of a catalog stay within its budget."""
 MOST = 1_000
 
 
@@ -24,11 +24,11 @@ class ViewedTables:
 
     def __call__(self, name: TableName) -> None:
         """Never raises, never waits."""
-        now = self._clock.now()
-        if 0 <= now - self._last.get(name, -AGAIN_S * MICROS_PER_SECOND) < AGAIN_S * MICROS_PER_SECOND:
+        now_us = self._clock.now()
+        if 0 <= now_us - self._last.get(name, -AGAIN_S * MICROS_PER_SECOND) < AGAIN_S * MICROS_PER_SECOND:
             return
         self._last.pop(name, None)
         if len(self._last) >= MOST:
             del self._last[next(iter(self._last))]  # hurried longest ago
-        self._last[name] = now
+        self._last[name] = now_us
         self._hurry((name,))

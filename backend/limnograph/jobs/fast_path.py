@@ -1,0 +1,146 @@
+"""granian's embedded worker with one difference: a finished page is sent from the thread in which granian first calls
+Python.
+
+granian calls Python in a thread of its own, and makes each request a task of the event loop there: two wake-ups and a
+task, half of what a small answer costs, and a kept page waits behind whatever the loop does. This needs names that
+granian does not promise. They are looked up here alone: where a release lacks one, `fast_worker` returns None and
+granian's own worker serves the same application, only slower.
+"""
+# ruff: noqa: SLF001 - there is no public name for what granian does with a request
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from granian.errors import FatalError
+
+from limnograph.ports.fast_path import FastPath, FinishedAnswer
+
+_log = logging.getLogger("limnograph.server")
+
+Find = Callable[[str], Any]
+"""A module by its name; raises ImportError."""
+_GIVEN = (
+    *("worker_id", "shutdown_event", "callback", "sock", "loop"),
+    *("runtime_threads", "runtime_blocking_threads", "blocking_threads", "blocking_threads_idle_timeout"),
+    *("backpressure", "task_impl", "http_mode", "http1_settings", "http2_settings", "websockets", "static_path"),
+    *("log_access_fmt", "ssl_ctx", "scope_opts"),
+)
+"""What granian passes to its own worker, in this order; it passes all but `loop` to ours."""
+
+
+class GranianInternals(NamedTuple):
+    """The parts of granian that are not public."""
+
+    worker: Any
+    scheduler: Any
+    lifespan: Any
+    call: Callable[..., Any]
+    watch: Callable[..., Any]
+    schedule: Callable[..., Any]
+
+
+def fast_worker(app: object, find: Find = importlib.import_module) -> FastWorker | None:
+    """What `Server.serve` starts as its worker; None where the application has no finished answers, or where this
+    granian cannot be asked to send them, which one line of the log reports.
+    """
+    if not isinstance(app, FastPath):
+        return None
+    try:
+        return FastWorker(app, granian_internals(find))
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        _log.warning("this granian is served the plain way, kept pages take longer: %s", error)
+        return None
+
+
+def granian_internals(find: Find = importlib.import_module) -> GranianInternals:
+    """The parts of the installed granian. Raises ImportError, AttributeError, TypeError, ValueError where one is
+    missing or is called otherwise than here.
+    """
+    compiled, futures, asgi = (find(f"granian.{name}") for name in ("_granian", "_futures", "asgi"))
+    found = GranianInternals(
+        worker=compiled.ASGIWorker,
+        scheduler=compiled.CallbackScheduler,
+        lifespan=asgi.LifespanProtocol,
+        call=asgi._callback_wrapper,
+        watch=futures._future_watcher_wrapper,
+        schedule=futures._cbsched_aioschedule,
+    )
+    _takes(found.call, "callback", "scope_opts", "state")
+    _takes(found.watch, "inner")
+    _takes(found.schedule, "loop", "ctx", "cb")
+    _takes(find("granian.server.embed").Server._spawn_asgi_lifespan_worker, *_GIVEN)
+    for part, name in ((found.worker, "serve_async"), (found.scheduler, "_ctx"), (found.scheduler, "_schedule_fn")):
+        getattr(part, name)
+    return found
+
+
+def _takes(function: Callable[..., Any], *names: str) -> None:
+    """Raises TypeError unless a function requires exactly these parameters, in this order."""
+    required = tuple(p.name for p in inspect.signature(function).parameters.values() if p.default is p.empty)
+    if required != names:
+        raise TypeError(f"{function.__name__} takes ({', '.join(required)}), not ({', '.join(names)})")
+
+
+class FastWorker:
+    """What granian starts as its worker (`spawn_target`)."""
+
+    def __init__(self, fast_path: FastPath, granian: GranianInternals) -> None:
+        self._fast_path, self._granian = fast_path, granian
+
+    async def __call__(self, number: int, stopping: Any, app: Any, sockets: Any, *given: Any) -> None:
+        """Serve until `stopping` is set; `given` is what granian's own workers are given."""
+        *runtime, _, http_mode, http1, http2, websockets, static_path, _, tls, scope_options = given
+        inside, loop = self._granian, asyncio.get_running_loop()
+        lifespan = inside.lifespan(app)
+        await lifespan.startup()
+        if lifespan.interrupt:
+            raise FatalError("ASGI lifespan startup")
+        called = inside.watch(inside.call(app, scope_options, lifespan.state))
+        scheduler = _scheduler(inside, loop, called)
+        scheduler._schedule_fn = self._answer_or_schedule(inside.schedule(loop, scheduler._ctx, called))
+        ended = loop.create_future()
+        stopping.add_cb(lambda: loop.call_soon_threadsafe(ended.set_result, None))
+        transport = (http_mode, http1, http2, websockets, static_path, *tls, (None, None))
+        inside.worker(number, sockets, None, *runtime, *transport).serve_async(scheduler, loop, stopping)
+        await ended
+        await lifespan.shutdown()
+
+    def _answer_or_schedule(self, schedule: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Answer at once, or make it a task as granian does. Where that fails, the task reports it properly."""
+        answer = self._fast_path.finished_answer
+
+        def scheduled(watcher: Any) -> None:
+            try:
+                found = answer(watcher.scope)
+            except Exception:  # noqa: BLE001 - the application is the last resort, and tells what it was
+                found = None
+            if found is None:
+                schedule(watcher)
+                return
+            try:
+                _sent(watcher, found)
+            except BaseException as error:  # noqa: BLE001 - as granian's own tasks end: whoever asked may be gone
+                watcher.err(error)
+
+        return scheduled
+
+
+def _scheduler(inside: GranianInternals, loop: asyncio.AbstractEventLoop, called: Callable[..., Any]) -> Any:
+    """Where granian asks what to do with a request; its `_schedule_fn` can be set once."""
+    kind = type("Scheduler", (inside.scheduler,), {"__init__": lambda self, *_: inside.scheduler.__init__(self)})
+    return kind(loop, called, None, None, None)
+
+
+def _sent(watcher: Any, found: FinishedAnswer) -> None:
+    """What granian's `send` is given is sent when it is called; there is nothing to wait for."""
+    status, headers, body = found
+    send = watcher.proto.send
+    send({"type": "http.response.start", "status": status, "headers": headers})
+    send({"type": "http.response.body", "body": body, "more_body": False})
+    watcher.done()

@@ -1,0 +1,41 @@
+"""The server's numbers of itself, for `/metrics`."""
+
+from __future__ import annotations
+
+from limnograph.services.sources.query_counts import CountedSource
+from limnograph.wiring.server import ServerServices
+
+
+def own_metrics(services: ServerServices) -> dict[str, float | None]:
+    """Numbers of SERVER_METRICS."""
+    store, live = services.store, services.live
+    reading = store.reading
+    return {
+        "limnograph_streams": live.readers,
+        "limnograph_stream_events_total": live.published,
+        "limnograph_streams_refused_total": live.refused,
+        "limnograph_streams_dropped_total": live.dropped,
+        "limnograph_hot_bytes": store.nbytes,
+        "limnograph_hot_rows": store.rows,
+        "limnograph_hot_tables": len(reading.lake.listed),
+        "limnograph_hot_tables_shortened": len(reading.lake.edges),
+        "limnograph_meta_up": float(reading.error is None),
+        **services.inbox_state.numbers(reading.lake.observed_at),
+    }
+
+
+def catalog_answers(services: ServerServices) -> dict[str, tuple[int | None, bool]]:
+    """Of each catalog: when it last answered the watcher (epoch microseconds), and whether it did in the newest
+    round.
+    """
+    return services.store.catalogs(tuple(services.options.catalogs))
+
+
+def queried_sources(services: ServerServices) -> list[CountedSource]:
+    """Sources with the number of queries that they were sent."""
+    cold = services.options.cold
+    found = [CountedSource("meta", "meta", services.store.reads.counts)]
+    if cold:
+        found.append(CountedSource("trino", cold.name, cold.counts, cold.breaker))
+    measured = services.metrics.sources if services.metrics else []
+    return found + [CountedSource("prometheus", one.name, one.counts, one.breaker) for one in measured]

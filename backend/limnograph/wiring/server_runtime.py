@@ -1,0 +1,78 @@
+"""A server's services at work: the tasks that run as long as the server does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+
+from limnograph.domain.answers.tables import SourceStatus
+from limnograph.services.server.live_lake import LiveLake
+from limnograph.wiring import background_tasks
+from limnograph.wiring.server import ServerServices
+
+
+class ServerRuntime:
+    """Starts and stops what runs in the background. Used on the event loop only."""
+
+    def __init__(self, services: ServerServices) -> None:
+        self._services = services
+        self._live_lake = LiveLake(services.store, self._source_states, services.live)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """The background tasks run while the context is open; at its end streams and sources are closed."""
+        services = self._services
+        services.readiness.begin()
+        tasks = [asyncio.create_task(work) for work in (*self._always(), *self._where_configured())]
+        try:
+            yield
+        finally:
+            services.live.close()
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+            for source in services.options.sources:
+                await source.aclose()
+
+    def _always(self) -> list[Coroutine[None, None, None]]:
+        services = self._services
+        options, alerts = services.options, services.alerts
+        return [
+            background_tasks.keep_refreshing(services.store, services.runs),
+            background_tasks.read_first_alerts(alerts, services.readiness.alerts_read),
+            background_tasks.keep_reading_inbox(
+                options.inbox,
+                services.runs,
+                alerts,
+                options.clock,
+                self._count_commits,
+                state=services.inbox_state,
+            ),
+            background_tasks.keep_checking_alerts(services.staleness),
+            self._live_lake.run(),
+            background_tasks.log_first_tables(services.store, services.watcher.cpu_s),
+        ]
+
+    def _where_configured(self) -> list[Coroutine[None, None, None]]:
+        services = self._services
+        options, watcher = services.options, services.watcher.process
+        found: list[Coroutine[None, None, None]] = []
+        if services.metrics:
+            found.append(background_tasks.keep_probing_sources(services.metrics, options.clock))
+        if watcher:
+            found.append(watcher.run())
+        if options.cold:
+            found.append(asyncio.to_thread(options.cold.warm))
+        return found
+
+    def _count_commits(self) -> None:
+        """Count new commits although `/metrics` is not read, and save the counters."""
+        self._services.gauges.numbers()
+        self._services.gauges.save()
+
+    async def _source_states(self) -> Sequence[SourceStatus]:
+        return (await self._services.backend.status.status()).sources

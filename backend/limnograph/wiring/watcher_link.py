@@ -1,0 +1,48 @@
+"""The watcher process as services see it, whether the server has one or not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from limnograph.adapters.watch.process import WatchProcess
+from limnograph.domain.ids import TableName
+from limnograph.domain.watch import ProbeRound, Sighted, WatchState
+from limnograph.services.lake.lake import Facts
+from limnograph.services.lake.store import HotStore
+
+
+class WatcherLink:
+    """Facts of the watcher go into the store. Without a command there is no `process`. Immutable after construction."""
+
+    def __init__(self, command: Sequence[str], store: HotStore) -> None:
+        self._store = store
+        self.process = WatchProcess(command, self._store_round) if command else None
+
+    def wake(self, tables: Collection[TableName] = ()) -> None:
+        """Have the watcher look now, at these tables first."""
+        if self.process:
+            self.process.wake(tables)
+
+    def state(self) -> WatchState:
+        """For status pages."""
+        return self.process.state() if self.process else WatchState("absent", None, "switched off")
+
+    def sighted(self) -> Sighted | None:
+        """What the watcher has seen: nothing before its first message; None without a watcher."""
+        if self.process is None:
+            return None
+        return self.process.sighted or Sighted(0, 0, (), whole=False, troubles=())
+
+    def first_look(self) -> str | None:
+        """Why readiness waits for the watcher; None when it does not."""
+        return self.process.first_look() if self.process else None
+
+    def cpu_s(self) -> float:
+        """Processor time of the watcher and its parsers, seconds."""
+        return self.process.cpu_s if self.process else 0.0
+
+    async def _store_round(self, probed: ProbeRound) -> None:
+        await asyncio.to_thread(self._store.apply, Facts(probed.snapshots, probed.changes))
+        if probed.last:
+            self._store.probed(probed.at, probed.read, probed.failed)
