@@ -58,6 +58,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	python -m limnograph.settings.reference | diff - docs/settings.md
 	python -m limnograph.api.docs.reference | diff - docs/api.md
 	PYTHONPATH=bench python -m blame.report | diff - docs/explain-benchmark.md
+	PYTHONPATH=bench python -m effects.report | diff - docs/effects.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
@@ -92,6 +93,10 @@ bench-ci: setup ## The same in minutes: slow peers at a tenth of the size; fails
 .PHONY: bench-blame
 bench-blame: setup ## Which commit was it: our answers, an oracle's and four plain methods' on made and executed cases (BLAME_ARGS)
 	PYTHONPATH=bench:tests/support python -W ignore -m blame.measure $(BLAME_ARGS)
+
+.PHONY: bench-effects
+bench-effects: setup ## How often bounds of effects cover, on histories with a known truth, into docs/effects.md (EFFECTS_ARGS)
+	OMP_NUM_THREADS=1 PYTHONPATH=bench python -m effects.measure $(EFFECTS_ARGS)
 
 .PHONY: nightly
 nightly: setup ## 200 crashes, four pipelines at once, idle streams, and models at their larger sizes (LIMNOGRAPH_STEPS, default 20000)

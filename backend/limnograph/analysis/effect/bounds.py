@@ -6,16 +6,17 @@ import math
 from statistics import NormalDist
 from typing import NamedTuple
 
-from limnograph.analysis.effect.prediction import Prediction
+from limnograph.analysis.effect.prediction import Prediction, expected_deviations
+from limnograph.analysis.effect.process import Floats
 
 _Z = 1.959964
-_MOST_RUNS = 1_000
+_EXACT_RUNS, _MOST_RUNS = 128, 1_000
 _NORMAL = NormalDist()
 
 
 class Bounds(NamedTuple):
-    """A step of log durations. `quantile`: of 95 %, for `deviation`; `fixed`: half a width that further runs do not
-    narrow. `noise`, `carry`, `wander`: what they would add.
+    """A step of log durations. `quantile`: of 95 %, for `deviation`. `fixed`: the part of half a width that
+    further runs do not narrow. `prediction`: what they are made of.
     """
 
     step: float
@@ -24,9 +25,7 @@ class Bounds(NamedTuple):
     quantile: float
     deviation: float
     fixed: float
-    noise: float
-    carry: float
-    wander: float
+    prediction: Prediction
 
 
 def bounds_of(prediction: Prediction, response_sd: float) -> Bounds:
@@ -34,18 +33,8 @@ def bounds_of(prediction: Prediction, response_sd: float) -> Bounds:
     quantile = student_quantile(prediction.freedom)
     fixed = _Z * response_sd
     half = math.hypot(quantile * prediction.deviation, fixed)
-    process = prediction.process
-    return Bounds(
-        prediction.step,
-        prediction.step - half,
-        prediction.step + half,
-        quantile,
-        prediction.deviation,
-        fixed,
-        prediction.noise,
-        process.carry * process.part,
-        process.wander * prediction.noise,
-    )
+    low, high = prediction.step - half, prediction.step + half
+    return Bounds(prediction.step, low, high, quantile, prediction.deviation, fixed, prediction)
 
 
 def student_quantile(freedom: float) -> float:
@@ -59,20 +48,23 @@ def student_quantile(freedom: float) -> float:
     return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
 
 
-def runs_until_verdict(bounds: Bounds, runs: int, no_effect: float) -> int | None:
+def runs_until_verdict(bounds: Bounds, at: Floats, before: int, no_effect: float) -> int | None:
     """Least number of further runs after which a verdict is more likely than not; None when 1,000 would not do.
 
-    The noise of the runs after shrinks with their number, the level's wandering grows, the rest stays. Where the
-    estimate will lie then is as uncertain as the variance that goes away.
+    Where the estimate will be then is as uncertain as the variance that further runs take away. Deviations are those of
+    the process for up to 128 further runs, and beyond them a power law that goes on at the pace of the second half.
     """
-    per_run = bounds.noise**2 * (1 + bounds.carry) / (1 - min(bounds.carry, 0.95))
-    now = bounds.deviation**2
-    fixed = max(now - per_run / runs - bounds.wander**2 * runs / 3, 0.05 * now)
+    expected = expected_deviations(at, before, bounds.prediction, _EXACT_RUNS)
+    after = at.size - before
+    half = _EXACT_RUNS // 2
+    pace = math.log(expected[_EXACT_RUNS] / expected[half]) / math.log((after + _EXACT_RUNS) / (after + half))
     more = 1
     while more <= _MOST_RUNS:
-        total = runs + more
-        then = fixed + per_run / total + bounds.wander**2 * total / 3
-        if _chance(bounds, math.sqrt(then), math.sqrt(max(now - then, 0.0)), no_effect) > 0.5:
+        beyond = (after + max(more, _EXACT_RUNS)) / (after + _EXACT_RUNS)
+        relative = float(expected[min(more, _EXACT_RUNS)]) * beyond**pace
+        then = bounds.deviation * min(1.0, relative)
+        moves = math.sqrt(bounds.deviation**2 - then**2)
+        if _chance(bounds, then, moves, no_effect) > 0.5:
             return more
         more = more + 1 if more < 64 else math.ceil(more * 1.05)
     return None

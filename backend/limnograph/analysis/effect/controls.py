@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.effect.outliers import DEVIATIONS, spread
-from limnograph.analysis.effect.process import LEVEL, Floats, Kernels, Process, whiten
+from limnograph.analysis.effect.process import LEVEL, Floats, Kernels, Process, cholesky, whiten
 
 LEAST_BEFORE, LEAST_AFTER = 8, 3
 """Runs that a control needs on each side."""
@@ -87,8 +87,8 @@ def _around(at: Floats, times: Floats, logs: Floats) -> Floats:
 
 
 def _agree(values: Floats, middle: Floats, before: int) -> bool:
-    """Whether the controls allow one statement about the operation's moment: where the middle one stayed where it was, at
-    most a third moved by themselves; where it moved, at most a fifth did not. How much a level differs between two such
+    """Whether the controls allow one statement about the operation's moment: where the middle one did not move, at most
+    a third moved by themselves; where it moved, at most a fifth did not. How much a level differs between two such
     windows where nothing was done is measured in the history.
     """
     if len(values) < 2:
@@ -122,7 +122,7 @@ def response(y: Floats, before: int, kernels: Kernels, movement: CommonMovement)
     lag = kernels.lag[:before, :before]
     covariance = np.where(lag == 0, 1.0, _NOISE.carry**lag) + LEVEL
     covariance += _NOISE.wander**2 * kernels.walk[:before, :before]
-    inverse = whiten(np.linalg.cholesky(covariance), np.eye(before))
+    inverse = whiten(cholesky(covariance), np.eye(before))
     own = inverse @ (y[:before] - np.median(y[:before]))
     common = inverse @ movement.at_runs[:before]
     shared = np.maximum(0.0, 1 - lag / _NEAREST)

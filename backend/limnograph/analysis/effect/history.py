@@ -18,7 +18,7 @@ _LEAST_RUNS = 12
 
 
 def has_shift(y: Floats, before: int, kernels: Kernels, events: Floats) -> bool:
-    """Whether some stretch of the history lies at another level than the rest, beyond correlated noise and a daily cycle.
+    """Whether some stretch of the history lies at another level than the rest, beyond noise and a daily cycle.
     `events`: columns of steps at known events, which explain a level of their own. O(h^3).
     """
     if before < _LEAST_RUNS:

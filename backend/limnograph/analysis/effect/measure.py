@@ -63,7 +63,7 @@ def measure_effect(case: EffectCase) -> Effect:
         return _answer(case, runs, "unknown", text)
     remarks = [f"by the {shorter.after} runs before another {next_event.kind}"] if next_event else []
     remarks += [] if comparison.movement else ["no controls"]
-    return _judged(case, runs, _estimate(comparison), remarks)
+    return _judged(case, comparison, runs, remarks)
 
 
 def _too_few(runs: JobRuns) -> str:
@@ -129,7 +129,8 @@ def _estimate(comparison: _Comparison) -> Bounds:
     return bounds_of(prediction, follows.sd * abs(float(prediction.response[0])))
 
 
-def _judged(case: EffectCase, runs: JobRuns, bounds: Bounds, remarks: list[str]) -> Effect:
+def _judged(case: EffectCase, comparison: _Comparison, runs: JobRuns, remarks: list[str]) -> Effect:
+    bounds = _estimate(comparison)
     low, high = math.exp(bounds.low), math.exp(bounds.high)
     verdict: Verdict = "unknown"
     if high < 1:
@@ -139,7 +140,7 @@ def _judged(case: EffectCase, runs: JobRuns, bounds: Bounds, remarks: list[str])
     elif low >= 1 - NO_EFFECT and high <= 1 + NO_EFFECT:
         verdict = "none"
     text = f"between {100 * (low - 1):+.0f} % and {100 * (high - 1):+.0f} %"
-    more = runs_until_verdict(bounds, runs.after, NO_EFFECT) if verdict == "unknown" else None
+    more = runs_until_verdict(bounds, comparison.runs.at, runs.before, NO_EFFECT) if verdict == "unknown" else None
     return _answer(case, runs, verdict, "; ".join([text, *remarks]), bounds, more=more)
 
 

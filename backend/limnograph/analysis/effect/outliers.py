@@ -37,4 +37,5 @@ def spread(values: Floats) -> float:
     """Standard deviation around zero by the median and the ninth decile of absolute values, the larger of both: rounded
     durations have a median of 0, and heavy tails are no outliers.
     """
-    return max(*np.quantile(np.abs(values), (0.5, 0.9)) * (1.4826, 0.608))
+    middle, high = np.quantile(np.abs(values), (0.5, 0.9))
+    return max(1.4826 * float(middle), 0.608 * float(high))

@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.analysis.effect.outliers import spread
-from limnograph.analysis.effect.process import GRID, Floats, Kernels, Process, whiten
+from limnograph.analysis.effect.process import GRID, Floats, Kernels, Process, cholesky, whiten
 
 MOST_BEFORE, MOST_AFTER = 168, 128
 _LIKELY = 0.03
 _MOST_LIKELY = 6
+_MOST_EXPECTED = 3
 _LEAST_VARIANCE = 1e-7
-_SCATTER_PRIOR = 8.0
+_LEAST_SCATTER = 5
 _PLACEBO_PRIOR = 8.0
 """Weight of the belief that the process is right, in placebo cuts."""
 
@@ -39,7 +40,7 @@ class Known(NamedTuple):
 class Prediction(NamedTuple):
     """`step`: mean difference of the runs after, natural log. `deviation`: its standard deviation, widened by placebo
     cuts. `freedom`: degrees of freedom. `response`: the same linear measure of each given column. `placebo`:
-    (difference, deviation) of cuts in the history. `process`: the likeliest. `noise`: deviation of a run, log.
+    (difference, deviation) of cuts in the history. `processes`: the likely ones with weight and variance of the noise.
     """
 
     step: float
@@ -47,8 +48,7 @@ class Prediction(NamedTuple):
     freedom: float
     response: Floats
     placebo: tuple[tuple[float, float], ...]
-    process: Process
-    noise: float
+    processes: tuple[tuple[float, float, Process], ...]
 
 
 def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Known, ...], columns: Floats) -> Prediction:
@@ -62,7 +62,7 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Known, ...], 
     count = y.size - before
     steps, variances, responses, placebos = [], [], [], []
     for _, variance, process in likely:
-        factor = np.linalg.cholesky(kernels.covariance(process) + extra)
+        factor = cholesky(kernels.covariance(process) + extra)
         innovations = whiten(factor, np.column_stack([usual, columns]))
         block = factor[before:, before:]
         differences = (block @ innovations[before:]).mean(0)
@@ -81,20 +81,31 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Known, ...], 
         freedom=max(3.0, before - 2.0 if before < 40 else 0.6 * before),
         response=np.asarray(weight @ np.array(responses)),
         placebo=tuple(placebos[0]),
-        process=likely[0][2],
-        noise=math.sqrt(likely[0][1]),
+        processes=tuple(likely),
     )
+
+
+def expected_deviations(at: Floats, before: int, prediction: Prediction, more: int) -> Floats:
+    """Deviation of the mean of the runs after, with as many runs as there are and with up to `more` further ones at the
+    usual gap, relative to the first. O(k n^3) for k <= 3 processes.
+    """
+    gap = float(np.median(np.diff(at)))
+    kernels = Kernels(np.concatenate([at, at[-1] + gap * np.arange(1, more + 1)]))
+    variances = np.zeros(more + 1)
+    for weight, noise, process in prediction.processes[:_MOST_EXPECTED]:
+        block = cholesky(kernels.covariance(process))[before:, before:]
+        means = np.linalg.norm(np.cumsum(block, axis=0), axis=1) / np.arange(1, len(block) + 1)
+        variances += weight * noise * np.square(means[at.size - before - 1 :])
+    return np.asarray(np.sqrt(variances / variances[0]))
 
 
 def _noisier(y: Floats, before: int) -> float:
-    """Factor on the variance where the runs after scatter more than those before. Few runs say little about that."""
+    """Factor on the variance where the runs after scatter more than those before, by more than chance."""
     count = y.size - before
-    late, early = spread(np.diff(y[before:])), spread(np.diff(y[:before]))
-    return (
-        max(1.0, ((late / max(early, 1e-9)) ** 2 * count + _SCATTER_PRIOR) / (count + _SCATTER_PRIOR))
-        if count > 2
-        else 1.0
-    )
+    if count < _LEAST_SCATTER:
+        return 1.0
+    ratio = (spread(np.diff(y[before:])) / max(spread(np.diff(y[:before])), 1e-9)) ** 2
+    return ratio if ratio > 1 + 2.5 * math.sqrt(3 / count) else 1.0
 
 
 def _rough_noise(y: Floats) -> float:

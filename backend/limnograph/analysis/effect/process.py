@@ -69,7 +69,12 @@ class Kernels:
     def covariance(self, process: Process) -> Floats:
         """Of all runs, in variances of the noise."""
         drift = process.wander**2 * self.walk + process.trend**2 * self.line
-        return self.noise(process) + drift + process.cycle**2 * self.cycle
+        return np.asarray(self.noise(process) + drift + process.cycle**2 * self.cycle)
+
+
+def cholesky(covariance: Floats) -> Floats:
+    """The lower factor."""
+    return np.asarray(np.linalg.cholesky(covariance), np.float64)
 
 
 def whiten(factor: Floats, values: Floats) -> Floats:

@@ -18,7 +18,7 @@ CONFOUNDING = frozenset({"overwrite", "delete", "replace", "schema", "deploy"})
 
 class JobRuns(NamedTuple):
     """Runs with a duration in order of time: start in epoch milliseconds, log of seconds, bytes read (NaN where
-    unknown). `before`: how many of them precede the operation. `runs_before`, `runs_after`: with those that were killed.
+    unknown). `before`: how many of them precede the operation. `runs_before`, `runs_after`: killed runs included.
     `starts`: of all runs.
     """
 
@@ -106,4 +106,4 @@ def _thinned(index: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """At most MOST_AFTER runs, evenly spread: their mean is the mean of all."""
     if index.size <= MOST_AFTER:
         return index
-    return index[np.linspace(0, index.size - 1, MOST_AFTER).round().astype(int)]
+    return np.asarray(index[np.linspace(0, index.size - 1, MOST_AFTER).round().astype(np.intp)])
