@@ -59,6 +59,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated f
 	python -m limnograph.api.docs.reference | diff - docs/api.md
 	PYTHONPATH=bench python -m explain.report | diff - docs/explain-benchmark.md
 	python tests/support/adr_index.py | diff - docs/adr/README.md
+	PYTHONPATH=bench python -m effects.report | diff - docs/effects.md
 	cd frontend && npm run check && npm run lint && npm run gen:api:check && npm run budget
 	cd e2e && npx tsc && ../frontend/node_modules/.bin/prettier --check .
 
@@ -95,6 +96,10 @@ bench-explain: setup ## Benchmark Explain against an oracle and four plain metho
 	PYTHONPATH=bench:tests/support python -W ignore -m explain.measure $(EXPLAIN_ARGS) $(BLAME_ARGS)
 
 bench-blame: bench-explain # the name of this target up to 0.1
+
+.PHONY: bench-effects
+bench-effects: setup ## How often bounds of effects cover, on histories with a known truth, into docs/effects.md (EFFECTS_ARGS)
+	OMP_NUM_THREADS=1 PYTHONPATH=bench python -m effects.measure $(EFFECTS_ARGS)
 
 .PHONY: nightly
 nightly: setup ## Tests that take hours: 200 crashes, four pipelines at once, idle streams, larger models (LIMNOGRAPH_STEPS, default 20000)

@@ -19,6 +19,7 @@ from limnograph.jobs.logs import configure
 VERBS = {
     "demo": "Start the demo lake, its Prometheus, the pipeline and the server.",
     "doctor": "Check what an installation needs, with remedies.",
+    "effect": "Measure what an operation did to a job, with bounds.",
     "explain": "Tell which commit a job's slowdown coincides with, or that none does.",
     "failpoints": "Print the names of the pipeline's failpoints.",
     "inspect": "Read one table from storage, no catalog needed.",

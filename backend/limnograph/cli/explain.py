@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
-import sys
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import click
-import msgspec
 
+from limnograph.cli.cases import CaseReader, answer_lines
 from limnograph.domain.answers.explanations import Case, Explanation
 from limnograph.domain.errors import InvalidInput
 
-FAILED = 1
 _EXAMPLES = (
     "The format of cases and answers: docs/explain.md.\n\n"
     "Exit status: 0 all cases answered; 1 some lines were no cases, each told on stderr as a JSON object; 2 wrong "
@@ -37,18 +32,7 @@ def command(cases: BinaryIO) -> None:
 
     One answer a line: changes, hypotheses in rank order with posteriors, the commits worth naming, a verdict.
     """
-    failed = False
-    out = sys.stdout.buffer
-    for number, line in _lines(cases):
-        try:
-            out.write(msgspec.json.encode(answer(line)) + b"\n")
-            out.flush()
-        except InvalidInput as error:
-            failed = True
-            told = {"line": number, "field": error.field, "error": error.detail}
-            click.echo(msgspec.json.encode(told).decode(), err=True)
-    if failed:
-        raise SystemExit(FAILED)
+    answer_lines(cases, answer)
 
 
 def answer(line: bytes) -> Explanation:
@@ -59,58 +43,12 @@ def answer(line: bytes) -> Explanation:
 
 
 def parse(line: bytes) -> Case:
-    """One line as a case. NaN and infinities, which JSON has not but programs write, are unknown numbers.
-
-    Raises InvalidInput naming the field.
-    """
-    try:
-        return _checked(_DECODER.decode(line))
-    except msgspec.ValidationError as error:
-        raise _named(error) from None
-    except RecursionError:
-        raise InvalidInput("line", "is nested too deeply") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return _checked(_lenient(line, error))
-
-
-def _checked(case: Case) -> Case:
+    """One line as a case. Raises InvalidInput naming the field."""
+    case = _READER.parse(line)
     chosen = case.selection
     if chosen and chosen.start is not None and chosen.end is not None and chosen.end < chosen.start:
         raise InvalidInput("selection.to", "must not be before selection.from")
     return case
 
 
-def _lenient(line: bytes, first: Exception) -> Case:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        raise InvalidInput("line", f"is not JSON: {first}") from None
-    try:
-        return msgspec.convert(_finite(found), Case)
-    except msgspec.ValidationError as error:
-        raise _named(error) from None
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    return {key: _finite(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def _named(error: msgspec.ValidationError) -> InvalidInput:
-    detail, _, path = str(error).partition(" - at `$")
-    field = path.rstrip("`").lstrip(".")
-    if not field and "`" in detail:
-        field = detail.split("`")[-2] if "field" in detail else ""
-    return InvalidInput(field or "case", detail)
-
-
-def _lines(cases: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(cases, 1):
-        if line.strip():
-            yield number, line
-
-
-_DECODER = msgspec.json.Decoder(Case)
+_READER = CaseReader(Case)

@@ -1,0 +1,84 @@
+"""Bounds at 95 % of a predicted step, and how many further runs would decide."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+from limnograph.analysis.effect.prediction import Prediction, expected_deviations
+from limnograph.analysis.effect.process import Floats
+
+_Z = 1.959964
+_EXACT_RUNS, _MOST_RUNS = 128, 1_000
+_NORMAL = NormalDist()
+
+
+class Bounds(NamedTuple):
+    """A step of log durations. `quantile`: of 95 %, for `deviation`. `fixed`: the part of half a width that
+    further runs do not narrow. `prediction`: what they are made of.
+    """
+
+    step: float
+    low: float
+    high: float
+    quantile: float
+    deviation: float
+    fixed: float
+    prediction: Prediction
+
+
+def bounds_of(prediction: Prediction, response_sd: float) -> Bounds:
+    """`response_sd`: standard deviation that the response to other jobs adds."""
+    quantile = student_quantile(prediction.freedom)
+    fixed = _Z * response_sd
+    half = math.hypot(quantile * prediction.deviation, fixed)
+    low, high = prediction.step - half, prediction.step + half
+    return Bounds(prediction.step, low, high, quantile, prediction.deviation, fixed, prediction)
+
+
+def student_quantile(freedom: float) -> float:
+    """Of 97.5 %, by the expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5), for 3 degrees or more."""
+    z = _Z
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
+
+
+def runs_until_verdict(bounds: Bounds, at: Floats, before: int, no_effect: float) -> int | None:
+    """Least number of further runs after which a verdict is more likely than not; None when 1,000 would not do.
+
+    Where the estimate will be then is as uncertain as the variance that further runs take away. Deviations are those of
+    the process for up to 128 further runs, and beyond them a power law that goes on at the pace of the second half.
+    """
+    expected = expected_deviations(at, before, bounds.prediction, _EXACT_RUNS)
+    after = at.size - before
+    half = _EXACT_RUNS // 2
+    pace = math.log(expected[_EXACT_RUNS] / expected[half]) / math.log((after + _EXACT_RUNS) / (after + half))
+    more = 1
+    while more <= _MOST_RUNS:
+        beyond = (after + max(more, _EXACT_RUNS)) / (after + _EXACT_RUNS)
+        relative = float(expected[min(more, _EXACT_RUNS)]) * beyond**pace
+        then = bounds.deviation * min(1.0, relative)
+        moves = math.sqrt(bounds.deviation**2 - then**2)
+        if _chance(bounds, then, moves, no_effect) > 0.5:
+            return more
+        more = more + 1 if more < 64 else math.ceil(more * 1.05)
+    return None
+
+
+def _chance(bounds: Bounds, deviation: float, moves: float, no_effect: float) -> float:
+    """That bounds of that deviation give a verdict, if the estimate moves by a normal step of `moves`."""
+    half = math.hypot(bounds.quantile * deviation, bounds.fixed)
+
+    def below(edge: float) -> float:
+        if moves < 1e-9:
+            return float(bounds.step < edge)
+        return _NORMAL.cdf((edge - bounds.step) / moves)
+
+    decided = below(-half) + 1 - below(half)
+    narrow = below(math.log1p(no_effect) - half) - below(math.log1p(-no_effect) + half)
+    return decided + max(0.0, narrow)

@@ -1,0 +1,136 @@
+"""What other jobs did at the same time: their common movement at each run of the job, and how far the job follows it.
+
+Controls are jobs that read none of the operation's tables. Whatever they share (a slower cluster, a daily wave) is not
+the operation's effect. Where they contradict each other about the moment of the operation, nothing can be taken out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.effect.outliers import DEVIATIONS, spread
+from limnograph.analysis.effect.process import LEVEL, Floats, Kernels, Process, cholesky, whiten
+
+LEAST_BEFORE, LEAST_AFTER = 8, 3
+"""Runs that a control needs on each side."""
+_NEAREST = 3
+"""Runs of a control that are averaged around each run of the job."""
+RESPONSE, RESPONSE_SD, RESPONSE_SD_OF_ONE = 1.0, 0.35, 0.5
+"""Without a history that shows it, a job follows the others one to one, give or take (`analysis/explain/rivals.py`); a
+single control may have reasons of its own.
+"""
+_LEAST_SIGNAL = 0.15
+"""Share of the common movement's power beyond noise below which the history does not show the response."""
+_LEAST_APART = 0.08
+_NOISE = Process(0.3, 1.0, 0.05, 0.0, 0.0, 1.0)
+
+
+class CommonMovement(NamedTuple):
+    """`at_runs`: log movement of the controls at each run of the job, 0 at the median of the history. `noise`: variance
+    of a value. `jobs`: how many usable controls. `agree`: whether they allow one statement.
+    """
+
+    at_runs: Floats
+    noise: float
+    jobs: int
+    agree: bool
+
+
+class Response(NamedTuple):
+    """How far the job follows the common movement, with its standard deviation."""
+
+    mean: float
+    sd: float
+
+
+def common_movement(
+    at: Floats, before: int, started: float, committed: float, controls: Sequence[tuple[Floats, Floats]]
+) -> CommonMovement | None:
+    """`controls`: rising instants and log durations. None without a control that has enough runs on both sides."""
+    rows, noise = [], []
+    for times, logs in controls:
+        if np.sum(times < started) < LEAST_BEFORE or np.sum(times >= committed) < LEAST_AFTER:
+            continue
+        clean = _clip(logs)
+        row = _around(at, times, clean)
+        rows.append(row - np.median(row[:before]))
+        # Neighbours are correlated: 1.3; so are runs that several averages share: 1.5.
+        noise.append(spread(np.diff(clean)) ** 2 / 2 * 1.3 * 1.5 / _NEAREST)
+    if not rows:
+        return None
+    values = np.array(rows)
+    middle = np.median(values, axis=0) if len(rows) > 2 else values.mean(0)
+    mean_noise = float(np.mean(noise)) / len(rows) * (1.3 if len(rows) > 2 else 1.0)
+    return CommonMovement(middle, mean_noise, len(rows), _agree(values, middle, before))
+
+
+def _clip(logs: Floats) -> Floats:
+    """Each run at most three deviations from the median of seven around it."""
+    padded = np.pad(logs, 3, mode="reflect") if logs.size > 3 else np.pad(logs, 3, mode="edge")
+    usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, 7), axis=1)
+    apart = logs - usual
+    most = DEVIATIONS * (spread(apart) + 1e-6)
+    return np.asarray(usual + np.clip(apart, -most, most))
+
+
+def _around(at: Floats, times: Floats, logs: Floats) -> Floats:
+    """Mean of the nearest runs of a control around each instant."""
+    size = min(_NEAREST + 1, times.size)
+    first = np.clip(np.searchsorted(times, at) - 2, 0, times.size - size)
+    near = first[:, None] + np.arange(size)[None, :]
+    order = np.argsort(np.abs(times[near] - at[:, None]), axis=1, kind="stable")[:, :_NEAREST]
+    return np.asarray(np.take_along_axis(logs[near], order, 1).mean(1))
+
+
+def _agree(values: Floats, middle: Floats, before: int) -> bool:
+    """Whether the controls allow one statement about the operation's moment: where the middle one did not move, at most
+    a third moved by themselves; where it moved, at most a fifth did not. How much a level differs between two such
+    windows where nothing was done is measured in the history.
+    """
+    if len(values) < 2:
+        return True
+    apart, usual = _steps_at_cut(values - middle, before)
+    # Of two, the middle lies between them: each is half of their difference away.
+    least = _LEAST_APART / 2 if len(values) == 2 else _LEAST_APART
+    other = float(np.mean(np.abs(apart) > np.maximum(least, DEVIATIONS * usual)))
+    moved, noise = _steps_at_cut(middle[None, :], before)
+    has_moved = abs(float(moved[0])) > max(_LEAST_APART, DEVIATIONS * float(noise[0]))
+    return other <= (0.2 if has_moved else 1 / 3)
+
+
+def _steps_at_cut(rows: Floats, before: int) -> tuple[Floats, Floats]:
+    """Of each row: the difference of the medians after and before the operation, and how large it is elsewhere."""
+    width = rows.shape[1] - before
+    window = min(width, max(2, before // 3))
+
+    def step(cut: int, size: int) -> Floats:
+        late, early = rows[:, cut : cut + size], rows[:, max(0, cut - 4 * size) : cut]
+        return np.asarray(np.median(late, axis=1) - np.median(early, axis=1))
+
+    cuts = [step(cut, window) for cut in range(window, before - window + 1, max(1, window // 2))]
+    usual = np.sqrt(np.mean(np.square(cuts), axis=0)) * math.sqrt(window / width) if cuts else np.zeros(len(rows))
+    return step(before, width), np.asarray(usual)
+
+
+def response(y: Floats, before: int, kernels: Kernels, movement: CommonMovement) -> Response:
+    """By the history, with the noise of the movement taken out of its power (errors in variables), else as assumed."""
+    sd = RESPONSE_SD if movement.jobs > 1 else RESPONSE_SD_OF_ONE
+    lag = kernels.lag[:before, :before]
+    covariance = np.where(lag == 0, 1.0, _NOISE.carry**lag) + LEVEL
+    covariance += _NOISE.wander**2 * kernels.walk[:before, :before]
+    inverse = whiten(cholesky(covariance), np.eye(before))
+    own = inverse @ (y[:before] - np.median(y[:before]))
+    common = inverse @ movement.at_runs[:before]
+    shared = np.maximum(0.0, 1 - lag / _NEAREST)
+    power = float(common @ common) - movement.noise * float(np.sum((inverse @ shared) * inverse))
+    if power <= _LEAST_SIGNAL * float(common @ common):
+        return Response(RESPONSE, sd)
+    variance = spread(own - common) ** 2 / power * float(common @ common) / power
+    precision = 1 / sd**2 + 1 / max(variance, 1e-12)
+    return Response(
+        (RESPONSE / sd**2 + float(common @ own) / power / max(variance, 1e-12)) / precision, precision**-0.5
+    )

@@ -1,0 +1,151 @@
+"""What the runs after the operation would have taken without it, and how far that is from sure.
+
+The history's process predicts the runs after; the effect is the mean of measured less predicted, so it may differ from
+run to run. With the Cholesky factor L of all runs, the block of L of the runs after times their
+innovations is exactly that difference, and the block's column sums its deviation. The same holds for every cut inside
+the history (placebo): there the effect is zero, so how far those differences are from zero, in their own deviations,
+says whether the bounds are honest. They widen the bounds, never narrow them.
+
+Cost: O(g h^3 + k n^3) for g = 75 grid points over h <= 168 runs before and k <= 6 likely processes over n <= 296 runs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from limnograph.analysis.effect.outliers import spread
+from limnograph.analysis.effect.process import GRID, Floats, Kernels, Process, cholesky, whiten
+
+MOST_BEFORE, MOST_AFTER = 168, 128
+_LIKELY = 0.03
+_MOST_LIKELY = 6
+_MOST_EXPECTED = 3
+_LEAST_VARIANCE = 1e-7
+_LEAST_SCATTER = 5
+_PLACEBO_PRIOR = 8.0
+"""Weight of the belief that the process is right, in placebo cuts."""
+
+
+class Known(NamedTuple):
+    """What is known of `y` beside its process: a column that moves it, by `mean` with deviation `sd`."""
+
+    column: Floats
+    mean: float
+    sd: float
+
+
+class Prediction(NamedTuple):
+    """`step`: mean difference of the runs after, natural log. `deviation`: its standard deviation, widened by placebo
+    cuts. `freedom`: degrees of freedom. `response`: the same linear measure of each given column. `placebo`:
+    (difference, deviation) of cuts in the history. `processes`: the likely ones with weight and variance of the noise.
+    """
+
+    step: float
+    deviation: float
+    freedom: float
+    response: Floats
+    placebo: tuple[tuple[float, float], ...]
+    processes: tuple[tuple[float, float, Process], ...]
+
+
+def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Known, ...], columns: Floats) -> Prediction:
+    """`y`: log durations in order of time, `before` of them before the operation. `columns`: (n, k) series that
+    get the same linear measure.
+    """
+    usual = y - np.median(y[:before]) - sum((each.column * each.mean for each in known), np.zeros(y.size))
+    scale = max(_rough_noise(usual[:before]), math.sqrt(_LEAST_VARIANCE))
+    extra = sum(((each.sd / scale) ** 2 * np.outer(each.column, each.column) for each in known), np.zeros((1, 1)))
+    likely = _likely(usual[:before], before, kernels, np.broadcast_to(extra, kernels.lag.shape))
+    count = y.size - before
+    steps, variances, responses, placebos = [], [], [], []
+    for _, variance, process in likely:
+        factor = cholesky(kernels.covariance(process) + extra)
+        innovations = whiten(factor, np.column_stack([usual, columns]))
+        block = factor[before:, before:]
+        differences = (block @ innovations[before:]).mean(0)
+        steps.append(differences[0])
+        responses.append(differences[1:])
+        variances.append(variance * float(np.square(block.sum(0)).sum()) / count**2)
+        placebos.append(_placebo(factor, innovations[:, 0], before, count, math.sqrt(variance)))
+    weight = np.array([each for each, _, _ in likely])
+    weight /= weight.sum()
+    step = float(weight @ steps)
+    variance = float(weight @ (np.array(variances) + np.square(steps)) - step**2)
+    widen = sum(each * _widening(cuts, before, count) for each, cuts in zip(weight, placebos, strict=True))
+    return Prediction(
+        step=step,
+        deviation=math.sqrt(max(variance, _LEAST_VARIANCE / count) * max(1.0, widen) * _noisier(usual, before)),
+        freedom=max(3.0, before - 2.0 if before < 40 else 0.6 * before),
+        response=np.asarray(weight @ np.array(responses)),
+        placebo=tuple(placebos[0]),
+        processes=tuple(likely),
+    )
+
+
+def expected_deviations(at: Floats, before: int, prediction: Prediction, more: int) -> Floats:
+    """Deviation of the mean of the runs after, with as many runs as there are and with up to `more` further ones at the
+    usual gap, relative to the first. O(k n^3) for k <= 3 processes.
+    """
+    gap = float(np.median(np.diff(at)))
+    kernels = Kernels(np.concatenate([at, at[-1] + gap * np.arange(1, more + 1)]))
+    variances = np.zeros(more + 1)
+    for weight, noise, process in prediction.processes[:_MOST_EXPECTED]:
+        block = cholesky(kernels.covariance(process))[before:, before:]
+        means = np.linalg.norm(np.cumsum(block, axis=0), axis=1) / np.arange(1, len(block) + 1)
+        variances += weight * noise * np.square(means[at.size - before - 1 :])
+    return np.asarray(np.sqrt(variances / variances[0]))
+
+
+def _noisier(y: Floats, before: int) -> float:
+    """Factor on the variance where the runs after scatter more than those before, by more than chance."""
+    count = y.size - before
+    if count < _LEAST_SCATTER:
+        return 1.0
+    ratio = (spread(np.diff(y[before:])) / max(spread(np.diff(y[:before])), 1e-9)) ** 2
+    return ratio if ratio > 1 + 2.5 * math.sqrt(3 / count) else 1.0
+
+
+def _rough_noise(y: Floats) -> float:
+    """Deviation of a run from its neighbours."""
+    return spread(np.diff(y)) / math.sqrt(2)
+
+
+def _likely(y: Floats, before: int, kernels: Kernels, extra: Floats) -> list[tuple[float, float, Process]]:
+    """Weight, variance of the noise and process, likeliest first, by the runs of the history."""
+    rows = slice(max(0, before - MOST_BEFORE), before)
+    size = rows.stop - rows.start
+    covariances = np.stack([kernels.covariance(each)[rows, rows] + extra[rows, rows] for each in GRID])
+    factors = np.linalg.cholesky(covariances)
+    innovations = np.linalg.solve(factors, np.broadcast_to(y[rows, None], (len(GRID), size, 1)))[..., 0]
+    variance = np.maximum(np.square(innovations).sum(1) / (size - 1), _LEAST_VARIANCE)
+    volume = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(1)
+    score = -(size - 1) / 2 * np.log(variance) - volume + np.log([each.weight for each in GRID])
+    weight = np.exp(score - score.max())
+    weight /= weight.sum()
+    order = [k for k in np.argsort(-weight)[:_MOST_LIKELY] if weight[k] > _LIKELY]
+    return [(float(weight[k]), float(variance[k]), GRID[k]) for k in order]
+
+
+def _placebo(factor: Floats, innovations: Floats, before: int, count: int, noise: float) -> list[tuple[float, float]]:
+    """Differences and their deviations at cuts in the history, over windows as long as the time after if four fit."""
+    width = min(count, before // 4)
+    if width < 2:
+        return []
+    found = []
+    for cut in range(max(8, before // 4), before - width + 1, max(1, width // 3)):
+        block = factor[cut : cut + width, cut : cut + width]
+        difference = float((block @ innovations[cut : cut + width]).mean())
+        found.append((difference, noise * float(np.linalg.norm(block.sum(0))) / width))
+    return found
+
+
+def _widening(cuts: list[tuple[float, float]], before: int, count: int) -> float:
+    """Factor on the variance. Overlapping windows count as the windows that fit beside each other."""
+    if not cuts:
+        return 1.0
+    independent = max(1.0, (before - max(8, before // 4)) / min(count, before // 4))
+    squares = sum((difference / deviation) ** 2 for difference, deviation in cuts) / len(cuts)
+    return (squares * independent + _PLACEBO_PRIOR) / (independent + _PLACEBO_PRIOR)

@@ -1,0 +1,109 @@
+"""Runs of a job on both sides of an operation, as columns, and the other events that can change their duration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from limnograph.analysis.effect.prediction import MOST_AFTER, MOST_BEFORE
+from limnograph.analysis.effect.process import Floats
+from limnograph.domain.answers.effects import EffectCase, OtherEvent
+
+CONFOUNDING = frozenset({"overwrite", "delete", "replace", "schema", "deploy"})
+"""Kinds of events that can change durations. Appends and alerts change nothing by themselves."""
+
+
+class JobRuns(NamedTuple):
+    """Runs with a duration in order of time: start in epoch milliseconds, log of seconds, bytes read (NaN where
+    unknown). `before`: how many of them precede the operation. `runs_before`, `runs_after`: killed runs included.
+    `starts`: of all runs.
+    """
+
+    at: Floats
+    logs: Floats
+    read_bytes: Floats | None
+    before: int
+    runs_before: int
+    runs_after: int
+    starts: Floats
+
+    @property
+    def after(self) -> int:
+        """Runs with a duration after the operation."""
+        return self.at.size - self.before
+
+    def first(self, count: int) -> JobRuns:
+        """Only the first runs."""
+        sizes = None if self.read_bytes is None else self.read_bytes[:count]
+        return self._replace(at=self.at[:count], logs=self.logs[:count], read_bytes=sizes)
+
+
+def job_runs(case: EffectCase) -> JobRuns:
+    """The most recent runs before the operation started, and runs after its commit; those between belong to neither."""
+    started, committed = case.operation.started_at, case.operation.committed_at
+    starts, seconds = _sorted(case.runs.times, case.runs.duration_seconds)
+    ended = np.isfinite(seconds) & (seconds > 0)
+    early, late = np.flatnonzero(ended & (starts < started)), np.flatnonzero(ended & (starts >= committed))
+    chosen = np.concatenate([early[-MOST_BEFORE:], _thinned(late)])
+    sizes = None if case.runs.read_bytes is None else _sorted(case.runs.times, case.runs.read_bytes)[1][chosen]
+    return JobRuns(
+        at=starts[chosen],
+        logs=np.log(seconds[chosen]),
+        read_bytes=sizes,
+        before=min(early.size, MOST_BEFORE),
+        runs_before=int(np.sum(starts < started)),
+        runs_after=int(np.sum(starts >= committed)),
+        starts=starts,
+    )
+
+
+def control_series(times: Sequence[int], seconds: Sequence[float | None]) -> tuple[Floats, Floats]:
+    """Starts and log durations of the runs that ended."""
+    at, value = _sorted(times, seconds)
+    ended = np.isfinite(value) & (value > 0)
+    return at[ended], np.log(value[ended])
+
+
+def until_next_event(runs: JobRuns, others: Sequence[OtherEvent], committed: int) -> tuple[JobRuns, OtherEvent | None]:
+    """Runs before the next event that can change durations; later ones show both. All runs where that event follows so
+    closely that the two are confounded anyway.
+    """
+    later = [each for each in others if each.at >= committed]
+    if not later:
+        return runs, None
+    first = min(later, key=lambda each: each.at)
+    kept = int(np.sum(runs.at[runs.before :] < first.at))
+    if kept < 2 or kept == runs.after:
+        return runs, None
+    return runs.first(runs.before + kept), first
+
+
+def event_columns(runs: JobRuns, others: Sequence[OtherEvent], started: int) -> Floats:
+    """A column per earlier event: 1 from the event onward. (n, k)."""
+    columns = [(runs.at >= each.at).astype(float) for each in others if each.at < started]
+    useful = [each for each in columns if 0 < each[: runs.before].sum() < runs.before]
+    return np.column_stack(useful) if useful else np.zeros((runs.at.size, 0))
+
+
+def runs_between(runs: JobRuns, event: OtherEvent, started: int, committed: int) -> int:
+    """How many runs started between the event and the operation."""
+    if started <= event.at <= committed:
+        return 0
+    early, late = (event.at, started) if event.at < started else (committed, event.at)
+    return int(np.sum((runs.starts >= early) & (runs.starts < late)))
+
+
+def _sorted(times: Sequence[int], values: Sequence[float | None]) -> tuple[Floats, Floats]:
+    at, value = np.array(times, float), np.array(values, float)
+    order = np.argsort(at, kind="stable")
+    return at[order], value[order]
+
+
+def _thinned(index: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """At most MOST_AFTER runs, evenly spread: their mean is the mean of all."""
+    if index.size <= MOST_AFTER:
+        return index
+    return np.asarray(index[np.linspace(0, index.size - 1, MOST_AFTER).round().astype(np.intp)])

@@ -1,0 +1,80 @@
+"""Cases as JSON lines: each line parsed into a struct, answered in order, and a bad one reported by line and field."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO, Generic, TypeVar
+
+import click
+import msgspec
+
+from limnograph.domain.errors import InvalidInput
+
+FAILED = 1
+Case = TypeVar("Case", bound=msgspec.Struct)
+
+
+class CaseReader(Generic[Case]):
+    """Decodes lines into `kind`. NaN and infinities, which JSON lacks but programs write, become null."""
+
+    def __init__(self, kind: type[Case]) -> None:
+        self._kind = kind
+        self._decoder = msgspec.json.Decoder(kind)
+
+    def parse(self, line: bytes) -> Case:
+        """One line as a case. Raises InvalidInput naming the field."""
+        try:
+            return self._decoder.decode(line)
+        except msgspec.ValidationError as error:
+            raise _named(error) from None
+        except RecursionError:
+            raise InvalidInput("line", "is nested too deeply") from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return self._lenient(line, error)
+
+    def _lenient(self, line: bytes, first: Exception) -> Case:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            raise InvalidInput("line", f"is not JSON: {first}") from None
+        try:
+            return msgspec.convert(_finite(value), self._kind)
+        except msgspec.ValidationError as error:
+            raise _named(error) from None
+
+
+def answer_lines(lines: BinaryIO, answer: Callable[[bytes], msgspec.Struct]) -> None:
+    """Writes one answer per line to stdout and errors as JSON objects to stderr. Exits with 1 after an error."""
+    failed = False
+    out = sys.stdout.buffer
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            out.write(msgspec.json.encode(answer(line)) + b"\n")
+            out.flush()
+        except InvalidInput as error:
+            failed = True
+            problem = {"line": number, "field": error.field, "error": error.detail}
+            click.echo(msgspec.json.encode(problem).decode(), err=True)
+    if failed:
+        raise SystemExit(FAILED)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return {key: _finite(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def _named(error: msgspec.ValidationError) -> InvalidInput:
+    detail, _, path = str(error).partition(" - at `$")
+    field = path.rstrip("`").lstrip(".")
+    if not field and "`" in detail:
+        field = detail.split("`")[-2] if "field" in detail else ""
+    return InvalidInput(field or "case", detail)

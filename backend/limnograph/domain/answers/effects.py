@@ -1,0 +1,83 @@
+"""Effect of an operation on a job: the case, and the verdict with bounds. The format: docs/effects.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+Verdict = Literal["helped", "worse", "none", "unknown", "confounded", "not_separable"]
+EventKind = Literal["append", "overwrite", "delete", "replace", "schema", "deploy", "alert"]
+
+
+class EffectRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs of the job in any order. `times`: start of each run, epoch milliseconds. A null duration is a killed run."""
+
+    times: Sequence[int]
+    duration_seconds: Sequence[float | None]
+    read_bytes: Sequence[float | None] | None = None
+
+
+class EffectOperation(msgspec.Struct, frozen=True, kw_only=True):
+    """When the operation ran and was committed, epoch milliseconds."""
+
+    started_at: int
+    committed_at: int
+
+
+class ControlJob(msgspec.Struct, frozen=True, kw_only=True):
+    """Runs of a job that does not read the table."""
+
+    job: str
+    times: Sequence[int]
+    duration_seconds: Sequence[float | None]
+
+
+class EffectLoad(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples of the load that the job's duration may follow."""
+
+    times: Sequence[int]
+    value: Sequence[float | None]
+
+
+class OtherEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Another commit, deploy or alert near the operation."""
+
+    at: int
+    kind: EventKind
+    files: int | None = None
+
+
+class EffectCase(msgspec.Struct, frozen=True, kw_only=True):
+    """What did `operation` do to the job?"""
+
+    id: str
+    runs: EffectRuns
+    operation: EffectOperation
+    controls: Sequence[ControlJob] | None = None
+    load: EffectLoad | None = None
+    others: Sequence[OtherEvent] | None = None
+
+
+class EffectSize(msgspec.Struct, frozen=True, kw_only=True):
+    """`ratio`: duration after / before at equal work. `seconds`: (ratio - 1) x the typical run before."""
+
+    ratio: float
+    seconds: float
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer. `low` and `high`: bounds at 95 %; null: unbounded. `more_runs`: further runs after which a verdict is
+    more likely than not; null where no number would do, or where there is a verdict.
+    """
+
+    id: str
+    verdict: Verdict
+    because: str
+    estimate: EffectSize | None
+    low: EffectSize | None
+    high: EffectSize | None
+    runs_before: int
+    runs_after: int
+    more_runs: int | None

@@ -1,0 +1,80 @@
+"""Tables of docs/effects.md, made of results.json: `python -m effects.report` prints the page with today's tables.
+
+`python -m effects.report | diff - docs/effects.md` is cheap and checks that the page shows what was measured.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from effects.score import pooled
+
+PAGE = Path(__file__).parents[2] / "docs" / "effects.md"
+RESULTS = Path(__file__).with_name("results.json")
+_MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_HEAD = ("scene", "source", "covers", "false claims", "finds -20 %", "no claim possible", "median width", "CPU ms")
+
+
+def page() -> str:
+    """The page with every marked table replaced."""
+    results = json.loads(RESULTS.read_text())
+    return _MARKED.sub(lambda found: f"{found[1]}{_table(found[2], results)}\n{found[3]}", PAGE.read_text())
+
+
+def write_page() -> None:
+    """Replaces the tables of the page."""
+    PAGE.write_text(page())
+
+
+def _table(name: str, results: dict[str, Any]) -> str:
+    if name == "power":
+        return _power(results["power"])
+    if name == "summary":
+        rows = [*results["design"].values(), *results["own"].values()]
+        return (
+            f"{results['histories']} histories per scene, seed {results['seed']}. Bounds cover {pooled(rows):.3f} of "
+            f"all truths with controls (nominal 0.95); at worst {min(row['covers'] for row in rows):.2f}. "
+            f"False claims: {sum(row['false_claims'] for row in rows) / len(rows):.3f}, at worst "
+            f"{max(row['false_claims'] for row in rows):.2f}."
+        )
+    rows = [
+        (
+            scene,
+            row["source"],
+            _share(row["covers"]),
+            _share(row["false_claims"]),
+            _share(row["found"]),
+            _share(row["abstains"]),
+            _share(row["width"]),
+            f"{row['cpu_ms']:.0f}",
+        )
+        for scene, row in results[name].items()
+    ]
+    return _markdown(_HEAD, rows)
+
+
+def _power(results: dict[str, Any]) -> str:
+    after = list(next(iter(results.values())))
+    rows = [
+        (f"{100 * (float(ratio) - 1):+.0f} %", *(_share(row[each]["found"]) for each in after))
+        for ratio, row in results.items()
+    ]
+    nothing = next(iter(results.values()))
+    rows.append(("none, where nothing was done", *(_share(nothing[each]["none"]) for each in after)))
+    return _markdown(("effect", *(f"{each} runs after" for each in after)), rows)
+
+
+def _markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    rule = "|---" + "|---:" * (len(head) - 1) + "|"
+    return "\n".join(["| " + " | ".join(head) + " |", rule, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
