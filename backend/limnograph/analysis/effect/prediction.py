@@ -29,7 +29,7 @@ _PLACEBO_PRIOR = 8.0
 """Weight of the belief that the process is right, in placebo cuts."""
 
 
-class Known(NamedTuple):
+class Covariate(NamedTuple):
     """What is known of `y` beside its process: a column that moves it, by `mean` with deviation `sd`."""
 
     column: Floats
@@ -51,7 +51,7 @@ class Prediction(NamedTuple):
     processes: tuple[tuple[float, float, Process], ...]
 
 
-def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Known, ...], columns: Floats) -> Prediction:
+def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ...], columns: Floats) -> Prediction:
     """`y`: log durations in order of time, `before` of them before the operation. `columns`: (n, k) series that
     get the same linear measure.
     """
