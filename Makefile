@@ -52,6 +52,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	pytest -q tests/test_house.py
 	.ci/commits
 	python -m limnograph.api.docs.openapi | diff - frontend/src/lib/api/openapi.json
+	python -m limnograph.domain.answers.lane_module | diff - frontend/src/lib/api/lane-specs.ts
 	python -m limnograph.domain.facts.reference | diff - docs/meta-tables.md
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	python -m limnograph.domain.metrics.reference | diff - docs/metrics.md
@@ -136,6 +137,7 @@ audit: setup ## Known holes in what is installed; asks PyPI and npm, so CI does 
 types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the pages of docs/ that come from code
 	python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json
 	cd frontend && npm run gen:api
+	python -m limnograph.domain.answers.lane_module > frontend/src/lib/api/lane-specs.ts
 	python -m limnograph.domain.facts.reference > docs/meta-tables.md
 	python -m limnograph.domain.metrics.reference > docs/metrics.md
 	python -m limnograph.settings.reference > docs/settings.md
