@@ -194,7 +194,12 @@ def test_the_dashboard_knows_the_rules_that_are_shipped() -> None:
 CLASSES = {"LimnographError", "LimnographSource"}
 """Names of code that look like those of alerts."""
 NAMED = re.compile(r"\b(?:Lakehouse|Limnograph)[A-Z][a-z]+(?:[A-Z][a-z]+)*\b|\bSmallFile[A-Z]\w+\b")
-PLACES = ("backend/limnograph/**/*.py", "frontend/src/lib/**/*.ts", "frontend/src/**/*.svelte", "docs/**/*.md")
+PLACES: tuple[str, ...] = (
+    "backend/limnograph/**/*.py",
+    "frontend/src/lib/**/*.ts",
+    "frontend/src/**/*.svelte",
+    "docs/**/*.md",
+)
 PLACES += ("deploy/alertmanager/*.yml", "deploy/grafana/*.json", "deploy/prometheus/tests/*.yml", "e2e/**/*.ts")
 
 
