@@ -52,6 +52,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated f
 	pytest -q tests/test_house.py
 	.ci/commits
 	python -m limnograph.api.docs.openapi | diff - frontend/src/lib/api/openapi.json
+	python -m limnograph.domain.answers.lane_module | diff - frontend/src/lib/api/lane-specs.ts
 	python -m limnograph.domain.facts.reference | diff - docs/meta-tables.md
 	PYTHONPATH=bench python bench/strategies.py | diff - docs/rollup-strategies.md
 	python -m limnograph.domain.metrics.reference | diff - docs/metrics.md
@@ -144,6 +145,7 @@ audit: setup ## Check dependencies for known vulnerabilities; queries PyPI and n
 types: setup ## Regenerate the OpenAPI document, the TypeScript types, and the generated pages of docs/
 	python -m limnograph.api.docs.openapi > frontend/src/lib/api/openapi.json
 	cd frontend && npm run gen:api
+	python -m limnograph.domain.answers.lane_module > frontend/src/lib/api/lane-specs.ts
 	python -m limnograph.domain.facts.reference > docs/meta-tables.md
 	python -m limnograph.domain.metrics.reference > docs/metrics.md
 	python -m limnograph.settings.reference > docs/settings.md

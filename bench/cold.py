@@ -26,7 +26,7 @@ from limnograph.adapters.meta.schema import iceberg_schema, table_properties
 from limnograph.adapters.prometheus.client import PrometheusClient
 from limnograph.adapters.trino.asking import Coordinator
 from limnograph.adapters.trino.engine import TrinoEngine
-from limnograph.domain.answers.timeline import DEFAULT_LANES
+from limnograph.domain.answers.lane_specs import DEFAULT_LANES
 from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MetaTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import RangeQuery

@@ -187,3 +187,17 @@ def test_every_path_that_a_document_names_exists() -> None:
         if not any(BACKEND.glob(path)) and not any((ROOT / "tests").glob(path))
     ]
     assert lost == []
+
+
+def _expanded(path: str) -> list[str]:
+    """`a/{b,c}/` as `a/b/` and `a/c/`."""
+    found = re.search(r"\{([^}]*)\}", path)
+    return [path.replace(found[0], part) for part in found[1].split(",")] if found else [path]
+
+
+def test_every_path_of_where_to_change_what_exists() -> None:
+    """In backticks, with a slash: of the backend package or of the checkout. A star stands for any name."""
+    table = (ROOT / "ARCHITECTURE.md").read_text().split("## Where to change what")[1]
+    paths = [path for named in re.findall(r"`([\w{][\w.,{}*/-]*/[\w.,{}*/-]*)`", table) for path in _expanded(named)]
+    assert len(paths) > 50
+    assert [path for path in paths if not any(BACKEND.glob(path)) and not any(ROOT.glob(path))] == []

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.memory.query_engine import MemoryEngine
+from limnograph.domain.answers.lane_specs import LANE_SPECS
 from limnograph.domain.answers.timeline import CommitEvent
+from limnograph.domain.facts.housekeeping import STATES
 from limnograph.domain.time import MAX_POINTS, TimeRange
 from limnograph.services.rollups.fold import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
 from limnograph.services.rollups.marks import RAW_FLOOR, ROLLED_AT
@@ -26,7 +28,7 @@ DAYS = 12
 FLOOR = NOW - 48 * HOUR
 ROLLED = NOW - 10 * MINUTE
 STATE = MetaState("ok", 0.0, None, NOW)
-ROLLED_LANES = ("data_files", "delete_files", "bytes", "records", "manifests")
+ROLLED_LANES = tuple(spec.id for spec in LANE_SPECS if spec.column in STATES)
 Fact = tuple[int, int | None, int | None, bool, bool]
 """Minute before NOW, files, which earlier commit main goes back to, whether it moves main, whether it came late."""
 

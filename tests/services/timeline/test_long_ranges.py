@@ -10,7 +10,7 @@ import pytest
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.answers.timeline import DEFAULT_LANES
+from limnograph.domain.answers.lane_specs import DEFAULT_LANES, LANES, SPEC_OF
 from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Series
@@ -67,6 +67,13 @@ def test_a_lane_says_which_tier_it_is_of_and_every_tier_shows_the_spike(days, st
     known = [value for value in found["v"] if value is not None]
     assert (known[0], known[-1]) == (10, 20)
     assert max(value for value in found["max"] if value is not None) == 500
+
+
+@pytest.mark.parametrize(("days", "step"), [(10, 3_600), (15, 86_400)])
+def test_a_lane_out_of_rollups_is_of_its_declared_kind_and_unit(days, step) -> None:
+    for found in ask(parts(engine()).backend.timelines, span(days, step), LANES)["lanes"]:
+        spec = SPEC_OF[found["id"]]
+        assert (found["kind"], found["unit"], found["source"]) == (spec.kind, spec.unit, spec.source), spec.id
 
 
 def test_without_rollups_raw_rows_answer_a_long_range() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from limnograph.adapters.memory.metrics_source import MemoryMetrics
 from limnograph.adapters.memory.query_engine import MemoryEngine
-from limnograph.domain.answers.timeline import LANES
+from limnograph.domain.answers.lane_specs import LANES
 from limnograph.domain.errors import NotFound, SourceTimeout, SourceUnavailable
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Series

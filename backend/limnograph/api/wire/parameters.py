@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from litestar.params import PathParameter, QueryParameter
 
 from limnograph.domain.answers.explanations import BaselineKind
+from limnograph.domain.answers.lane_specs import DEFAULT_LANES, LANES
 from limnograph.domain.answers.partitions import PartitionSort
-from limnograph.domain.answers.timeline import LANES
 from limnograph.domain.queries import (
     DEFAULT_WITHIN_S,
     MAX_GREW,
@@ -53,7 +53,7 @@ Lanes = Annotated[
     str | None,
     QueryParameter(
         name="lanes",
-        description=f"Comma-separated, of {', '.join(LANES)}. Default: the first nine.",
+        description=f"Comma-separated, of {', '.join(LANES)}. Default: {', '.join(DEFAULT_LANES)}.",
         schema_extra={"pattern": f"^{_A_LANE}(,{_A_LANE})*$"},
     ),
 ]

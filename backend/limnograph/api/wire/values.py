@@ -12,7 +12,7 @@ from litestar.handlers import BaseRouteHandler
 from litestar.params import QueryParameter
 
 from limnograph.api.wire.parameters import CONDITION, MAX_CONDITIONS_CHARS
-from limnograph.domain.answers.timeline import DEFAULT_LANES, LANES
+from limnograph.domain.answers.lane_specs import DEFAULT_LANES, LANES
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName, from_path_segment, unescape_level
 from limnograph.domain.queries import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_WITHIN_S

@@ -8,29 +8,6 @@ import msgspec
 
 from limnograph.domain.answers.tables import TableDetail
 
-LANES = (
-    "alerts",
-    "job_duration",
-    "job_runs",
-    "commits",
-    "schema",
-    "data_files",
-    "file_size",
-    "delete_files",
-    "freshness",
-    "bytes",
-    "records",
-    "manifests",
-    "skew",
-    "debt",
-    "cpu",
-    "spill",
-    "executors",
-)
-"""Every lane that can be asked for, in display order: effect, change, state (DESIGN §6.1)."""
-
-DEFAULT_LANES = LANES[:9]
-
 LaneStatus = Literal["ok", "partial", "stale", "error", "absent"]
 Source = Literal["meta", "prometheus", "alertmanager", "runs"]
 

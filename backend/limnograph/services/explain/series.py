@@ -34,7 +34,7 @@ async def load(jobs: Jobs, job: str, start: int, end: int) -> QueryResult:
 async def signals(jobs: Jobs, job: str, start: int, end: int) -> Mapping[Signal, QueryResult]:
     """What a job used between two instants (epoch ms), each asked for itself."""
     step = page_metrics.runs_step(start, end)
-    kinds = list(job_signals.UNITS)
+    kinds = list(job_signals.SIGNALS)
     asked = (job_signals.promql(jobs, job, signal, step) for signal in kinds)
     found = await asyncio.gather(*(_told(jobs, job, promql, start, end) for promql in asked))
     return dict(zip(kinds, found, strict=True))

@@ -21,8 +21,9 @@ from limnograph.domain.answers.explanations import (
     Hypothesis,
     LevelChange,
 )
+from limnograph.domain.answers.lane_specs import SPEC_OF
 from limnograph.services.explain.series import QueryResult
-from limnograph.services.jobs.signals import UNITS, Signal
+from limnograph.services.jobs.signals import Signal
 
 Floats = npt.NDArray[np.float64]
 LEAST_VALUES = 3
@@ -40,7 +41,7 @@ def around(kind: Signal, told: QueryResult, onset: int, near: tuple[float, float
     place = int(np.searchsorted(at, onset))
     before, after = values[:place], values[place:]
     if min(before.size, after.size) < LEAST_VALUES:
-        return CompetingChange(kind=kind, series=0, moved=0, ratio=None, unit=UNITS[kind], problem=told.problem)
+        return CompetingChange(kind=kind, series=0, moved=0, ratio=None, unit=SPEC_OF[kind].unit, problem=told.problem)
     place = _split(values)
     moved = _differ(values[:place], values[place:]) and _differ(before, after)
     levels = (values[:place], values[place:]) if moved else (before, after)
@@ -52,7 +53,7 @@ def around(kind: Signal, told: QueryResult, onset: int, near: tuple[float, float
         ratio=high / low if low else None,
         before=low,
         after=high,
-        unit=UNITS[kind],
+        unit=SPEC_OF[kind].unit,
         at=int(at[place]) if moved else None,
     )
 

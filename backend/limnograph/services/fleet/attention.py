@@ -107,7 +107,7 @@ class Attention:
             magnitudes[where] = magnitude[where]
 
         age = (end - after.moved) / MICROS_PER_SECOND
-        least = np.fmax(limits.stale_least_s, limits.stale_intervals * after.usual)
+        least = stale_ages_s(limits, after.usual)
         speak("stale", (after.moved != NULL) & ~np.isnan(after.usual) & (age >= least), age)
         skew = np.ascontiguousarray(after.column("skew_max_over_median"))
         ratio = np.where(skew == NULL, np.nan, skew.view(np.float64))
@@ -135,3 +135,9 @@ class Attention:
             while len(self._answers) > _ANSWERS_KEPT:
                 self._answers.popitem(last=False)
         return answer
+
+
+def stale_ages_s(limits: Thresholds, usual_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`stale_after_s` of many tables."""
+    ages: NDArray[np.float64] = np.fmax(limits.stale_least_s, limits.stale_intervals * usual_s)
+    return ages

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from limnograph.analysis.alignment import Value, finite
+from limnograph.domain.answers.lane_specs import head_of
 from limnograph.domain.answers.tables import LinkedJob
 from limnograph.domain.answers.timeline import BandLane, Bar, BarsLane, LaneProblem, LaneQuery
 from limnograph.domain.errors import SourceError
@@ -52,9 +53,7 @@ async def duration(
 ) -> BandLane:
     """Band of a job's durations. A source that fails makes a lane with a problem; none makes an absent one."""
     nothing: list[Value] = [None] * len(span.instants())
-    absent = BandLane(
-        id="job_duration", source="prometheus", unit="seconds", status="absent", lo=nothing, mid=nothing, hi=nothing
-    )
+    absent = BandLane(**head_of("job_duration"), status="absent", lo=nothing, mid=nothing, hi=nothing)
     if jobs.metrics is None or job is None:
         return _failed_discovery(absent, jobs) if job is None else absent
     own, matchers, server = jobs.own(job.name, "promql"), jobs.matchers(name, job.name, job.role), jobs.server(job.name)
@@ -67,9 +66,7 @@ async def duration(
             matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step), server)
     except SourceError as error:
         return BandLane(
-            id="job_duration",
-            source="prometheus",
-            unit="seconds",
+            **head_of("job_duration"),
             status="error",
             label=job.name,
             age_s=jobs.metrics.age_s(),
@@ -81,9 +78,7 @@ async def duration(
         )
     lows, middles, highs = _band(matrix, span)
     return BandLane(
-        id="job_duration",
-        source="prometheus",
-        unit="seconds",
+        **head_of("job_duration"),
         status="partial" if matrix.truncated else "ok" if matrix.series or job.linked else "absent",
         label=job.name,
         age_s=jobs.metrics.age_s(),
@@ -115,9 +110,7 @@ def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
     if error is None:
         return absent
     return BandLane(
-        id=absent.id,
-        source=absent.source,
-        unit=absent.unit,
+        **head_of(absent.id),
         status="error",
         problem=problem_of(error),
         lo=absent.lo,
@@ -172,9 +165,7 @@ async def runs(
         found = await jobs.runs_between(name, label, span.start, span.end, page)
     except SourceError as error:
         return BarsLane(
-            id="job_runs",
-            source="prometheus",
-            unit="runs",
+            **head_of("job_runs"),
             status="error",
             label=label,
             problem=problem_of(error),
@@ -194,10 +185,11 @@ async def runs(
     ]
     known = bool(bars) or (jobs.metrics is not None and job is not None and job.linked)
     cut = pushed and jobs.metrics is not None and jobs.metrics.last_error is not None
+    head = head_of("job_runs")
+    if pushed:
+        head["source"] = "runs"
     return BarsLane(
-        id="job_runs",
-        source="runs" if pushed else "prometheus",
-        unit="runs",
+        **head,
         status="partial" if cut else "ok" if known else "absent",
         label=label,
         bars=bars,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from limnograph.analysis.alignment import Value, finite
+from limnograph.domain.answers.lane_specs import head_of
 from limnograph.domain.answers.timeline import LaneQuery, LineLane
 from limnograph.domain.errors import SourceError
 from limnograph.domain.metrics.series import Matrix, RangeQuery
@@ -16,7 +17,8 @@ from limnograph.services.jobs.lanes import ChosenJob, problem_of
 from limnograph.services.sources import templates
 
 Signal = Literal["cpu", "spill", "executors"]
-UNITS: Mapping[Signal, str] = {"cpu": "cores", "spill": "bytes", "executors": "executors"}
+SIGNALS: tuple[Signal, ...] = get_args(Signal)
+"""Each is a lane of its own."""
 _SPARK: Mapping[Signal, Callable[[str, int], str]] = {
     "cpu": templates.busy_cores,
     "executors": templates.executors,
@@ -42,7 +44,7 @@ def total(matrix: Matrix) -> dict[int, float]:
 
 async def lanes(jobs: Jobs, job: ChosenJob | None, span: TimeRange, asked: Collection[str]) -> list[LineLane]:
     """The lanes of those signals that are asked for; each fails alone."""
-    wanted = [signal for signal in UNITS if signal in asked]
+    wanted = [signal for signal in SIGNALS if signal in asked]
     return list(await asyncio.gather(*(_lane(jobs, job, signal, span) for signal in wanted)))
 
 
@@ -51,7 +53,7 @@ async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRan
     asked = "" if job is None else promql(jobs, job.name, signal, span.step)
     nothing: list[Value] = [None] * len(span.instants())
     if jobs.metrics is None or job is None or not asked:
-        return LineLane(id=signal, source="prometheus", unit=UNITS[signal], status="absent", v=nothing)
+        return LineLane(**head_of(signal), status="absent", v=nothing)
     server = jobs.server(job.name)
     try:
         matrix = await jobs.metrics.range(RangeQuery(asked, span.start, span.end, span.step), server)
@@ -61,9 +63,7 @@ async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRan
     values = total(matrix)
     known = bool(values) or bool(jobs.own(job.name, signal))
     return LineLane(
-        id=signal,
-        source="prometheus",
-        unit=UNITS[signal],
+        **head_of(signal),
         status="error" if problem else "partial" if matrix.truncated else "ok" if known else "absent",
         label=job.name,
         age_s=jobs.metrics.age_s(),

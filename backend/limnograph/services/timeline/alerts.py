@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from limnograph.domain.answers.lane_specs import head_of
 from limnograph.domain.answers.timeline import Bar, BarsLane
 from limnograph.domain.ids import TableName
 from limnograph.domain.time import MICROS_PER_MS, TimeRange
@@ -33,7 +34,7 @@ async def draw(
     bars = [_bar(episode) for episode in episodes]
     bars = [bar for bar in bars if bar.begins < span.end and (bar.end is None or bar.end > span.start)]
     bars = sorted([*bars, *waiting], key=lambda bar: bar.begins)[-MOST:]
-    return BarsLane(id="alerts", source="alertmanager", unit="alerts", status="ok" if known else "absent", bars=bars)
+    return BarsLane(**head_of("alerts"), status="ok" if known else "absent", bars=bars)
 
 
 def _bar(episode: Episode) -> Bar:

@@ -6,10 +6,13 @@ where a number is not known there is null: a gap in the drawn path, never a zero
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from limnograph.analysis import alignment
 from limnograph.analysis.alignment import Value
+from limnograph.domain.answers.lane_specs import LANE_SPECS, SPEC_OF, LaneHead, LaneSpec, head_of
 from limnograph.domain.answers.timeline import (
     BandLane,
     Bar,
@@ -29,21 +32,7 @@ from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.services.fleet.view import usual_interval_s
 from limnograph.services.lake.history import History
 from limnograph.services.table.schema import versions as schemas
-from limnograph.services.timeline import lane_sql
 from limnograph.services.timeline import refs as ref_lane
-
-STEP_COLUMNS = {
-    "data_files": ("total_data_files", "files"),
-    "delete_files": ("total_delete_files", "files"),
-    "bytes": ("total_bytes", "bytes"),
-    "records": ("total_records", "rows"),
-    "manifests": ("manifests", "manifests"),
-    "skew": ("skew_max_over_median", "ratio"),
-    "debt": ("debt_files", "files"),
-}
-"""Lanes that are one column along main: `(column of snapshots, unit)`."""
-
-META_LANES = ("commits", "schema", "file_size", "freshness", *STEP_COLUMNS)
 
 
 class MetaState(NamedTuple):
@@ -61,31 +50,23 @@ class MetaState(NamedTuple):
     fresh_within_s: float | None = None
 
 
+class MetaLaneHead(LaneHead):
+    """The first fields of a lane's answer, with the status that it shares."""
+
+    status: LaneStatus
+    age_s: float | None
+    problem: LaneProblem | None
+
+
+def shared(lane: str, state: MetaState) -> MetaLaneHead:
+    """What an answer has of the lane's spec and of the state that all lanes share."""
+    return {**head_of(lane), "status": state.status, "age_s": state.age_s, "problem": state.problem}
+
+
 def draw(lane: str, history: History, span: TimeRange, state: MetaState) -> Lane:
     """One lane of the metadata."""
-    if lane in STEP_COLUMNS:
-        return _step(lane, history, span, state)
-    if lane == "commits":
-        return _commits(history, span, state)
-    if lane == "schema":
-        return _versions(history, span, state)
-    return _file_size(history, span, state) if lane == "file_size" else _freshness(history, span, state)
-
-
-def blank(lane: str, span: TimeRange, status: LaneStatus, problem: LaneProblem | None) -> Lane:
-    """A lane of the metadata without any value: its source failed, or knows nothing."""
-    nothing: list[Value] = [None] * len(span.instants())
-    if lane == "commits":
-        return EventsLane(id=lane, source="meta", unit="files", status=status, problem=problem, events=[])
-    if lane == "schema":
-        return BarsLane(id=lane, source="meta", unit="versions", status=status, problem=problem, bars=[])
-    if lane == "file_size":
-        return BandLane(
-            id=lane, source="meta", unit="bytes", status=status, problem=problem, lo=nothing, mid=nothing, hi=nothing
-        )
-    if lane == "freshness":
-        return LineLane(id=lane, source="meta", unit="seconds", status=status, problem=problem, v=nothing)
-    return StepLane(id=lane, source="meta", unit=STEP_COLUMNS[lane][1], status=status, problem=problem, v=nothing)
+    spec = SPEC_OF[lane]
+    return _step(spec, history, span, state) if spec.column else DRAWINGS[lane](history, span, state)
 
 
 def instants(span: TimeRange) -> list[int]:
@@ -98,29 +79,24 @@ def until(values: list[Value], at: list[int], known_until: int) -> list[Value]:
     return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
 
 
-def _step(lane: str, history: History, span: TimeRange, state: MetaState) -> StepLane:
-    column, unit = STEP_COLUMNS[lane]
+def _step(spec: LaneSpec, history: History, span: TimeRange, state: MetaState) -> StepLane:
     at, width = instants(span), span.step * MICROS_PER_SECOND
-    times, values = history.main_times, history.column(column)
+    times, values = history.main_times, history.column(spec.column)
     extremes = alignment.envelope(times, values, at, width)
     shown = until(alignment.held(times, values, at), at, state.known_until)
     unknown = all(value is None for value in shown)
     return StepLane(
-        id=lane,
-        source="meta",
-        unit=unit,
-        status="absent" if unknown and lane in {"skew", "debt"} else state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+        **shared(spec.id, state._replace(status="absent") if unknown and spec.optional else state),
         resolution="raw",
-        query=_sql(history, span, state, column),
+        query=sql(history, span, state, spec.column),
         v=shown,
         min=until(extremes.low, at, state.known_until) if extremes.varies else None,
         max=until(extremes.high, at, state.known_until) if extremes.varies else None,
     )
 
 
-def _file_size(history: History, span: TimeRange, state: MetaState) -> BandLane:
+def file_sizes(history: History, span: TimeRange, state: MetaState) -> BandLane:
+    """Sizes of data files in a band, with the size that the table asks for."""
     at, times = instants(span), history.main_times
 
     def shown(column: str) -> list[Value]:
@@ -128,14 +104,9 @@ def _file_size(history: History, span: TimeRange, state: MetaState) -> BandLane:
 
     targets = [value for value in history.column("target_file_bytes") if value is not None]
     return BandLane(
-        id="file_size",
-        source="meta",
-        unit="bytes",
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+        **shared("file_size", state),
         resolution="raw",
-        query=_sql(history, span, state, "file_size_p10, file_size_p50, file_size_p90"),
+        query=sql(history, span, state, "file_size_p10, file_size_p50, file_size_p90"),
         lo=shown("file_size_p10"),
         mid=shown("file_size_p50"),
         hi=shown("file_size_p90"),
@@ -148,14 +119,9 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
     ages = alignment.since_last(history.main_times, at)
     seconds: list[Value] = [None if age is None else age / MICROS_PER_SECOND for age in ages]
     return LineLane(
-        id="freshness",
-        source="meta",
-        unit="seconds",
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+        **shared("freshness", state),
         resolution="raw",
-        query=_sql(history, span, state, "snapshot_id"),
+        query=sql(history, span, state, "snapshot_id"),
         v=until(seconds, at, state.known_until),
         target=oldest_s(history, span, state),
         objective=state.fresh_within_s is not None,
@@ -172,17 +138,13 @@ def oldest_s(history: History, span: TimeRange, state: MetaState) -> float | Non
     return None if usual is None else stale_after_s(Thresholds(), usual)
 
 
-def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
+def commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
+    """A mark for each commit of the range, and flags of refs."""
     rows = history.between(span.start * MICROS_PER_MS, span.end * MICROS_PER_MS)
     return EventsLane(
-        id="commits",
-        source="meta",
-        unit="files",
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+        **shared("commits", state),
         resolution="raw",
-        query=_sql(history, span, state, "snapshot_id, operation, added_data_files, removed_data_files"),
+        query=sql(history, span, state, "snapshot_id, operation, added_data_files, removed_data_files"),
         events=[_event(history, row) for row in rows],
         flags=ref_lane.flags(history, span),
         off_ref=ref_lane.beside(history, state.ref, rows.numbers("snapshot_id").tolist()) if state.ref else None,
@@ -227,13 +189,8 @@ def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
         bars.append(Bar(start=change.at // MICROS_PER_MS, end=None, label=_label(newest), state="ok", detail=detail))
     shown = [bar for bar in bars if bar.end is None or bar.end * MICROS_PER_MS > start]
     return BarsLane(
-        id="schema",
-        source="meta",
-        unit="versions",
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
-        query=_sql(history, span, state, "schema_id, spec_id"),
+        **shared("schema", state),
+        query=sql(history, span, state, "schema_id, spec_id"),
         bars=shown,
     )
 
@@ -255,5 +212,31 @@ def _what(before: ChangeFact | None, change: ChangeFact) -> str | None:
     return schemas.spec_difference(before.detail, change.detail)
 
 
-def _sql(history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
-    return lane_sql.question(history, span, f"{state.meta}.snapshots", "committed_at", columns)
+def sql(
+    history: History,
+    span: TimeRange,
+    state: MetaState,
+    columns: str,
+    *,
+    table: str = "snapshots",
+    time: str = "committed_at",
+) -> LaneQuery:
+    """The lane as SQL over a meta table, for people to copy; it is never run. `time`: its column of time."""
+    start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
+    uuid = history.uuid.replace("'", "''")
+    text = (
+        f"SELECT {time}, {columns} FROM {state.meta}.{table} WHERE table_uuid = '{uuid}' "  # noqa: S608
+        f"AND {time} >= TIMESTAMP '{start:%Y-%m-%d %H:%M:%S} UTC' "
+        f"AND {time} < TIMESTAMP '{end:%Y-%m-%d %H:%M:%S} UTC' ORDER BY {time}"
+    )
+    return LaneQuery(sql=text)
+
+
+DRAWINGS: Mapping[str, Callable[[History, TimeRange, MetaState], Lane]] = {
+    "commits": commits,
+    "schema": _versions,
+    "file_size": file_sizes,
+    "freshness": _freshness,
+}
+"""Lanes that are not one column along main."""
+META_LANES = frozenset({*DRAWINGS, *(spec.id for spec in LANE_SPECS if spec.column)})

@@ -7,7 +7,7 @@ it, so that a spike of a minute shows in a year. One commit on a span's very fir
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,12 +15,13 @@ import polars as pl
 
 from limnograph.analysis import alignment
 from limnograph.analysis.alignment import Value
+from limnograph.domain.answers.lane_specs import SPEC_OF, LaneSpec
 from limnograph.domain.answers.timeline import BandLane, CommitEvent, EventsLane, Lane, LaneQuery, LineLane, StepLane
 from limnograph.domain.facts.housekeeping import OPERATIONS, STATES
 from limnograph.domain.time import MAX_POINTS, MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
 from limnograph.services.lake.history import History
-from limnograph.services.timeline import lane_sql, lanes
-from limnograph.services.timeline.lanes import MetaState, instants, until
+from limnograph.services.timeline import lanes
+from limnograph.services.timeline.lanes import MetaState, instants, shared, until
 from limnograph.services.timeline.tier_reader import RolledHistory
 
 
@@ -38,14 +39,10 @@ class Along(NamedTuple):
 
 def draw(lane: str, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> Lane:
     """One lane of the metadata. `history` is known from `rolled.edge` on, with what main pointed at then."""
-    if lane == "commits":
-        return _commits(rolled, history, span, state)
-    if lane == "freshness":
-        return _freshness(rolled, history, span, state)
-    if lane == "file_size":
-        return _file_size(rolled, history, span, state)
-    if lane in lanes.STEP_COLUMNS and lanes.STEP_COLUMNS[lane][0] in STATES:
-        return _step(lane, rolled, history, span, state)
+    if lane in DRAWINGS:
+        return DRAWINGS[lane](rolled, history, span, state)
+    if SPEC_OF[lane].column in STATES:
+        return _step(SPEC_OF[lane], rolled, history, span, state)
     # Versions are changes, which are kept; skew and debt are in no roll-up, so they begin at the edge.
     return lanes.draw(lane, history, span, state)
 
@@ -96,18 +93,13 @@ def _most(one: Value, other: Value) -> Value:
     return other if one is None else one if other is None else max(one, other)
 
 
-def _step(lane: str, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> StepLane:
-    column, unit = lanes.STEP_COLUMNS[lane]
+def _step(spec: LaneSpec, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> StepLane:
+    column = spec.column
     at, width = instants(span), span.step * MICROS_PER_SECOND
     along = _along(rolled, column)
     extremes = _extremes(along, history, column, at, width, edge=rolled.edge)
     return StepLane(
-        id=lane,
-        source="meta",
-        unit=unit,
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+        **shared(spec.id, state),
         resolution=rolled.unit,
         query=_sql(rolled, history, span, state, f"{column}_last, {column}_min, {column}_max"),
         v=until(_held(along, history, column, at, rolled.edge), at, state.known_until),
@@ -118,8 +110,7 @@ def _step(lane: str, rolled: RolledHistory, history: History, span: TimeRange, s
 
 def _file_size(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> BandLane:
     """Roll-ups keep the median alone: the band begins at the edge."""
-    raw = lanes.draw("file_size", history, span, state)
-    assert isinstance(raw, BandLane)  # noqa: S101  # what that lane is
+    raw = lanes.file_sizes(history, span, state)
     at = instants(span)
     old = [instant < rolled.edge for instant in at]
     middles = _held(_along(rolled, "file_size_p50"), history, "file_size_p50", at, rolled.edge)
@@ -152,12 +143,7 @@ def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: 
             low.append((instant - along.ends[place]) / MICROS_PER_SECOND)
             high.append((instant - along.begins[place]) / MICROS_PER_SECOND)
     return LineLane(
-        id="freshness",
-        source="meta",
-        unit="seconds",
-        status=state.status,
-        age_s=state.age_s,
-        problem=state.problem,
+        **shared("freshness", state),
         resolution=rolled.unit,
         query=_sql(rolled, history, span, state, "main_moves"),
         v=until(low, at, state.known_until),
@@ -174,8 +160,7 @@ def _commits(rolled: RolledHistory, history: History, span: TimeRange, state: Me
     start = span.start * MICROS_PER_MS
     spans = rolled.rows.filter((pl.col("commits") > 0) & (pl.col("begin") >= start) & (pl.col("begin") < rolled.edge))
     marks = [_mark(row) for row in spans.iter_rows(named=True) if row["begin"] < span.end * MICROS_PER_MS]
-    raw = lanes.draw("commits", history, span._replace(start=max(span.start, min(edge, span.end))), state)
-    assert isinstance(raw, EventsLane)  # noqa: S101  # what that lane is
+    raw = lanes.commits(history, span._replace(start=max(span.start, min(edge, span.end))), state)
     return msgspec.structs.replace(
         raw,
         resolution=rolled.unit,
@@ -244,4 +229,12 @@ def _sum(values: list[int | None]) -> int | None:
 
 def _sql(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState, columns: str) -> LaneQuery:
     table = {"hour": "snapshots_hourly", "day": "snapshots_daily"}[rolled.unit]
-    return lane_sql.question(history, span, f"{state.meta}.{table}", rolled.unit, columns)
+    return lanes.sql(history, span, state, columns, table=table, time=rolled.unit)
+
+
+DRAWINGS: Mapping[str, Callable[[RolledHistory, History, TimeRange, MetaState], Lane]] = {
+    "commits": _commits,
+    "freshness": _freshness,
+    "file_size": _file_size,
+}
+"""Lanes that roll-ups tell otherwise than by one of their states."""

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from limnograph.domain.facts.housekeeping import OPERATIONS
+from limnograph.domain.answers.lane_specs import LANE_SPECS
+from limnograph.domain.facts.housekeeping import OPERATIONS, STATES
 from limnograph.domain.facts.meta_tables import HOURLY
 from limnograph.domain.metadata.table import MAIN
 from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
@@ -29,16 +30,15 @@ UNSEEN = 20 * 60 * MICROS_PER_SECOND
 """A fact is appended at most ten minutes after it was read (DESIGN §5); it may have come after the roll-up's cut when
 it was read less than twice that before.
 """
+_COLUMNS = frozenset(spec.column for spec in LANE_SPECS)
 SHOWN = (
     "table_uuid",
     *("commits", "unknown_commits", *OPERATIONS.values(), "other_operations", "main_moves", "main_snapshot_id"),
     *("added_data_files", "removed_data_files", "added_delete_files", "added_bytes"),
     *(
         f"{state}_{end}"
-        for state in (
-            *("total_data_files", "total_delete_files", "total_records", "total_bytes"),
-            *("manifests", "file_size_p50"),
-        )
+        for state in STATES
+        if state == "file_size_p50" or state in _COLUMNS
         for end in ("last", "min", "max")
     ),
 )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from limnograph.domain.answers.lane_specs import empty_lane
 from limnograph.domain.answers.timeline import ComparedPeriod, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.domain.errors import InvalidInput, SourceError, SourceUnavailable
 from limnograph.domain.ids import TableName
@@ -30,7 +31,8 @@ from limnograph.services.timeline.tier_reader import RolledHistory, TierReader
 
 MAX_COMPARE_S = 731 * 86_400
 """Two years: what is compared with a whole year lies before it."""
-_JOB_LANES = {"job_duration", "job_runs", *job_signals.UNITS}
+JOB_LANES = frozenset({"job_duration", "job_runs", *job_signals.SIGNALS})
+DRAWN_LANES = frozenset({"alerts", *JOB_LANES, *lanes.META_LANES})
 _ANSWERED = {"ok", "partial", "stale"}
 
 
@@ -109,7 +111,7 @@ class TimelineService:
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None
     ) -> PageMetrics | None:
         """What the job lanes ask, and the lane of alerts with them."""
-        if not _JOB_LANES.intersection(asked):
+        if not JOB_LANES.intersection(asked):
             return None
         at = min(span.end, self._clock.now() // MICROS_PER_MS)
         also = (alert_pending.selection(name),) if "alerts" in asked else ()
@@ -130,7 +132,7 @@ class TimelineService:
         found = await self._history(name, span)
         meta = found._replace(state=found.state._replace(ref=ref))
         if meta.history is None:
-            return [lanes.blank(lane, span, meta.state.status, meta.state.problem) for lane in wanted]
+            return [empty_lane(lane, len(span.instants()), meta.state.status, meta.state.problem) for lane in wanted]
         if meta.rolled is None:
             return [_drawn(lanes.draw(lane, meta.history, span, meta.state), span) for lane in wanted]
         return [tier_lanes.draw(lane, meta.rolled, meta.history, span, meta.state) for lane in wanted]
@@ -181,7 +183,7 @@ class TimelineService:
         job: str | None,
         asking: asyncio.Task[PageMetrics | None],
     ) -> list[Lane]:
-        if not _JOB_LANES.intersection(asked):
+        if not JOB_LANES.intersection(asked):
             return []
         at = min(span.end, self._clock.now() // MICROS_PER_MS)
         with page_budget():

@@ -4841,7 +4841,7 @@ export interface operations {
                 to?: number;
                 /** @description Whole seconds; default: about 720 points. An answer has at most 2000. */
                 step?: number;
-                /** @description Comma-separated, of alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, cpu, spill, executors. Default: the first nine. */
+                /** @description Comma-separated, of alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, cpu, spill, executors. Default: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness. */
                 lanes?: string;
                 /** @description Job name; default the reader with most runs. */
                 job?: string;

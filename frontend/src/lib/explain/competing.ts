@@ -1,12 +1,13 @@
 // What else moved around a change, in words: other jobs, how much the job had to do, its CPU, spill and executors. Pure.
 import type { Schemas } from '#lib/api/client.ts';
+import type { LaneId } from '#lib/api/lane-specs.ts';
 import { bytes } from '#lib/format/bytes.ts';
 import { count, ratio } from '#lib/format/count.ts';
 import { clockSeconds } from '#lib/format/instant.ts';
 import type { ChangeBounds } from './case.ts';
 
 type CompetingChange = Schemas['CompetingChange'];
-type Signal = 'cpu' | 'spill' | 'executors';
+type Signal = Extract<CompetingChange['kind'], LaneId>;
 
 export interface Line {
   readonly words: string;

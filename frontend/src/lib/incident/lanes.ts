@@ -1,13 +1,14 @@
 // The lanes of an incident's timeline, by what the alert is about, and its own pending time in the lane of alerts,
 // where the server did not find it. Pure.
 import type { Schemas } from '#lib/api/client.ts';
+import type { LaneId } from '#lib/api/lane-specs.ts';
 import { nameOf, type State } from '#lib/alerts/words.ts';
 import { beginOf, type Answer, type Bar } from '#lib/api/lanes.ts';
 
 type Incident = Schemas['Incident'];
 
-const ALWAYS = ['alerts', 'job_duration', 'commits', 'data_files', 'file_size'];
-const ABOUT: readonly (readonly [RegExp, string])[] = [
+const ALWAYS: readonly LaneId[] = ['alerts', 'job_duration', 'commits', 'data_files', 'file_size'];
+const ABOUT: readonly (readonly [RegExp, LaneId])[] = [
   [/delete/i, 'delete_files'],
   [/skew/i, 'skew'],
   [/stale|fresh|last_commit/i, 'freshness'],
@@ -20,7 +21,7 @@ const ABOUT: readonly (readonly [RegExp, string])[] = [
   [/executor/i, 'executors'],
 ];
 
-export function lanesFor({ alert, expression }: Pick<Incident, 'alert' | 'expression'>): string[] {
+export function lanesFor({ alert, expression }: Pick<Incident, 'alert' | 'expression'>): LaneId[] {
   const name = alert.alert_name ?? '';
   const named = ABOUT.filter(([about]) => about.test(name));
   const found = named.length ? named : ABOUT.filter(([about]) => about.test(expression ?? ''));

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { LANE_KINDS } from '#lib/api/lane-specs.ts';
 import { story } from '#lib/timeline/fixtures/story.ts';
 import {
   ALL_LANES,
+  DEFAULT_LANES,
   askedLanes,
   hasAxis,
   inOrder,
@@ -15,9 +16,10 @@ import {
   topLane,
 } from './lanes.ts';
 
-test('the lanes are those of the API, in its order', () => {
-  const document = readFileSync(new URL('../api/openapi.json', import.meta.url), 'utf8');
-  expect(document).toContain(`Comma-separated, of ${ALL_LANES.join(', ')}.`);
+test('a recorded answer has the default lanes, each of the kind that is declared', () => {
+  const { lanes } = story();
+  expect(lanes.map(({ id }) => id)).toEqual(DEFAULT_LANES);
+  expect(lanes.map(({ kind }) => kind)).toEqual(DEFAULT_LANES.map((lane) => LANE_KINDS[lane]));
 });
 test('a lane is added in its place and taken away again', () => {
   const more = toggleLane(null, 'manifests');

@@ -2,37 +2,17 @@
 // and axes.
 import { phone } from '#lib/preferences/phone.svelte.ts';
 import type { Answer } from '#lib/api/lanes.ts';
+import { ALL_LANES, DEFAULT_LANES, LANES_WITHOUT_AXIS, type LaneId } from '#lib/api/lane-specs.ts';
 import { lookOf } from '#lib/timeline/shapes/lane-style.ts';
 
-export const ALL_LANES = [
-  'alerts',
-  'job_duration',
-  'job_runs',
-  'commits',
-  'schema',
-  'data_files',
-  'file_size',
-  'delete_files',
-  'freshness',
-  'bytes',
-  'records',
-  'manifests',
-  'skew',
-  'debt',
-  'cpu',
-  'spill',
-  'executors',
-] as const;
-export const DEFAULT_LANES: readonly string[] = ALL_LANES.slice(0, 9);
+export { ALL_LANES, DEFAULT_LANES };
 /** What a phone shows unasked: effect, and what most often causes it. */
-const PHONE_LANES: readonly string[] = ['alerts', 'job_duration', 'commits', 'data_files'];
+const PHONE_LANES: readonly LaneId[] = ['alerts', 'job_duration', 'commits', 'data_files'];
 /** What is shown unasked here. */
 const usual = (): readonly string[] => (phone.current ? PHONE_LANES : DEFAULT_LANES);
-const RANK: ReadonlyMap<string, number> = new Map(ALL_LANES.map((lane, i) => [lane, i]));
+const RANK = new Map<string, number>(ALL_LANES.map((lane, i) => [lane, i]));
 const rank = (lane: string) => RANK.get(lane) ?? ALL_LANES.length;
 const byRank = (a: string, b: string) => rank(a) - rank(b);
-/** Lanes without an axis of values. */
-const WITHOUT_AXIS: readonly string[] = ['alerts', 'job_runs', 'commits', 'schema'];
 
 /** Of lanes that an address names those there are, each once; null: none is. */
 export function knownLanes(named: readonly string[]): readonly string[] | null {
@@ -93,7 +73,7 @@ export function inOrder(answer: Answer, asked: readonly string[] | null): Answer
   return { ...answer, lanes: lanes.sort((a, b) => wanted.indexOf(a.id) - wanted.indexOf(b.id)) };
 }
 
-export const hasAxis = (lane: string): boolean => !WITHOUT_AXIS.includes(lane);
+export const hasAxis = (lane: string): boolean => !LANES_WITHOUT_AXIS.includes(lane);
 
 const ownLog: readonly string[] = ALL_LANES.filter((id) => lookOf({ id, unit: '' }).log);
 

@@ -2,6 +2,7 @@
 import { bytes } from '#lib/format/bytes.ts';
 import { compact, count, ratio } from '#lib/format/count.ts';
 import { duration, seconds } from '#lib/format/duration.ts';
+import type { LaneId } from '#lib/api/lane-specs.ts';
 import type { Lane } from '#lib/api/lanes.ts';
 
 type Tone = 'job' | 'files' | 'deletes' | 'bytes' | 'fresh' | 'base';
@@ -77,7 +78,7 @@ const BASE: Look = {
 };
 const sizes: Partial<Look> = { print: bytes, printChange: bytes, printTick: byThousands, tone: 'bytes' };
 
-const LOOKS: Record<string, Partial<Look>> = {
+const LOOKS: Readonly<Record<string, Partial<Look>>> = {
   alerts: { title: 'Alerts', unit: 'pending, firing', height: 48, absent: NEEDS_ALERTS },
   job_duration: {
     title: 'Job duration',
@@ -135,7 +136,7 @@ const LOOKS: Record<string, Partial<Look>> = {
   },
   spill: { ...sizes, title: 'Spill', unit: 'to disk', absent: NEEDS_SPILL },
   executors: { title: 'Executors', unit: 'of the job', tone: 'job', absent: NEEDS_SIGNAL },
-};
+} satisfies Record<LaneId, Pick<Look, 'title' | 'unit'> & Partial<Look>>;
 
 /**
  * The look of a lane; one that a newer server invents is drawn plainly, under its own name. `log`: the axis that the

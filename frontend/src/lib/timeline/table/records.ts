@@ -1,4 +1,5 @@
 // One lane as rows: instants and values, commits, or spans of a state. The caller says how instants and numbers are written.
+import type { LaneId } from '#lib/api/lane-specs.ts';
 import { csv } from '#lib/format/csv.ts';
 import { iso } from '#lib/format/instant.ts';
 import { isSeries, medianOf, type Answer, type Lane, type SeriesLane, type Value } from '#lib/api/lanes.ts';
@@ -30,7 +31,9 @@ const RAW: Writing = {
   id: (snapshotId) => snapshotId && `id ${snapshotId}`,
 };
 
-const BANDS: Readonly<Record<string, readonly string[]>> = { file_size: ['p10', 'p50', 'p90'] };
+const BANDS: Readonly<Record<string, readonly string[]>> = {
+  file_size: ['p10', 'p50', 'p90'],
+} satisfies Partial<Record<LaneId, readonly string[]>>;
 const EXTREMES = ['least', 'last', 'most'];
 
 /** Columns of a series by their headings. */
