@@ -20,9 +20,9 @@ test('how long it fires or fired; an end that is not known is not made up', () =
   expect(stateText(alert, 'resolved', NOW)).toBe('resolved');
   expect(stateText({ ...alert, starts_at: NOW + 5_000 }, 'firing', NOW)).toBe('firing for 0 s');
   expect(stateText({ ...alert, heard_at: NOW - 7_200_000 }, 'unknown', NOW)).toBe(
-    'end not told, silent for 2 h',
+    'end unknown, last update 2 h ago',
   );
-  expect(stateText(alert, 'unknown', NOW)).toBe('state not known');
+  expect(stateText(alert, 'unknown', NOW)).toBe('state unknown');
 });
 test('a table with a level that nobody knows has no page', () => {
   expect(refOf({ catalog: 'lake', table_namespace: null, table: 'x' })).toBeNull();
@@ -73,6 +73,6 @@ test('a week is drawn to now: what is older is cut, what is short stays visible'
   expect([cut?.left, cut?.width]).toEqual([0, expect.closeTo(1 / 7)]);
   expect([short!.left + short!.width, short!.width]).toEqual([expect.closeTo(1), 0.012]);
   expect(more).toEqual([]);
-  expect(stripText(spans, NOW)).toBe('fired 2 times in 7 days, 1 d in all');
+  expect(stripText(spans, NOW)).toBe('fired 2 times in 7 days, 1 d in total');
   expect(stripText(spans.slice(0, 1), NOW)).toBe('did not fire in 7 days');
 });

@@ -45,8 +45,8 @@ export function stateText(
     return alert.ends_at === null ? 'resolved' : `resolved, fired for ${long(alert.ends_at)}`;
   if (state === 'unknown')
     return alert.heard_at === null
-      ? 'state not known'
-      : `end not told, silent for ${long(now, alert.heard_at)}`;
+      ? 'state unknown'
+      : `end unknown, last update ${long(now, alert.heard_at)} ago`;
   return `${state} for ${long(now)}`;
 }
 

@@ -126,7 +126,7 @@ test('a stale table tells its last sign of life, an empty window that it is empt
 test('a lake that is not read up to the alert is told as such, not as one without commits', () => {
   const found = suspectsOf(incident(), [], FIRED - 5 * MINUTE);
   expect(plainSentence(incident(), found)).toBe(
-    'What came just before the alert is not read yet: the table is known up to 03:00:30.',
+    'Commits just before the alert are not read yet: the table was read up to 03:00:30.',
   );
   expect(plainSentence(incident(), suspectsOf(incident(), [], FIRED + MINUTE))).toMatch(/^No commit/);
   // one that stands out already does not wait for more
@@ -290,7 +290,7 @@ test('the condition of a compaction is of the rows that the commit wrote', () =>
 
 test('a condition that cannot be made is left out, and the step says so', () => {
   for (const [touched, why] of [
-    [null, /what the commit wrote is not known/],
+    [null, /the partitions of the commit are unknown/],
     [
       { spark_sql: null, note: 'The table is not partitioned.' },
       /^The table is not partitioned\. .*whole table/,
@@ -309,7 +309,7 @@ test('what only a person can put in is marked as an example; a date is filled in
   const skew = stepsOf(book('lakehouse-partition-skew'), about(CLICKS));
   const examples = skew.filter(({ code }) => code?.includes('<column>'));
   expect(examples.length).toBe(2);
-  for (const { note } of examples) expect(note).toMatch(/^An example: .*<column>/);
+  for (const { note } of examples) expect(note).toMatch(/^Example: .*<column>/);
   const expiry = stepsOf(book('lakehouse-snapshots-too-many'), about(CLICKS));
   expect(expiry.some(({ code }) => code?.includes("TIMESTAMP '2026-11-14 00:00:00'"))).toBe(true);
   expect(expiry.map(({ note }) => note).filter(Boolean)).toEqual([]);
