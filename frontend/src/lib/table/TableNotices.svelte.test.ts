@@ -18,7 +18,9 @@ async function shown(resolution: string) {
 
 test('where marks stand for hours of commits the page says that a ref cannot tell them apart', async () => {
   const screen = await shown('hour');
-  await expect.element(screen.getByRole('note')).toMatchTextContent(/all commits of an hour: what audit/);
+  await expect
+    .element(screen.getByRole('note'))
+    .toMatchTextContent(/all commits of an hour, on any ref. .* audit/);
 });
 
 test('where each commit is told nothing is said', async () => {

@@ -68,7 +68,7 @@ test('a failed source is a cause and Retry in its lane; others are untouched', a
 
 test('an absent lane says in one line why', async () => {
   const { screen } = await show();
-  await expect.element(screen.getByText(/No alert was told here yet/)).toBeVisible();
+  await expect.element(screen.getByText(/No alerts received yet/)).toBeVisible();
 });
 
 test('only metadata is hatched right of the watermark', async () => {

@@ -11,7 +11,7 @@ const flag = (t: number, ref: string, to: string | null = '1', type: 'branch' | 
 });
 
 test('a flag says what became of its ref', () => {
-  expect(flagText(flag(BURST, 'main'))).toBe('main set to an older commit at 03:04:12');
+  expect(flagText(flag(BURST, 'main'))).toBe('main rolled back at 03:04:12');
   expect(flagText(flag(BURST, 'v1', null, 'tag'))).toBe('tag v1 removed at 03:04:12');
   expect(flagText(flag(BURST, 'audit'))).toBe('branch audit set at 03:04:12');
 });

@@ -27,12 +27,11 @@ export interface Look {
   readonly absent: string;
 }
 
-const NEEDS_PROMETHEUS = 'No measurement of a job on this table. Add [prometheus] and a job to the settings.';
-const NEEDS_RUNS = 'No run of a job on this table is known. Measure the job with limnograph.spark_metrics.';
-const NEEDS_ALERTS = 'No alert was told here yet. Point the webhook of Alertmanager at /api/v1/alertmanager.';
-const NEEDS_SIGNAL =
-  'Nothing measures this of the job. Let Prometheus scrape its Spark, or name a query in [[jobs]] of the settings.';
-const NEEDS_SPILL = 'No query of [[jobs]] in the settings tells what the job spills.';
+const NEEDS_PROMETHEUS = 'No job metrics for this table. Add [prometheus] and a job to the settings.';
+const NEEDS_RUNS = 'No job runs for this table. Report them with limnograph.spark_metrics.';
+const NEEDS_ALERTS = 'No alerts received yet. Point the Alertmanager webhook at /api/v1/alertmanager.';
+const NEEDS_SIGNAL = 'No data. Let Prometheus scrape the Spark job, or set a query in [[jobs]].';
+const NEEDS_SPILL = 'No data. Set a spill query in [[jobs]].';
 const NEEDS_ENTRIES = 'Not computed yet for this table.';
 const byThousands = (value: number) => (value < 1000 ? bytes(value) : bytes(value).replace('.0', ''));
 const MINUTE = 60;
@@ -151,10 +150,10 @@ export function lookOf(lane: Pick<Lane, 'id' | 'unit'>, log?: boolean): Look {
 
 /** Who tells a lane. */
 export const SOURCES: Readonly<Record<Lane['source'], string>> = {
-  meta: 'Metadata of the table',
+  meta: 'Table metadata',
   prometheus: 'Prometheus',
   alertmanager: 'Alertmanager',
-  runs: 'Runs that jobs told',
+  runs: 'Reported runs',
 };
 
 /** Whether the reader chose a logarithmic axis for a lane; undefined: nothing was chosen. */

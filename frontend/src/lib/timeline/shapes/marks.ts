@@ -150,7 +150,7 @@ export function radius(commit: CommitEvent): number {
 }
 
 /** What the table's own expiry took: we know of it, the table no longer does. */
-export const EXPIRED = 'expired, the table no longer has it';
+export const EXPIRED = 'expired';
 
 /** One commit in a sentence: a button's name. */
 export function commitText(commit: CommitEvent): string {
@@ -161,7 +161,7 @@ export function commitText(commit: CommitEvent): string {
   if (commit.added_delete_files) parts.push(`${signed(commit.added_delete_files)} delete files`);
   if (commit.app_id) parts.push(`by ${commit.app_id}`);
   if (!commit.on_main) parts.push('not on main');
-  if (commit.provisional) parts.push('seen just now, not stored yet');
+  if (commit.provisional) parts.push('just seen, not stored yet');
   if (commit.expired) parts.push(EXPIRED);
   return parts.join(', ');
 }
