@@ -50,7 +50,7 @@ test('a table of which nothing is known says so, with what to do', async () => {
     page: schemaPage({ versions: [], matrix: [], matrix_versions: [] }),
     hrefOf,
   });
-  await expect.element(screen.getByText('No version of the schema is known')).toBeVisible();
+  await expect.element(screen.getByText('No schema version known')).toBeVisible();
   await expect.element(screen.getByRole('link', { name: 'Status' })).toBeVisible();
 });
 
