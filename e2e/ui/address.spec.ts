@@ -73,7 +73,7 @@ for (const [path, names] of Object.entries(WRONG))
   }) => {
     await page.goto(path);
     const notice = page.getByRole('group', { name: 'Address' });
-    await expect(notice).toContainText(`The address says ${names} in a way`);
+    await expect(notice).toContainText(`Invalid values in the address: ${names}.`);
     await expect(page.getByRole('main').locator('table, dl').first()).toBeVisible();
     await notice.getByRole('button', { name: 'Dismiss' }).click();
     await expect(notice).toHaveCount(0);
@@ -93,7 +93,7 @@ for (const path of ['/alerts', '/commits'])
     );
     await page.goto(`${path}?cursor=nowhere&kept=1`);
     await expect(page.getByRole('group', { name: 'Address' })).toContainText(
-      'The address says cursor in a way',
+      'Invalid values in the address: cursor.',
     );
     await expect(page.getByRole('main').getByRole('row').nth(3)).toBeVisible();
     await expect(page).toHaveURL(/\?kept=1$/);

@@ -84,7 +84,7 @@ test('text that could be markup stays text', async () => {
 test('the list of keys says how to switch letters off, and does', async () => {
   localStorage.removeItem('limnograph.preferences');
   const screen = await render(ShortcutsDialog, { open: true });
-  const box = screen.getByRole('checkbox', { name: 'Keys of one letter work' });
+  const box = screen.getByRole('checkbox', { name: 'Single-letter shortcuts' });
   await expect.element(box).toBeChecked();
   await box.click();
   expect(localStorage.getItem('limnograph.preferences')).toContain('"shortcuts":false');
