@@ -6,7 +6,7 @@ import type { IconName } from '#lib/ui/icons.ts';
 
 export type Alert = Schemas['AlertView'];
 type AlertTable = Schemas['AlertTable'];
-/** `pending`: true, but not for long enough yet; `unknown`: nobody who answers knows it, or has it any more. */
+/** `pending`: true, but not for long enough yet; `unknown`: no source that responds knows it any more. */
 export type State = Schemas['AlertTarget']['state'];
 
 export interface Look {

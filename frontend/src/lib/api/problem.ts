@@ -43,7 +43,7 @@ export function problemOf(status: number, body: unknown): ApiProblem {
   );
 }
 
-/** From whatever a request threw. An aborted request is rethrown: nobody waits for it. */
+/** From whatever a request threw. An aborted request is rethrown: nothing waits for it. */
 export function problemFrom(thrown: unknown): ApiProblem {
   if (thrown instanceof ApiProblem) return thrown;
   if (thrown instanceof DOMException && thrown.name === 'AbortError') throw thrown;

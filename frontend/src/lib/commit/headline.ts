@@ -44,7 +44,7 @@ export function effectSentence(
   return `${effect.job} went from ${say(before)} to ${say(after)}`;
 }
 
-/** Of a job without a run after the commit: that nothing is known yet, and when it last ran; null: runs tell. */
+/** Of a job without a run after the commit: nothing is known yet, and when it last ran; null: there are runs. */
 export function noRunYet({ job, runs_after: after, last_run: last }: Schemas['RunEffect']): string | null {
   if (after > 0) return null;
   const when = last === null ? '' : `; the last one before started at ${clockSeconds(last)}`;

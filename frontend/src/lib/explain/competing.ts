@@ -35,7 +35,7 @@ export function signalsMoved({ competing }: ChangeBounds): readonly Required<Lin
   });
 }
 
-/** All that was asked: what moved, what did not, and what is not known, a sentence each. */
+/** All signals: what changed, what did not, and what is unknown, a sentence each. */
 export function competingLines(around: ChangeBounds): readonly Line[] {
   const { competing } = around;
   const moved = signalsMoved(around).map(({ words, lane }) => ({ words: `${capital(words)}.`, lane }));

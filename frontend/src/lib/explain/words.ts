@@ -25,7 +25,7 @@ export function verdict(page: Page, first: Case | undefined): string {
   return `${first.confidence === 'strong' ? 'Most likely' : 'Possibly'}: ${what}.`;
 }
 
-/** `Not known yet: no run of churn started after the commit at 15:01:02 and ended well.`; null: runs tell. */
+/** `Not known yet: no run of churn started after the commit at 15:01:02 has succeeded.`; null: there are runs. */
 export function pendingWords({ job, pending }: Page): string | null {
   if (!pending) return null;
   const { committed_at: at, running_since: running } = pending;

@@ -26,7 +26,7 @@ export interface Column {
   wide?: boolean;
   /** A difference: against what is said beside its title. */
   delta?: boolean;
-  /** Shown unless somebody chose otherwise. */
+  /** Shown by default. */
   usual?: boolean;
 }
 

@@ -1,5 +1,5 @@
 // Statements of a runbook filled in for one table: its names, a date, the rows that the commit wrote. Pure.
-// Statements are copied and run by people: nothing of the runbook's example may pass for something of the table.
+// Users copy and run statements: nothing of the runbook's example may pass for something of the table.
 import type { Schemas } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
 
@@ -16,7 +16,7 @@ const WEEK_MS = 7 * 86_400_000;
 const ROWS = '<partition predicate>';
 const TO_PUT_IN = /<[a-z][a-z ]*>/g;
 
-/** Whether a statement can carry this table's name as it stands. */
+/** Whether a statement can carry this table's name unquoted. */
 export const isPlain = ({ catalog, namespace, table }: TableRef): boolean =>
   [catalog, ...namespace.split('.'), table].every((level) => PLAIN.test(level));
 

@@ -70,7 +70,7 @@ export class PartitionsView {
     this.#now = now;
   }
 
-  /** Steps of a minute, so that looking again within it asks the same. */
+  /** Steps of a minute, so that a repeated request within it is the same. */
   get question(): PartitionsQuestion {
     const minute = (ms: number) => Math.ceil(ms / 60_000) * 60_000;
     const to = minute(this.range.to);

@@ -1,7 +1,7 @@
 // What the keys do, for the list of them. `code` names the intents of `timeline/keys.ts` and `chords.ts` in their tests.
 
 export interface Shortcut {
-  /** Keys as printed on them; a space stands between one and the next. */
+  /** Keys as printed on them, separated by spaces. */
   readonly keys: string;
   readonly what: string;
 }

@@ -53,7 +53,7 @@ const cores = (value: number | null) =>
 /** Coarse: whole minutes from two minutes on. */
 const age = (value: number | null) =>
   duration(value !== null && value >= 2 * MINUTE ? Math.round(value / MINUTE) * MINUTE : value);
-/** One number and one unit: `1 h 30 m` would stand over the lane's name. */
+/** One number and one unit: `1 h 30 m` would cover the lane's name. */
 function timeTick(value: number): string {
   const found = TIME_UNITS.find(([unit]) => value >= unit && value % (unit / 2) === 0);
   if (found) return `${value / found[0]} ${found[1]}`;
@@ -148,7 +148,7 @@ export function lookOf(lane: Pick<Lane, 'id' | 'unit'>, log?: boolean): Look {
   return { ...look, log: logarithmic, unit: logarithmic ? `${look.unit}, log` : look.unit };
 }
 
-/** Who tells a lane. */
+/** The source of a lane. */
 export const SOURCES: Readonly<Record<Lane['source'], string>> = {
   meta: 'Table metadata',
   prometheus: 'Prometheus',

@@ -21,7 +21,7 @@ export interface Row {
 interface Column {
   readonly id: string;
   readonly title: string;
-  /** What stands in the row of an instant. */
+  /** The cells of an instant. */
   readonly text: (frame: Frame, at: number) => string;
 }
 
