@@ -109,9 +109,7 @@ test('what other jobs felt too is no doing of a commit', async ({ page }) => {
   await expect(panel(page)).not.toContainText(/caused/i);
 });
 
-test('what stands beside the lanes and what is compared with are in the address, in links and in the history', async ({
-  page,
-}) => {
+test('the side panel and the baseline are in the address, in links and in the history', async ({ page }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const asked: (string | null)[] = [];
   await page.route(ASKED, async (route) => {
@@ -169,9 +167,7 @@ test('Recurring compaction', async ({ page }) => {
   );
 });
 
-test('the page of an alert explains without a click; what a person confirms is a cause and stays one', async ({
-  page,
-}) => {
+test('the page of an alert explains without a click; a confirmed cause stays confirmed', async ({ page }) => {
   const words: string[] = [];
   const label = { snapshot_id: BURST_ID, t: at('06:00'), job_name: 'rollup_customer_events', comment: null };
   const said = (kind: string) => ({ ...label, kind, author: '<b>ada</b>' });

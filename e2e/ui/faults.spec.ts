@@ -34,7 +34,7 @@ const DATA = /\/api\/v1\/(?!stream)/;
 const ASKING = VIEWS.filter(({ asks }) => asks);
 
 for (const view of ASKING)
-  test(`${view.name}: what fails is told, and another try heals it`, async ({ page, complaints }) => {
+  test(`${view.name}: a failure is shown, and a retry recovers`, async ({ page, complaints }) => {
     test.slow(); // three faults
     for (const [fault, { answer, says }] of Object.entries(FAULTS))
       await test.step(fault, async () => {
@@ -171,7 +171,7 @@ for (const view of ASKING)
   });
 
 for (const view of ASKING)
-  test(`${view.name}: an answer that takes long leaves the page's shape, is told and can be cancelled`, async ({
+  test(`${view.name}: a slow response leaves the page's shape, is announced and can be cancelled`, async ({
     page,
     stub,
   }) => {

@@ -186,9 +186,7 @@ test('a statement of the runbook carries the name of the alert’s own table', a
   expect(text).not.toContain('customer_events');
 });
 
-test('an alert that nobody told: what its link says, at its time, and that it is no record', async ({
-  page,
-}) => {
+test("an alert that was never received: its link's labels, at its time, and a notice", async ({ page }) => {
   const starts = String(at('02:00'));
   await page.goto(linkOf({ ...BURST_LABELS, alertname: 'MyOwnRule' }, { startsAt: starts }));
   await expect(page).toHaveURL(/\/alerts\/resolve\?/);
@@ -199,7 +197,7 @@ test('an alert that nobody told: what its link says, at its time, and that it is
   expect((await timeline.range())[0]).toBeLessThanOrEqual(Number(starts) - HOUR);
 });
 
-test('a fingerprint that nobody told has a page that says so', async ({ page, complaints }) => {
+test('an unknown fingerprint has a page that says so', async ({ page, complaints }) => {
   await page.goto('/alerts/0123456789abcdef');
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('No alert 0123456789abcdef');
   await expect(page.getByRole('link', { name: 'All alerts' })).toBeVisible();
@@ -243,7 +241,7 @@ test('alerts that Alertmanager keeps to itself say so: silenced, inhibited', asy
   await expect(page.getByRole('row').nth(3)).not.toContainText(/silenced|inhibited/);
 });
 
-test('an alert that comes stands in the list at once', async ({ page, stub }) => {
+test('a new alert is in the list at once', async ({ page, stub }) => {
   let comes = false;
   await changed<{ rows: { alert_name: string; starts_at: number }[]; firing: number }>(
     page,

@@ -4,7 +4,7 @@ import { TimelinePage } from '../timeline.ts';
 import { expect, test } from './fixtures.ts';
 import { at, NIGHT, TABLE } from './moment.ts';
 
-test('marks, order and axes of lanes stand in the address, ask the server nothing and survive a reload', async ({
+test('marks, order and axes of lanes are in the address, send no request and survive a reload', async ({
   page,
 }) => {
   const timeline = new TimelinePage(page);

@@ -24,7 +24,7 @@ test('how long it fires or fired; an end that is not known is not made up', () =
   );
   expect(stateText(alert, 'unknown', NOW)).toBe('state unknown');
 });
-test('a table with a level that nobody knows has no page', () => {
+test('a table with an unknown level has no page', () => {
   expect(refOf({ catalog: 'lake', table_namespace: null, table: 'x' })).toBeNull();
   expect(refOf(null)).toBeNull();
 });
@@ -55,7 +55,7 @@ const row = (fingerprint: string, table: string, starts_at: number) =>
     ...{ fingerprint, starts_at, state: 'firing', table: { catalog: 'lake', table_namespace: 's', table } },
   }) as unknown as Parameters<typeof byTable>[0][number];
 
-test('rows of one table stand together, in the order of their first row; an alert has one strip', () => {
+test('rows of one table are grouped, in the order of their first row; an alert has one strip', () => {
   const rows = [row('1', 'b', 9), row('2', 'a', 8), row('1', 'b', 7), row('3', 'b', 6)];
   expect(byTable(rows).map(({ key, rows: { length } }) => [key, length])).toEqual([
     ['lake / s / b', 3],

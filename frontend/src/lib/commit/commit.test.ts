@@ -44,7 +44,7 @@ describe('the effect on runs', () => {
   const runs = { runs_before: 3, runs_after: 3, median_before_s: 52, median_after_s: 160 };
   const effect = { last_run: null, job: 'churn', role: 'reads', ...runs, ...unknown } as const;
 
-  test('is told from before to after', () => {
+  test('goes from before to after', () => {
     expect(effectSentence({ ...effect, median_before_s: 52, median_after_s: 160 }, say)).toBe(
       'churn went from 52 s to 160 s',
     );
@@ -66,7 +66,7 @@ describe('the effect on runs', () => {
     expect(told(null, null, null)).toBeNull();
   });
 
-  test('is not told from one side only', () => {
+  test('needs both sides', () => {
     expect(effectSentence({ ...effect, median_before_s: null, median_after_s: 160 }, say)).toBeNull();
   });
 });

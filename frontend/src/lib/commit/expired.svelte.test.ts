@@ -46,7 +46,7 @@ test('where it is not known nothing is said', async () => {
   expect(new Set(rows.map((row) => row.at(-1)))).toEqual(new Set([null]));
 });
 
-test('tables and pictures tell it', () => {
+test('tables and images show it', () => {
   const answer = without(BURST + 1);
   const [first, last] = [commits(answer)[0], commits(answer).at(-1)];
   expect([commitCell(first!).endsWith(' expired'), commitCell(last!).endsWith(' expired')]).toEqual([

@@ -54,7 +54,7 @@ test('verdict, confidence, grade, evidence for and against, past commits, differ
   expect([await axeFindings(), doubleIds()]).toEqual([[], []]);
 });
 
-test('a baseline of your own is typed; what is no time or no range is said and not asked', async () => {
+test('a custom baseline is typed; an invalid time or range is rejected without a request', async () => {
   const asked: unknown[] = [];
   const view = new ExplainView({
     ask: (question) => {
@@ -104,7 +104,7 @@ test('what is not in the first glance is unfolded; what can be copied', async ()
   ]);
 });
 
-test('what the job used and moved is offered as a lane, unless it stands there', async () => {
+test('signals that changed are offered as lanes, unless they are shown', async () => {
   const page = explainPage();
   const used = { moved: 1, ratio: 3, before: 0.3, after: 0.9, unit: 'cores', at: AT - 3 * 60_000 };
   page.around[0]!.competing.push(competing('cpu', used));
@@ -134,7 +134,7 @@ test('confirm by keyboard, then undo: what was said before counts again', async 
   expect(words).toEqual(['confirmed', 'withdrawn', 'rejected']);
 });
 
-test('without the scope annotate nothing can be said, and the reason stands there', async () => {
+test('without the annotate scope there are no buttons but a reason', async () => {
   const status = {
     version: '1',
     now: AT,

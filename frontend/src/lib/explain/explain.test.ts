@@ -40,7 +40,7 @@ describe('the verdict', () => {
     for (const kind of ['step', 'ramp', 'drop'] as const)
       for (const text of told({ kind, runs: 4 })) expect(text).not.toMatch(/ for [14] runs?/);
   });
-  test('says caused only once a person confirmed it', () => {
+  test('says "caused" only after a user confirmed it', () => {
     const page = explainPage();
     const all = (labels = page.labels) =>
       [
@@ -52,7 +52,7 @@ describe('the verdict', () => {
     expect(sentence(page, [label()])).toBe('Caused by 50,000 files of 0.9 MB in one append at 03:04:12.');
     expect(linkWords(first(page, [label()]).best)).toBe('caused it');
   });
-  test('of what a person ruled out nothing is left to name, and shares are of what is left', () => {
+  test('what a user ruled out is not named, and shares are of the rest', () => {
     const ruled = first(explainPage(), [label({ kind: 'rejected' })]);
     expect([namedIn(ruled), ruled.confidence, ruled.ruledOut]).toEqual([null, 'none', 1]);
     expect(ruled.hypotheses.map(({ told, posterior }) => [told.kind, Math.round(posterior * 100)])).toEqual([
@@ -64,7 +64,7 @@ describe('the verdict', () => {
       'No commit explains the slowdown from 52 s to 159 s.',
     );
   });
-  test('a confirmed commit stands first, however unlikely it seemed', () => {
+  test('a confirmed commit is first, however unlikely it seemed', () => {
     const page = explainPage();
     page.explanation.hypotheses = page.explanation.hypotheses.map((each) =>
       each.change === 0 ? { ...each, posterior: each.kind === 'none' ? 0.9 : 0.05 } : each,
@@ -89,7 +89,7 @@ test('past commits of the same kind and what followed them', () => {
   );
 });
 
-test('between which bounds a change lies, of few runs that they are few, and what else moved', () => {
+test('shows the bounds of a change, too few runs, and what else changed', () => {
   const [slower, faster] = casesOf(explainPage());
   expect(boundsWords(slower!.change, slower!.around)).toBe('+107 s (95 %: +105 to +109 s)');
   expect(boundsWords(faster!.change, faster!.around)).toBe(
@@ -174,7 +174,7 @@ test('what the server weighed by words that were said is weighed once, and words
   expect(shares([label()])[0]).toEqual(['commit', 96]);
 });
 
-test('earlier commits like it are told with what people said of them', () => {
+test('similar earlier commits are listed with their labels', () => {
   const page = explainPage();
   page.explanation.hypotheses[1]!.similar = { commits: 3, followed: 1, confirmed: 2, rejected: 0 };
   expect(pastWords(first(page).best)).toContain('users confirmed 2 and ruled out 0.');
@@ -235,7 +235,7 @@ describe('no data yet is not no effect', () => {
     expect(summary).not.toContain('stands out');
   });
 
-  test('a run that goes on is told, and a job without runs has no last one', () => {
+  test('a run in progress is mentioned, and a job without runs has no last one', () => {
     expect(verdict(waits({ running_since: at('15:03:00') }), undefined)).toContain(
       'one started at 15:03:00 is still running',
     );

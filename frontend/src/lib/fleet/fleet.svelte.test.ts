@@ -65,7 +65,7 @@ test('what needs attention has its sentence, the moment and the commit', async (
   expect(await axeFindings()).toEqual([]);
 });
 
-test('the table of an alert that fires stands first and leads to its incident; one that nothing else flags follows', async () => {
+test('the table of a firing alert is first and links to its incident; one flagged by nothing else follows', async () => {
   const paged = (table: string, fingerprint: string): Alert => ({
     ...{ fingerprint, starts_at: AT, ends_at: null, heard_at: AT, state: 'firing', alert_name: 'Burst' },
     ...{ severity: 'critical', job_name: null, summary: 'many files', source: 'record', muted: null },

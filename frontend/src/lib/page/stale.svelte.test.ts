@@ -48,7 +48,7 @@ test.each([
   expect(screen.getByRole('group').elements()).toEqual([]);
 });
 
-test('alerts say who does not tell of them, and since when', async () => {
+test('names the alert source that is not responding, and since when', async () => {
   statusFeed.resource.take(told(NOW - 60 * MINUTE, [source('alertmanager', 'error', 'refused')]));
   const screen = await render(StaleNotice, { of: 'alerts' });
   await expect
@@ -67,7 +67,7 @@ test('a source that is well, not set up, or says nothing of alerts is not spoken
   ]);
 });
 
-test('tables say that slower jobs are not told while Prometheus gives no answer', () => {
+test('warns that slower jobs may be missing while Prometheus is not responding', () => {
   const sources = [source('alertmanager', 'error'), source('prometheus', 'error', '504')];
   expect(silentAbout('tables', sources).map(({ sentence }) => sentence)).toEqual([
     'Prometheus is not responding (504). Slower jobs may be missing.',

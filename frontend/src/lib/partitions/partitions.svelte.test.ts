@@ -20,7 +20,7 @@ async function show(change: Parameters<typeof partitionsPage>[0] = {}, query = '
   return { screen, ...told };
 }
 
-test('the partition that grew is told in a sentence, leads the table and stands in the histogram', async () => {
+test('the partition that grew is in the headline, first in the table and in the histogram', async () => {
   const { screen } = await show();
   await expect.element(screen.getByText('dt=2026-11-20 grew from 84 to 50,084 files.')).toBeVisible();
   await expect.element(screen.getByText('1 of 14 partitions holds 98 % of files')).toBeVisible();

@@ -21,7 +21,7 @@ test('each ref has its snapshot, its distance to main and what expiry keeps beca
   expect([await axeFindings(), doubleIds()]).toEqual([[], []]);
 });
 
-test('a rollback stands in the moves with every digit of both ids', async () => {
+test('a rollback is in the ref history with every digit of both ids', async () => {
   const screen = await render(RefsView, { page: refsPage(), ...links });
   const row = screen.getByRole('row', {
     name: /main branch Rolled back 5184430069070270604 378142004021992640/,

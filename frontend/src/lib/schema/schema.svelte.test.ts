@@ -8,7 +8,7 @@ import SchemaView from './SchemaView.svelte';
 
 const hrefOf = (t: number) => `/t/lake/sales/customer_events?at=${t}`;
 
-test('a renamed column is told as renamed, by the same field id, and that it breaks readers', async () => {
+test('a renamed column is shown as renamed under the same field id, and as breaking for readers', async () => {
   const screen = await render(SchemaView, { page: schemaPage(), hrefOf });
   await expect.element(screen.getByRole('heading', { name: 'Schema s12 → s13' })).toBeVisible();
   await expect.element(screen.getByText('Breaking for readers', { exact: true }).first()).toBeVisible();

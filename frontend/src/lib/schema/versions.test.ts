@@ -11,7 +11,7 @@ const span = (first: number, versions: number, name: string, type = 'long', requ
   doc: null,
 });
 
-test('a row of the matrix tells where a field came, changed, stayed and went', () => {
+test('a row of the matrix shows where a field was added, changed, kept and dropped', () => {
   const row = cells([span(1, 2, 'uid'), span(3, 1, 'user_id'), span(5, 1, 'user_id', 'string', true)], 6);
   expect(row.map(({ state, text }) => [state, text])).toEqual([
     ['absent', ''],

@@ -47,7 +47,7 @@ test('a command is found by its words and run by Enter', async () => {
   expect(document.querySelector('dialog[open]')).toBeNull();
 });
 
-test('the arrows go round the list, and the field tells which one is active', async () => {
+test('the arrows wrap around the list, and the field names the active option', async () => {
   const { field } = await show();
   const first = selected();
   await userEvent.keyboard('{ArrowDown}');

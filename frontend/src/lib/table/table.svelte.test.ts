@@ -147,7 +147,7 @@ test('paper has the table, the range with its zone, the address and each commit;
   expect(sheet.querySelectorAll('tbody tr')).toHaveLength(inside.length);
 });
 
-test('lanes are hidden, moved and put on another axis by keyboard, and all of it can be taken back', async () => {
+test('lanes are hidden, moved and put on another axis by keyboard, and reset to default', async () => {
   const view = new TimelineView();
   const screen = await render(LaneChoice, { view });
   await expect.element(screen.getByRole('checkbox', { name: 'Alerts' })).toHaveFocus();
@@ -194,7 +194,7 @@ test("a lane's menu moves it to the top, hides it, changes its axis, shows it as
   expect(view.lanes).not.toContain('freshness');
 });
 
-test('it offers to copy what was asked and what was answered, and Prometheus only where its address is known', async () => {
+test('it copies queries and results, and links to Prometheus only where its address is known', async () => {
   const asked = { promql: 'max(up)', sql: null };
   const known = actions('job_duration', { query: { ...asked, prometheus: 'https://metrics.example' } });
   const screen = await render(LaneActions, known.props);

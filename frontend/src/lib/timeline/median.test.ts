@@ -30,7 +30,7 @@ const [job, other] = [jobOf(answer), jobOf(plain)];
 const look = lookOf(job);
 const times = timesOf(answer);
 
-test('it stands beside the value at the cursor, and not where it is not known', () => {
+test('it is beside the value at the cursor, and absent where it is unknown', () => {
   expect(readAt(job, look, times, DAY + 4 * HOUR)).toMatchObject({
     text: expect.stringMatching(/^1\d\d s$/),
     note: 'p50 54 s',

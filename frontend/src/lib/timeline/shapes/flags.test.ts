@@ -27,7 +27,7 @@ const changed = (change: Partial<EventsLane>, answer = story()): Answer => ({
 });
 const looks = (answer: Answer, noted: string | null = null) => signsOf(answer, noted).map(({ text }) => text);
 
-test('the legend tells the signs that are drawn, and no other', () => {
+test('the legend has the signs that are drawn, and no others', () => {
   const onMain = commitsOf(story()).map((commit) => ({ ...commit, on_main: true }));
   expect(looks(changed({ events: onMain }))).toEqual([]);
   expect(looks(story(), BURST_ID)).toEqual(['not on main', 'suspect']);

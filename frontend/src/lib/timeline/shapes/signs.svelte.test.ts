@@ -69,7 +69,7 @@ test('an explanation flags where its job changed and shades what was expected; w
   expect(find('.expected, [data-flag]')).toBeNull();
 });
 
-test('the median run is a thin line with its own gaps, told in the gutter and in the legend', async () => {
+test('the median run is a thin line with its own gaps, named in the gutter and the legend', async () => {
   const { t } = story();
   const median = t.map((at) => (at < DAY + HOUR ? null : 54));
   const { screen } = await show(changed('job_duration', { median }));
@@ -99,7 +99,7 @@ test('the alert of the address is marked among the others', async () => {
   expect(Number(marked[0]?.getAttribute('x'))).toBeCloseTo(Number(drawn?.getAttribute('x')) - 2);
 });
 
-test('a limit near what is drawn is a rule line; one far above is told at the edge and does not press it flat', async () => {
+test('a limit near the data is a rule line; one far above is noted at the edge and leaves the axis alone', async () => {
   const { screen } = await show(changed('freshness', { target: 1_800 }));
   const rule = () => find('[data-lane=freshness] .rule');
   expect(Number(rule()?.getAttribute('y1'))).toBeGreaterThan(0);
@@ -151,7 +151,7 @@ test('the trail begins with all that is known, once that is known and wider than
   await expect.element(trail).toMatchTextContent(/^Zoom\s*1 d 6 h\s*6 h/);
 });
 
-test('a lane that is wanted as a table stands below the lanes, alone, and has the focus', async () => {
+test('a lane viewed as a table is below the lanes, alone, and has the focus', async () => {
   let tabulate = () => {};
   const menu = createRawSnippet((lane: () => Lane, show: () => () => void) => {
     if (lane().id === 'commits') tabulate = show();
