@@ -177,7 +177,7 @@ test('what the server weighed by words that were said is weighed once, and words
 test('similar earlier commits are listed with their labels', () => {
   const page = explainPage();
   page.explanation.hypotheses[1]!.similar = { commits: 3, followed: 1, confirmed: 2, rejected: 0 };
-  expect(pastWords(first(page).best)).toContain('users confirmed 2 and ruled out 0.');
+  expect(pastWords(first(page).best)).toContain('Earlier labels: 2 confirmed, 0 ruled out.');
 });
 
 test('bars: shares of a whole, numbers against the larger, nothing is said to be nothing', () => {

@@ -123,7 +123,7 @@ export function rivalWords({ told }: Hypothesis): readonly [name: string, meanin
 
 const GRADES = {
   exact: ['exact', 'The first run that read this commit is known.'],
-  declared: ['declared', 'The job reads this table; its first run on this commit is unknown.'],
+  declared: ['declared', 'The job reads this table; the first run on this commit is unknown.'],
   temporal: ['temporal', 'Linked by time only: the job is not known to read this table.'],
 } as const;
 
@@ -152,7 +152,7 @@ export function pastWords({ told, commit }: Hypothesis): string | null {
 /** How often people said that an earlier one did it, and that it did not. */
 function saidWords(confirmed: number, rejected: number): string {
   if (confirmed + rejected === 0) return '';
-  return ` Of those, users confirmed ${confirmed} and ruled out ${rejected}.`;
+  return ` Earlier labels: ${confirmed} confirmed, ${rejected} ruled out.`;
 }
 
 /** Who said what, and when. */

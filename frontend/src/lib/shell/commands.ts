@@ -72,7 +72,7 @@ const link = (): Entry =>
 function looks(): Entry[] {
   const { shortcuts, density } = preferences.now;
   const choose = (name: Theme) =>
-    entry(`Theme: ${name === 'system' ? 'system' : name}`, () => {
+    entry(`Theme: ${name}`, () => {
       theme.choose(name);
       announce(`Theme: ${name}`);
     });
