@@ -89,7 +89,7 @@ test('Zero end time', async ({ page }) => {
   await expect(page.getByText(/^Critical · firing for 2 h/)).toBeVisible();
   const timeline = new TimelinePage(page);
   await expect(timeline.drawing('Alerts')).toHaveAccessibleName(
-    /SmallFileProliferation \(firing\) from 03:05:30 still so/,
+    /SmallFileProliferation \(firing\) from 03:05:30 ongoing/,
   );
   const drawn = await timeline.drawing('Alerts').evaluate((svg) => ({
     width: svg.clientWidth,
@@ -136,7 +136,7 @@ test('an alert that waited before it fired is drawn hatched, then solid', async 
   await page.goto(linkOf(BURST_LABELS));
   const timeline = new TimelinePage(page);
   await expect(timeline.drawing('Alerts')).toHaveAccessibleName(
-    /SmallFileProliferation \(pending\) from 02:55:30 until 03:05:30; .*\(firing\) from 03:05:30 still so/,
+    /SmallFileProliferation \(pending\) from 02:55:30 until 03:05:30; .*\(firing\) from 03:05:30 ongoing/,
   );
   await expect(timeline.drawing('Alerts').locator('.alert.pending')).toHaveAttribute('fill', /url\(#/);
   await expect(page.getByText('active 02:55:30')).toBeVisible();
