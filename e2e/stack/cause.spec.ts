@@ -2,7 +2,7 @@
 import { expect, tablePath, test } from './fixtures.ts';
 import { TimelinePage } from '../timeline.ts';
 
-test('fleet to table: the story stands there with its number and leads to its timeline', async ({
+test('fleet to table: the story is there with its number and leads to its timeline', async ({
   page,
   story,
   fleet,

@@ -4,7 +4,7 @@ import { TimelinePage } from '../timeline.ts';
 
 const prometheusUrl = (toml: string): string => /\[prometheus\.main\]\s*url = "(.*?)"/.exec(toml)?.[1] ?? '';
 
-test('Prometheus stopped: its lanes say so, the table lanes stand, and Retry is there', async ({
+test('Prometheus stopped: its lanes say so, the table lanes remain, and Retry is there', async ({
   page,
   story,
   around,

@@ -25,7 +25,7 @@ test('a commit of the live job is drawn by itself; under the pointer it waits be
   await expect(pill).toHaveCount(0);
 });
 
-test('a stream that is refused leaves a page that works and asks by itself', async ({ page, complaints }) => {
+test('a refused stream leaves a page that works and polls', async ({ page, complaints }) => {
   await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 503, body: '' }));
   await page.goto(LIVE_TABLE);
   await new TimelinePage(page).drawn();

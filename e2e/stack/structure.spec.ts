@@ -28,7 +28,7 @@ test('from the timeline to the partition that grew: the range goes along', async
   await page.goto(`${tablePath(story)}/partitions?${around}&${at(story.burst.at, 10)}`);
   await expect(page.getByText(/grew from [\d,]+ to 50,\d{3} files\./)).toBeVisible();
   const first = page
-    .getByRole('region', { name: /^Partitions, scrolls/ })
+    .getByRole('region', { name: /^Partitions table/ })
     .getByRole('row')
     .nth(1);
   await expect(first).toContainText('+50,000');
@@ -50,12 +50,12 @@ test('instant B moves by keys, and the address with it', async ({ page, story, a
 
 test('a filter hides the other partitions and is cleared again', async ({ page, story, around }) => {
   await page.goto(`${tablePath(story)}/partitions?${around}`);
-  const rows = page.getByRole('region', { name: /^Partitions, scrolls/ }).getByRole('row');
+  const rows = page.getByRole('region', { name: /^Partitions table/ }).getByRole('row');
   await expect(rows.nth(2)).toBeVisible();
   await page.getByRole('textbox').last().fill('2026-11-2*');
   await page.keyboard.press('Tab');
   await expect(page).toHaveURL(/partition=/);
-  await expect(page.getByText(/\d+ of \d+ that fit/)).toBeVisible();
+  await expect(page.getByText(/\d+ of \d+ matching/)).toBeVisible();
   await page.getByRole('textbox').last().fill('nothing');
   await page.keyboard.press('Tab');
   await page.getByRole('link', { name: 'Show all' }).click();
@@ -74,7 +74,7 @@ test('refs: main, its snapshot, how many it leads to', async ({ page, story }) =
   await page.goto(`${tablePath(story)}/refs`);
   const main = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'main' }) });
   await expect(main.getByRole('link', { name: /^\d{10,19}$/ })).toBeVisible();
-  await expect(page.getByRole('heading', { name: 'Moves' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Ref history' })).toBeVisible();
 });
 
 test('a table that is not observed is said, on each of the pages', async ({ page, complaints }) => {

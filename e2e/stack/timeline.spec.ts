@@ -5,7 +5,7 @@ import { TimelinePage } from '../timeline.ts';
 
 const HOUR = 3_600_000;
 
-test('the crosshair stands at the same x in every lane and the gutter shows values', async ({
+test('the crosshair is at the same x in every lane and the gutter shows values', async ({
   page,
   story,
   around,

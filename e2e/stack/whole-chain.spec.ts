@@ -35,7 +35,7 @@ test('a burst on request fires, and its link opens the incident that names its c
   const what = page.getByRole('region', { name: 'What happened' });
   await expect(what).toContainText('added 1,500 files of');
   await expect(page.getByRole('region', { name: 'Do next' }).getByRole('listitem').first()).toBeVisible();
-  const ways = page.getByRole('group', { name: 'Ways out' });
+  const ways = page.getByRole('group', { name: 'Links' });
   const hrefOf = (name: RegExp) => ways.getByRole('link', { name }).getAttribute('href');
   expect(await hrefOf(/^Runbook/)).toContain('/docs/runbooks/small-file-proliferation');
   expect(await hrefOf(/^Prometheus/)).toContain(`${urlOf('prometheus.main')}/graph?g0.expr=`);

@@ -39,7 +39,7 @@ test('the address of an alert opens its window with its bar marked, and going ba
   await expect(page).toHaveURL(/\/settings$/);
 });
 
-test('values that nobody knows are named once, and what is usual is shown', async ({ page, complaints }) => {
+test('unknown values are named once, and defaults are shown', async ({ page, complaints }) => {
   await page.route(`**/api/v1/alerts/${FINGERPRINT}`, (route) =>
     route.fulfill({
       status: 404,
@@ -68,12 +68,10 @@ const WRONG: Record<string, string> = {
   [`${TABLE}?${NIGHT}&lanes=foo,bar&kept=1`]: 'lanes',
 };
 for (const [path, names] of Object.entries(WRONG))
-  test(`what an address says in a way that cannot be read is named, the usual is shown: ${path}`, async ({
-    page,
-  }) => {
+  test(`invalid values in an address are named, defaults are shown: ${path}`, async ({ page }) => {
     await page.goto(path);
     const notice = page.getByRole('group', { name: 'Address' });
-    await expect(notice).toContainText(`The address says ${names} in a way`);
+    await expect(notice).toContainText(`Invalid values in the address: ${names}.`);
     await expect(page.getByRole('main').locator('table, dl').first()).toBeVisible();
     await notice.getByRole('button', { name: 'Dismiss' }).click();
     await expect(notice).toHaveCount(0);
@@ -81,10 +79,7 @@ for (const [path, names] of Object.entries(WRONG))
   });
 
 for (const path of ['/alerts', '/commits'])
-  test(`a place in a list that nobody knows is left, and the list begins anew: ${path}`, async ({
-    page,
-    complaints,
-  }) => {
+  test(`an unknown cursor is dropped, and the list starts over: ${path}`, async ({ page, complaints }) => {
     await page.route(/\/api\/v1\/.*cursor=nowhere/, (route) =>
       route.fulfill({
         status: 400,
@@ -93,14 +88,14 @@ for (const path of ['/alerts', '/commits'])
     );
     await page.goto(`${path}?cursor=nowhere&kept=1`);
     await expect(page.getByRole('group', { name: 'Address' })).toContainText(
-      'The address says cursor in a way',
+      'Invalid values in the address: cursor.',
     );
     await expect(page.getByRole('main').getByRole('row').nth(3)).toBeVisible();
     await expect(page).toHaveURL(/\?kept=1$/);
     expect(complaints.splice(0).join()).toContain('400');
   });
 
-test('commits of a table that nobody knows: the page says that alone', async ({ page, complaints }) => {
+test('commits of an unknown table: the page says only that', async ({ page, complaints }) => {
   await page.route(/\/tables\/lake\/sales\/nix\//, (route) =>
     route.fulfill({
       status: 404,
@@ -125,13 +120,13 @@ test('a text that is no snapshot id names no commit, and says so', async ({ page
   expect(complaints.splice(0).join()).toContain('400');
 });
 
-test('on a phone the range of the fleet stands beside the pages, whole', async ({ page }) => {
+test('on a phone the whole range of the fleet is beside the pages', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto('/');
   await expect(page.getByRole('button', { name: /Change the time range/ })).toBeInViewport({ ratio: 1 });
 });
 
-test('a chosen ref says which commits it does not lead to, stands in the address and survives a reload', async ({
+test('a chosen ref marks the commits outside it, is in the address and survives a reload', async ({
   page,
 }) => {
   const asked: string[] = [];
@@ -166,7 +161,7 @@ test('a chosen ref says which commits it does not lead to, stands in the address
   expect(asked).toEqual(['main', 'audit', 'audit']);
 });
 
-test('the trail tells where a zoom came from and leads back', async ({ page }) => {
+test('the trail shows where a zoom came from and leads back', async ({ page }) => {
   const timeline = new TimelinePage(page);
   await page.goto(`${TABLE}?${NIGHT}`);
   await timeline.drawn();

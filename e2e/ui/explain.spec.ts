@@ -51,7 +51,7 @@ test('Explain selection', async ({ page }) => {
     'href',
     new RegExp(`/commits/${BURST_ID}$`),
   );
-  await expect(panel(page)).toContainText('Files added a commit');
+  await expect(panel(page)).toContainText('Files added per commit');
   // four times the selection, just before it
   await expect(panel(page)).toContainText('baseline 01:00 – 03:00');
   const shade = (await timeline.panel.locator('.baseline').boundingBox())!;
@@ -69,13 +69,13 @@ test('No cause', async ({ page }) => {
   );
   await expect(panel(page).getByText('none', { exact: true })).toBeVisible();
   const first = panel(page).locator('.rows .row').first();
-  await expect(first).toContainText('Nothing known here');
+  await expect(first).toContainText('No known explanation');
   await expect(first).toContainText('80 %');
   await expect(panel(page)).not.toContainText(/caused/i);
   // what was asked and did not move, and what nobody tells, stand beside it
-  await expect(panel(page)).toContainText('16 other jobs were compared: none moved the same way');
+  await expect(panel(page)).toContainText('16 other jobs compared: none changed the same way');
   await expect(panel(page)).toContainText('Executors flat at 1.');
-  await expect(panel(page)).toContainText('Not known: how much the job had to do, spill to disk.');
+  await expect(panel(page)).toContainText('Unknown: job load, spill to disk.');
   await accessible(page);
   // CPU is offered: one key shows its lane under the job's own axis
   await expect(timeline.drawing('CPU')).toHaveCount(0);
@@ -96,22 +96,20 @@ test('what other jobs felt too is no doing of a commit', async ({ page }) => {
   });
   await night(page);
   await expect(sentence(page)).toHaveText(
-    /^No commit explains the slowdown from 52 s to 1\d\d s: other jobs moved at the same time/,
+    /^No commit explains the slowdown from 52 s to 1\d\d s: other jobs changed at the same time/,
   );
   await expect(panel(page).getByText('none', { exact: true })).toBeVisible();
   const first = panel(page).locator('.rows .row').first();
   await expect(first).toContainText('Infrastructure');
   await expect(first).toContainText('CPU');
   await expect(first).toContainText('82 %');
-  await expect(panel(page)).toContainText('4 other jobs were compared: 4 moved the same way');
-  await expect(panel(page)).toContainText('the median is 2.41×');
+  await expect(panel(page)).toContainText('4 other jobs compared: 4 changed the same way');
+  await expect(panel(page)).toContainText('median 2.41×');
   // nothing is named, so nothing is said to have caused it
   await expect(panel(page)).not.toContainText(/caused/i);
 });
 
-test('what stands beside the lanes and what is compared with are in the address, in links and in the history', async ({
-  page,
-}) => {
+test('the side panel and the baseline are in the address, in links and in the history', async ({ page }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const asked: (string | null)[] = [];
   await page.route(ASKED, async (route) => {
@@ -123,7 +121,7 @@ test('what stands beside the lanes and what is compared with are in the address,
   await night(page);
   await expect(sentence(page)).toBeVisible();
   await panel(page)
-    .getByRole('combobox', { name: /^Against/ })
+    .getByRole('combobox', { name: /^Baseline/ })
     .click();
   await page.getByRole('option', { name: 'same time yesterday' }).click();
   await expect(page).toHaveURL(/base=yesterday/);
@@ -139,7 +137,7 @@ test('what stands beside the lanes and what is compared with are in the address,
   await page.goBack();
   await expect.poll(() => asked).toEqual([null, 'yesterday', null]);
   await page.goto(link);
-  await expect(panel(page).getByRole('combobox', { name: 'Against: same time yesterday' })).toBeVisible();
+  await expect(panel(page).getByRole('combobox', { name: 'Baseline: same time yesterday' })).toBeVisible();
   await expect.poll(() => asked.at(-1)).toBe('yesterday');
 });
 
@@ -169,9 +167,7 @@ test('Recurring compaction', async ({ page }) => {
   );
 });
 
-test('the page of an alert explains without a click; what a person confirms is a cause and stays one', async ({
-  page,
-}) => {
+test('the page of an alert explains without a click; a confirmed cause stays confirmed', async ({ page }) => {
   const words: string[] = [];
   const label = { snapshot_id: BURST_ID, t: at('06:00'), job_name: 'rollup_customer_events', comment: null };
   const said = (kind: string) => ({ ...label, kind, author: '<b>ada</b>' });
@@ -191,7 +187,7 @@ test('the page of an alert explains without a click; what a person confirms is a
   await expect(sentence(page)).toHaveText(/^Caused by 50,000 files .*at 03:04:12\.$/);
   await panel(page).getByRole('button', { name: 'Undo' }).press('Enter');
   await expect(sentence(page)).toHaveText(/^Most likely/);
-  await panel(page).getByRole('button', { name: 'Not this' }).first().press('Enter');
+  await panel(page).getByRole('button', { name: 'Rule out' }).first().press('Enter');
   await expect(sentence(page)).toHaveText(/^No commit explains/);
   expect(words).toEqual(['confirmed', 'withdrawn', 'rejected']);
   await changed<Explained>(page, ASKED, (body) => body.labels.push(said('confirmed')));

@@ -23,15 +23,18 @@ const FAULTS: Record<string, { answer: (route: Route) => Promise<void>; says: Re
   },
   'malformed JSON': {
     answer: (route) => route.fulfill({ contentType: 'application/json', body: '{"rows": [' }),
-    says: /The answer is not valid JSON/,
+    says: /The response is not valid JSON/,
   },
-  'aborted stream': { answer: (route) => route.abort('connectionreset'), says: /The server does not answer/ },
+  'aborted stream': {
+    answer: (route) => route.abort('connectionreset'),
+    says: /The server is not responding/,
+  },
 };
 const DATA = /\/api\/v1\/(?!stream)/;
 const ASKING = VIEWS.filter(({ asks }) => asks);
 
 for (const view of ASKING)
-  test(`${view.name}: what fails is told, and another try heals it`, async ({ page, complaints }) => {
+  test(`${view.name}: a failure is shown, and a retry recovers`, async ({ page, complaints }) => {
     test.slow(); // three faults
     for (const [fault, { answer, says }] of Object.entries(FAULTS))
       await test.step(fault, async () => {
@@ -73,7 +76,7 @@ const PARTS: readonly [on: View['name'], asked: RegExp, stays: (page: Page) => L
     /\/tables\/heat/,
     (page) => [notice(page), region(page, 'Fleet status'), page.getByRole('row').nth(3)],
   ],
-  ['fleet', /\/alerts/, (page) => [page.getByText('alerts were not read'), page.getByRole('row').nth(3)]],
+  ['fleet', /\/alerts/, (page) => [page.getByText('alerts not read'), page.getByRole('row').nth(3)]],
   [
     'table',
     /\/timeline\?/,
@@ -90,8 +93,8 @@ const PARTS: readonly [on: View['name'], asked: RegExp, stays: (page: Page) => L
     /\/commits\/|\/docs\/runbooks\//,
     (page) => [
       page.getByText(/append at 03:04:12 added/),
-      page.getByText('What it did to jobs could not be read'),
-      page.getByText('The runbook could not be read'),
+      page.getByText('Could not load its effect on jobs'),
+      page.getByText('Could not load the runbook'),
       new TimelinePage(page).drawing('Data files'),
     ],
   ],
@@ -125,23 +128,23 @@ test('a failure that is over at the second question is not shown', async ({ page
   await page.goto(fleet!.path);
   await fleet!.drawn(page);
   expect(failed.size).toBeGreaterThan(3);
-  await expect(page.getByRole('main')).not.toContainText(/Something broke|were not read/);
+  await expect(page.getByRole('main')).not.toContainText(/Something broke|alerts not read|tables not read/);
   expectOnly(complaints, /Failed to load resource/);
 });
 
 /** What a page shows of a list without rows, a night without commits, a catalog without tables. */
 const EMPTY: Record<string, RegExp> = {
-  fleet: /No table has been observed yet/,
+  fleet: /No tables observed yet/,
   table: /No commits in this range/,
-  commit: /No run of a linked job is known/,
-  'commits of a table': /No commit in this range/,
+  commit: /No run of a linked job within 6 h/,
+  'commits of a table': /No commits in this range/,
   partitions: /Partitions were not read at this instant/,
-  schema: /No version of the schema is known/,
-  refs: /No branch or tag is known/,
-  commits: /No commit in this range/,
-  alerts: /No alert in the last thirty days/,
-  incident: /No commit of the table lies in the window/,
-  'alert without a table': /no observed table fits them/,
+  schema: /No schema version known/,
+  refs: /No branches or tags/,
+  commits: /No commits in this range/,
+  alerts: /No alerts in the last 30 days/,
+  incident: /No commit to the table in the window/,
+  'alert without a table': /no observed table matches them/,
   status: /Sources/,
 };
 
@@ -168,7 +171,7 @@ for (const view of ASKING)
   });
 
 for (const view of ASKING)
-  test(`${view.name}: an answer that takes long leaves the page's shape, is told and can be cancelled`, async ({
+  test(`${view.name}: a slow response leaves the page's shape, is announced and can be cancelled`, async ({
     page,
     stub,
   }) => {
@@ -177,12 +180,12 @@ for (const view of ASKING)
     const shape = page.locator('[aria-busy=true]').first();
     await expect(shape).toBeVisible();
     const waiting = page.getByRole('main').getByRole('group', { name: 'Waiting' });
-    await expect(waiting).toContainText(/No answer for 8 s.*Waiting for/, { timeout: 15_000 });
+    await expect(waiting).toContainText(/No response for 8 s.*Waiting for/, { timeout: 15_000 });
     await expect(shape).toBeVisible();
     await waiting.getByRole('button', { name: 'Cancel' }).click();
-    await expect(waiting).toContainText('taken back after');
+    await expect(waiting).toContainText('Cancelled after');
     release();
-    await waiting.getByRole('button', { name: 'Ask again' }).click();
+    await waiting.getByRole('button', { name: 'Retry' }).click();
     await view.drawn(page);
     await expect(waiting).toHaveCount(0);
   });

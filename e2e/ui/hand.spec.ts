@@ -107,7 +107,7 @@ const HANDS: Record<string, (page: Page) => Promise<void>> = {
     await palette(page);
   },
   commit: async (page) => {
-    const summary = page.getByText('Summary as written');
+    const summary = page.getByText('Snapshot summary');
     await summary.click();
     await summary.click();
     await palette(page);

@@ -77,7 +77,7 @@ test('Unknown label set', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toContainText('inventory');
 
   await page.goto('/a?alertname=DiskFull&table=nowhere&team=%3Cimg%20src%3Dx%3E');
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('DiskFull: its table is not known here');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('DiskFull: unknown table');
   for (const text of ['team', '<img src=x>', 'nowhere'])
     await expect(page.getByRole('main').locator('dl')).toContainText(text);
   await expect(page.getByRole('link', { name: 'Tables like “nowhere”' })).toBeVisible();
@@ -89,7 +89,7 @@ test('Zero end time', async ({ page }) => {
   await expect(page.getByText(/^Critical · firing for 2 h/)).toBeVisible();
   const timeline = new TimelinePage(page);
   await expect(timeline.drawing('Alerts')).toHaveAccessibleName(
-    /SmallFileProliferation \(firing\) from 03:05:30 still so/,
+    /SmallFileProliferation \(firing\) from 03:05:30 ongoing/,
   );
   const drawn = await timeline.drawing('Alerts').evaluate((svg) => ({
     width: svg.clientWidth,
@@ -110,7 +110,7 @@ test('Zero end time', async ({ page }) => {
 test('Back and silence', async ({ page }) => {
   await page.goto(linkOf(ODD_LABELS));
   await expect(page).toHaveURL(INCIDENT);
-  const ways = page.getByRole('group', { name: 'Ways out' });
+  const ways = page.getByRole('group', { name: 'Links' });
   const silence = new URL((await ways.getByRole('link', { name: /^Silence/ }).getAttribute('href'))!);
   expect(silence.host).toBe('alertmanager.example:9093');
   expect(silence.hash).toMatch(/^#\/silences\/new\?filter=/);
@@ -136,7 +136,7 @@ test('an alert that waited before it fired is drawn hatched, then solid', async 
   await page.goto(linkOf(BURST_LABELS));
   const timeline = new TimelinePage(page);
   await expect(timeline.drawing('Alerts')).toHaveAccessibleName(
-    /SmallFileProliferation \(pending\) from 02:55:30 until 03:05:30; .*\(firing\) from 03:05:30 still so/,
+    /SmallFileProliferation \(pending\) from 02:55:30 until 03:05:30; .*\(firing\) from 03:05:30 ongoing/,
   );
   await expect(timeline.drawing('Alerts').locator('.alert.pending')).toHaveAttribute('fill', /url\(#/);
   await expect(page.getByText('active 02:55:30')).toBeVisible();
@@ -166,7 +166,7 @@ test('on a phone the next actions stay within reach, and hide nothing that has t
   await expect(actions.getByRole('link', { name: /^Silence, opens/ })).toHaveAttribute('href', /silences/);
   await expect(actions.getByRole('button', { name: 'Copy Summary' })).toBeVisible();
   await expect(
-    page.getByRole('group', { name: 'Ways out' }).getByRole('link', { name: /^Silence/ }),
+    page.getByRole('group', { name: 'Links' }).getByRole('link', { name: /^Silence/ }),
   ).toBeHidden();
   const last = page.locator('summary', { hasText: 'Labels and transitions' });
   await last.focus();
@@ -186,22 +186,18 @@ test('a statement of the runbook carries the name of the alert’s own table', a
   expect(text).not.toContain('customer_events');
 });
 
-test('an alert that nobody told: what its link says, at its time, and that it is no record', async ({
-  page,
-}) => {
+test("an alert that was never received: its link's labels, at its time, and a notice", async ({ page }) => {
   const starts = String(at('02:00'));
   await page.goto(linkOf({ ...BURST_LABELS, alertname: 'MyOwnRule' }, { startsAt: starts }));
   await expect(page).toHaveURL(/\/alerts\/resolve\?/);
-  await expect(page.getByRole('group', { name: 'Where this comes from' })).toContainText(
-    'what its link says',
-  );
-  await expect(page.getByText('state not known')).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Source' })).toContainText('showing only its link');
+  await expect(page.getByText('state unknown')).toBeVisible();
   const timeline = new TimelinePage(page);
   await timeline.drawn();
   expect((await timeline.range())[0]).toBeLessThanOrEqual(Number(starts) - HOUR);
 });
 
-test('a fingerprint that nobody told has a page that says so', async ({ page, complaints }) => {
+test('an unknown fingerprint has a page that says so', async ({ page, complaints }) => {
   await page.goto('/alerts/0123456789abcdef');
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('No alert 0123456789abcdef');
   await expect(page.getByRole('link', { name: 'All alerts' })).toBeVisible();
@@ -228,7 +224,7 @@ test('alerts: those that fire first, narrowed by state and rule, and an empty li
   await expect(page).toHaveURL(/q=carts/);
   await expect(rows).toHaveCount(2);
   await page.getByRole('textbox', { name: /filter by rule/i }).fill('nothing of the kind');
-  await expect(page.getByText('No alert fits')).toBeVisible();
+  await expect(page.getByText('No alert matches')).toBeVisible();
   await page.getByRole('link', { name: 'Show all alerts' }).click();
   await expect(rows.nth(1)).toContainText('firing for');
   await page.getByRole('link', { name: 'SmallFileProliferation' }).first().click();
@@ -245,7 +241,7 @@ test('alerts that Alertmanager keeps to itself say so: silenced, inhibited', asy
   await expect(page.getByRole('row').nth(3)).not.toContainText(/silenced|inhibited/);
 });
 
-test('an alert that comes stands in the list at once', async ({ page, stub }) => {
+test('a new alert is in the list at once', async ({ page, stub }) => {
   let comes = false;
   await changed<{ rows: { alert_name: string; starts_at: number }[]; firing: number }>(
     page,
@@ -289,7 +285,7 @@ test('the statement to copy has the condition of the rows that the commit wrote'
   await expect(next).not.toContainText('event_date');
   await next.getByRole('button', { name: /more steps/ }).click();
   await next.locator('summary').filter({ hasText: 'Trino' }).click();
-  await expect(next).toContainText('the statement is about the whole table');
+  await expect(next).toContainText('The statement affects the whole table');
 });
 
 test('no run after the commit: not known yet, in the story, the explanation and the report', async ({
@@ -316,9 +312,9 @@ test('no run after the commit: not known yet, in the story, the explanation and 
   await page.goto(linkOf(BURST_LABELS));
   const explain = page.getByRole('region', { name: 'Explain' });
   await expect(explain).toContainText(/Not known yet: no run of \w+ started after the commit at 03:04:12/);
-  await expect(explain).toContainText('02:55:00, before 2 commits of this range');
+  await expect(explain).toContainText('02:55:00, before 2 commits in this range');
   await expect(explain).not.toContainText('stands out');
   await expect(page.getByRole('region', { name: 'What happened' })).toContainText(
-    'not known yet, no run started after the commit and ended; the last one before it started at 02:55:00',
+    'not known yet, no run started after the commit has ended; the last one before started at 02:55:00',
   );
 });

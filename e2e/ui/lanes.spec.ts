@@ -4,7 +4,7 @@ import { TimelinePage } from '../timeline.ts';
 import { expect, test } from './fixtures.ts';
 import { at, NIGHT, TABLE } from './moment.ts';
 
-test('marks, order and axes of lanes stand in the address, ask the server nothing and survive a reload', async ({
+test('marks, order and axes of lanes are in the address, send no request and survive a reload', async ({
   page,
 }) => {
   const timeline = new TimelinePage(page);
@@ -21,7 +21,7 @@ test('marks, order and axes of lanes stand in the address, ask the server nothin
   await expect(page.getByRole('list', { name: 'Marks' })).toContainText('00:00:00');
 
   await page.getByRole('button', { name: 'Lanes' }).click();
-  await page.getByRole('button', { name: 'Down: Alerts' }).click();
+  await page.getByRole('button', { name: 'Move down: Alerts' }).click();
   await page.getByRole('button', { name: 'log axis: Data files' }).click();
   await page.keyboard.press('Escape');
   const names = timeline.panel.locator('[data-lane] h3');
@@ -51,7 +51,7 @@ test("a lane's menu works by keyboard: what was asked and answered is copied, th
   const more = timeline.panel.getByRole('button', { name: 'Data files: more' });
   const menu = page.getByRole('dialog', { name: 'Data files, lane' });
   await more.press('Enter');
-  await expect(menu.getByRole('button', { name: 'To the top' })).toBeFocused();
+  await expect(menu.getByRole('button', { name: 'Move to top' })).toBeFocused();
   await accessible(page);
   await menu.getByRole('button', { name: 'Copy Data files as SQL' }).press('Enter');
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
@@ -63,7 +63,7 @@ test("a lane's menu works by keyboard: what was asked and answered is copied, th
   await expect(more).toBeFocused();
   await expect(page).toHaveURL(new RegExp(`${NIGHT}$`)); // Escape closed the menu and did nothing else
   await more.press('Enter');
-  await menu.getByRole('button', { name: 'To the top' }).press('Enter');
+  await menu.getByRole('button', { name: 'Move to top' }).press('Enter');
   await expect(timeline.panel.locator('[data-lane] h3').first()).toHaveText(/Data files/);
   await expect(more).toBeFocused();
   await timeline.panel.getByRole('button', { name: 'Job duration: more' }).press('Enter');

@@ -53,7 +53,7 @@ for (const { what, on, open, wideOnly } of OPENERS)
         .toBe('BUTTON');
   });
 
-test('finder: its list is named, its choice is told, nothing to find', async ({ page }) => {
+test('finder: its list is named, its choice is announced, nothing to find', async ({ page }) => {
   const fleet = VIEWS[0]!;
   await page.goto(fleet.path);
   await fleet.drawn(page);

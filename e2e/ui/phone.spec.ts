@@ -9,7 +9,7 @@ const FOUR = ['alerts', 'job_duration', 'commits', 'data_files'];
 
 test.use({ viewport: PHONE, hasTouch: true });
 
-test('the verdict and four lanes of 48 pixels stand on the first screen', async ({ page }) => {
+test('the verdict and four lanes of 48 pixels fit on the first screen', async ({ page }) => {
   await page.goto(`${TABLE}?${NIGHT}`);
   const timeline = new TimelinePage(page);
   await timeline.drawn();
@@ -28,9 +28,7 @@ test('the verdict and four lanes of 48 pixels stand on the first screen', async 
   await accessible(page);
 });
 
-test('one button shows all lanes, stands in the address, survives a reload and leads back', async ({
-  page,
-}) => {
+test('one button shows all lanes, is in the address, survives a reload and leads back', async ({ page }) => {
   await page.goto(`${TABLE}?${NIGHT}`);
   const timeline = new TimelinePage(page);
   await timeline.drawn();

@@ -39,7 +39,7 @@ const source = readdirSync(folder)
   .map((name) => readFileSync(join(folder, name), 'utf8'))
   .join('\n');
 
-test('each of the twenty-five scenarios stands in this suite once, under its name', () => {
+test('each of the twenty-five scenarios is in this suite once, under its name', () => {
   const times = (name: string) => source.split(new RegExp(`(?:\\btest|, ?)\\(?'${name}'`)).length - 1;
   expect(Object.fromEntries(SCENARIOS.map((name) => [name, times(name)]))).toEqual(
     Object.fromEntries(SCENARIOS.map((name) => [name, 1])),

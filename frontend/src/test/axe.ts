@@ -26,7 +26,7 @@ export async function axeFindings(root: Element = document.body): Promise<string
   return [...result.violations.map(say('')), ...undecided.map(say('undecided '))];
 }
 
-/** Ids that stand more than once in the document. */
+/** Ids that occur more than once in the document. */
 export function doubleIds(): string[] {
   const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
   return ids.filter((id, i) => ids.indexOf(id) !== i);

@@ -20,11 +20,11 @@ test('how long it fires or fired; an end that is not known is not made up', () =
   expect(stateText(alert, 'resolved', NOW)).toBe('resolved');
   expect(stateText({ ...alert, starts_at: NOW + 5_000 }, 'firing', NOW)).toBe('firing for 0 s');
   expect(stateText({ ...alert, heard_at: NOW - 7_200_000 }, 'unknown', NOW)).toBe(
-    'end not told, silent for 2 h',
+    'end unknown, last update 2 h ago',
   );
-  expect(stateText(alert, 'unknown', NOW)).toBe('state not known');
+  expect(stateText(alert, 'unknown', NOW)).toBe('state unknown');
 });
-test('a table with a level that nobody knows has no page', () => {
+test('a table with an unknown level has no page', () => {
   expect(refOf({ catalog: 'lake', table_namespace: null, table: 'x' })).toBeNull();
   expect(refOf(null)).toBeNull();
 });
@@ -55,7 +55,7 @@ const row = (fingerprint: string, table: string, starts_at: number) =>
     ...{ fingerprint, starts_at, state: 'firing', table: { catalog: 'lake', table_namespace: 's', table } },
   }) as unknown as Parameters<typeof byTable>[0][number];
 
-test('rows of one table stand together, in the order of their first row; an alert has one strip', () => {
+test('rows of one table are grouped, in the order of their first row; an alert has one strip', () => {
   const rows = [row('1', 'b', 9), row('2', 'a', 8), row('1', 'b', 7), row('3', 'b', 6)];
   expect(byTable(rows).map(({ key, rows: { length } }) => [key, length])).toEqual([
     ['lake / s / b', 3],
@@ -73,6 +73,6 @@ test('a week is drawn to now: what is older is cut, what is short stays visible'
   expect([cut?.left, cut?.width]).toEqual([0, expect.closeTo(1 / 7)]);
   expect([short!.left + short!.width, short!.width]).toEqual([expect.closeTo(1), 0.012]);
   expect(more).toEqual([]);
-  expect(stripText(spans, NOW)).toBe('fired 2 times in 7 days, 1 d in all');
+  expect(stripText(spans, NOW)).toBe('fired 2 times in 7 days, 1 d in total');
   expect(stripText(spans.slice(0, 1), NOW)).toBe('did not fire in 7 days');
 });

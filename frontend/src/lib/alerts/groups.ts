@@ -49,11 +49,11 @@ export function stripBars(spans: readonly Span[], now: number, least = 0.012): S
   });
 }
 
-/** `fired 3 times in 7 days, 4 h 20 m in all`. */
+/** `fired 3 times in 7 days, 4 h 20 m in total`. */
 export function stripText(spans: readonly Span[], now: number): string {
   const within = ofWeek(spans, now);
   if (!within.length) return 'did not fire in 7 days';
   const total = within.reduce((sum, { from, to }) => sum + (to ?? now) - Math.max(from, now - WEEK_MS), 0);
   const times = within.length === 1 ? 'once' : `${within.length} times`;
-  return `fired ${times} in 7 days, ${duration(Math.max(60, Math.round(total / 60_000) * 60))} in all`;
+  return `fired ${times} in 7 days, ${duration(Math.max(60, Math.round(total / 60_000) * 60))} in total`;
 }

@@ -6,7 +6,7 @@ export const STATES = [
   { value: 'any', label: 'any' },
   { value: 'firing', label: 'firing' },
   { value: 'resolved', label: 'resolved' },
-  { value: 'unknown', label: 'end not told' },
+  { value: 'unknown', label: 'end unknown' },
 ] as const;
 type StateChoice = (typeof STATES)[number]['value'];
 

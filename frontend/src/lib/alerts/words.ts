@@ -6,7 +6,7 @@ import type { IconName } from '#lib/ui/icons.ts';
 
 export type Alert = Schemas['AlertView'];
 type AlertTable = Schemas['AlertTable'];
-/** `pending`: true, but not for long enough yet; `unknown`: nobody who answers knows it, or has it any more. */
+/** `pending`: true, but not for long enough yet; `unknown`: no source that responds knows it any more. */
 export type State = Schemas['AlertTarget']['state'];
 
 export interface Look {
@@ -45,8 +45,8 @@ export function stateText(
     return alert.ends_at === null ? 'resolved' : `resolved, fired for ${long(alert.ends_at)}`;
   if (state === 'unknown')
     return alert.heard_at === null
-      ? 'state not known'
-      : `end not told, silent for ${long(now, alert.heard_at)}`;
+      ? 'state unknown'
+      : `end unknown, last update ${long(now, alert.heard_at)} ago`;
   return `${state} for ${long(now)}`;
 }
 

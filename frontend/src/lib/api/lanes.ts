@@ -19,7 +19,7 @@ export type Value = number | null;
 export const isSeries = (lane: Lane): lane is SeriesLane =>
   lane.kind === 'step' || lane.kind === 'line' || lane.kind === 'band';
 
-/** The column that read-outs and summaries speak of. */
+/** The column that read-outs and summaries use. */
 export const mainColumn = (lane: SeriesLane): readonly Value[] => (lane.kind === 'band' ? lane.mid : lane.v);
 
 /** The median run of a job's lane; undefined where none is known. */

@@ -7,7 +7,7 @@ export interface Here {
   readonly hash: string;
 }
 
-/** The login page, told where to return to. */
+/** The login page, with the address to return to. */
 export function loginAddress({ pathname, search, hash }: Here): string {
   const path = /^\/(?![/\\])/.test(pathname) ? pathname : '/';
   return `/login?next=${encodeURIComponent(path + search + hash)}`;

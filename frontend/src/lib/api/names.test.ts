@@ -25,7 +25,7 @@ describe('names of tables in URLs', () => {
     expect(toSegments({ ...ORDINARY, table: 'a.b/c~' }).table).toBe('a~db~sc~~');
   });
 
-  test('all 19 digits of a snapshot id stand in the address', () => {
+  test('the address keeps all 19 digits of a snapshot id', () => {
     expect(commitPath(ORDINARY, '5184430069070270604')).toBe(
       '/t/lake/sales/orders/commits/5184430069070270604',
     );

@@ -49,5 +49,5 @@ export function commitPath(ref: TableRef, snapshotId: string): string {
   return `${tablePath(ref)}/commits/${encodeURIComponent(snapshotId)}`;
 }
 
-/** `sales.orders`, for people. */
+/** `sales.orders`, for display. */
 export const tableLabel = (ref: TableRef): string => `${ref.namespace}.${ref.table}`;

@@ -24,12 +24,12 @@ test('a page of a proxy is not mistaken for our answer', () => {
   expect(problemOf(502, '<html>Bad gateway</html>')).toMatchObject({ kind: 'bad-answer', status: 502 });
 });
 
-test('an answer that is not JSON and a network that is down are told apart', () => {
+test('distinguishes a response that is not JSON from a network failure', () => {
   expect(problemFrom(new SyntaxError('Unexpected token')).kind).toBe('bad-answer');
   expect(problemFrom(new TypeError('Failed to fetch')).kind).toBe('offline');
 });
 
-test('an aborted request is nobody’s problem', () => {
+test('an aborted request is not a problem', () => {
   expect(() => problemFrom(new DOMException('gone', 'AbortError'))).toThrow('gone');
 });
 

@@ -30,8 +30,8 @@ function isProblem(body: unknown): body is Problem {
 /** From an answer that is not 2xx; `body` is what could be read of it. */
 export function problemOf(status: number, body: unknown): ApiProblem {
   if (!isProblem(body)) {
-    const detail = `The answer (status ${status}) did not come from Limnograph; a proxy in between may have sent it.`;
-    return new ApiProblem('bad-answer', status, 'Unexpected answer', detail);
+    const detail = `The response (status ${status}) did not come from Limnograph; a proxy may have sent it.`;
+    return new ApiProblem('bad-answer', status, 'Unexpected response', detail);
   }
   return new ApiProblem(
     body.type,
@@ -43,12 +43,12 @@ export function problemOf(status: number, body: unknown): ApiProblem {
   );
 }
 
-/** From whatever a request threw. An aborted request is rethrown: nobody waits for it. */
+/** From whatever a request threw. An aborted request is rethrown: nothing waits for it. */
 export function problemFrom(thrown: unknown): ApiProblem {
   if (thrown instanceof ApiProblem) return thrown;
   if (thrown instanceof DOMException && thrown.name === 'AbortError') throw thrown;
   if (thrown instanceof SyntaxError)
-    return new ApiProblem('bad-answer', 200, 'Unexpected answer', 'The answer is not valid JSON.');
-  const detail = 'The server does not answer. It may be restarting, or the network is down.';
-  return new ApiProblem('offline', 0, 'No answer', detail);
+    return new ApiProblem('bad-answer', 200, 'Unexpected response', 'The response is not valid JSON.');
+  const detail = 'The server is not responding. It may be restarting, or the network may be down.';
+  return new ApiProblem('offline', 0, 'No response', detail);
 }

@@ -20,13 +20,13 @@ async function serve(...answers: [status: number, headers?: Record<string, strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-test.each([500, 504])('%i is asked once more, and the second answer counts', async (status) => {
+test.each([500, 504])('%i is retried once, and the second response counts', async (status) => {
   const url = await serve([status], [200]);
   const answer = await fetchTwice(new Request(url));
   expect([answer.status, await answer.text(), asked]).toEqual([200, 'answer 2', ['GET', 'GET']]);
 });
 
-test('a failure that lasts is asked twice, not more', async () => {
+test('a lasting failure is requested twice, not more', async () => {
   const answer = await fetchTwice(new Request(await serve([500])));
   expect([answer.status, asked.length]).toEqual([500, 2]);
 });
@@ -35,12 +35,12 @@ test.each([
   ['a refusal', 404, 'GET'],
   ['what is not implemented', 501, 'GET'],
   ['what changes something', 503, 'POST'],
-])('%s is asked once', async (_, status, method) => {
+])('%s is requested once', async (_, status, method) => {
   const answer = await fetchTwice(new Request(await serve([status], [200]), { method }));
   expect([answer.status, asked]).toEqual([status, [method]]);
 });
 
-test('a server that asks for a moment gets it, one that asks for long is reported at once', async () => {
+test('a short Retry-After is honoured, a long one is reported at once', async () => {
   const url = await serve([503, { 'retry-after': '1' }], [200]);
   const began = performance.now();
   expect((await fetchTwice(new Request(url))).status).toBe(200);
@@ -50,7 +50,7 @@ test('a server that asks for a moment gets it, one that asks for long is reporte
   expect([answer.status, await answer.text(), asked.length]).toEqual([503, 'answer 1', 1]);
 });
 
-test('aborted during the pause: nothing more is asked, and it is an abort', async () => {
+test('aborted during the pause: no retry, and it is an abort', async () => {
   const gone = new AbortController();
   const asking = fetchTwice(new Request(await serve([500]), { signal: gone.signal }));
   while (asked.length === 0) await new Promise((done) => setTimeout(done, 5));

@@ -1,10 +1,10 @@
-// A question that the server failed to answer is asked once more before anyone hears of it: most such failures are over
+// A request that the server failed to answer is retried once before the failure is shown: most such failures are over
 // within a moment. Only what changes nothing is repeated.
 
 /** 501 stays so. */
 const PASSING = new Set([500, 502, 503, 504]);
 const PAUSE_MS = 300;
-/** A server that asks for more time than this is reported at once: its reader decides whether to wait. */
+/** A server that demands a longer delay is reported at once: the reader decides whether to wait. */
 const MOST_MS = 3_000;
 
 /** As `fetch`. Rejects with the signal's reason when aborted, also during the pause. */

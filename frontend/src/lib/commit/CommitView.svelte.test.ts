@@ -24,7 +24,7 @@ test('neighbours are links to where the caller shows them; a missing one is said
   const screen = await render(CommitView, { detail: commitDetail(), hrefOf, narrow: true });
   const previous = screen.getByRole('link', { name: /Previous/ });
   await expect.element(previous).toHaveAttribute('href', hrefOf('378142004021992640'));
-  await expect.element(screen.getByText('Newest commit')).toBeVisible();
+  await expect.element(screen.getByText('Latest commit')).toBeVisible();
   await expect.element(screen.getByText('50,000 files of 0.9 MB in one append')).toBeVisible();
 });
 
@@ -39,8 +39,8 @@ test('what was not read is said, never drawn as zero', async () => {
   });
   const screen = await render(CommitView, { detail, hrefOf });
   await expect.element(screen.getByText('File sizes were not read.')).toBeVisible();
-  await expect.element(screen.getByText('Which ones was not read.')).toBeVisible();
-  await expect.element(screen.getByText(/^No run of a linked job is known/)).toBeVisible();
+  await expect.element(screen.getByText('Partitions were not read.')).toBeVisible();
+  await expect.element(screen.getByText(/^No run of a linked job within 6 h/)).toBeVisible();
 });
 
 test('the run that wrote the commit is shown with the origin of its columns', async () => {
@@ -73,21 +73,21 @@ test('refs that point at the commit are named, and that none does is said', asyn
   const screen = await render(CommitView, { detail: commitDetail({ refs: ['main', 'audit'] }), hrefOf });
   await expect.element(screen.getByText(/Refs:\s+main, audit/)).toBeVisible();
   await screen.rerender({ detail: commitDetail({ refs: [] }), hrefOf });
-  await expect.element(screen.getByText(/Refs:\s+none points here/)).toBeVisible();
+  await expect.element(screen.getByText(/Refs:\s+none/)).toBeVisible();
 });
 
 test('damage and disagreement are named', async () => {
   const detail = commitDetail({ problems: ['manifest_missing'], summary_mismatch: ['total-records'] });
   const screen = await render(CommitView, { detail, hrefOf });
   await expect.element(screen.getByText(/Read in part: manifest_missing/)).toBeVisible();
-  await screen.getByText(/Summary as written/).click();
-  await expect.element(screen.getByText(/Manifests disagree with: total-records/)).toBeVisible();
+  await screen.getByText(/Snapshot summary/).click();
+  await expect.element(screen.getByText(/manifests differ in: total-records/)).toBeVisible();
 });
 
 test('text of the observed table stays text', async () => {
   const detail = commitDetail({ summary: { '<img src=x onerror=alert(1)>': '<b>bold</b>' } });
   const screen = await render(CommitView, { detail, hrefOf });
-  await screen.getByText(/Summary as written/).click();
+  await screen.getByText(/Snapshot summary/).click();
   await expect.element(screen.getByText('<b>bold</b>')).toBeVisible();
   expect(document.querySelector('img')).toBeNull();
 });

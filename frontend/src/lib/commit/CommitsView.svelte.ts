@@ -1,4 +1,4 @@
-// A page of commits, of one table or of all: what it asks, when it asks again, and where its choices lead. Draws nothing.
+// A page of commits, of one table or of all: its requests, when they are repeated, and its links. Draws nothing.
 import { goto } from '$app/navigation';
 import { page } from '$app/state';
 import type { CommitsQuestion, Schemas } from '#lib/api/client.ts';

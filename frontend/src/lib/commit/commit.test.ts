@@ -31,11 +31,9 @@ describe('the headline', () => {
 
   test('says when nothing was read, and when nothing changed', () => {
     const unread = { added_data_files: null, removed_data_files: null, added_delete_files: null };
-    expect(headline(commitRow({ ...unread, operation: null }))).toBe(
-      'A commit; how many files it changed was not read',
-    );
+    expect(headline(commitRow({ ...unread, operation: null }))).toBe('A commit; file counts not read');
     expect(headline(commitRow({ operation: 'overwrite', added_data_files: 0 }))).toBe(
-      'An overwrite that changed no file',
+      'An overwrite that changed no files',
     );
   });
 });
@@ -46,7 +44,7 @@ describe('the effect on runs', () => {
   const runs = { runs_before: 3, runs_after: 3, median_before_s: 52, median_after_s: 160 };
   const effect = { last_run: null, job: 'churn', role: 'reads', ...runs, ...unknown } as const;
 
-  test('is told from before to after', () => {
+  test('goes from before to after', () => {
     expect(effectSentence({ ...effect, median_before_s: 52, median_after_s: 160 }, say)).toBe(
       'churn went from 52 s to 160 s',
     );
@@ -64,11 +62,11 @@ describe('the effect on runs', () => {
     expect(told(108.1, 106.4, 109.8)).toBe('108 s longer (95 %: +106 s to +110 s)');
     expect(told(-20, -25, -15)).toBe('20 s shorter (95 %: −25 s to −15 s)');
     expect(told(3, -2, 8)).toBe('no clear change (95 %: −2 s to +8 s)');
-    expect(told(108, null, null)).toBe('108 s longer, of too few runs to say how sure that is');
+    expect(told(108, null, null)).toBe('108 s longer, too few runs for an interval');
     expect(told(null, null, null)).toBeNull();
   });
 
-  test('is not told from one side only', () => {
+  test('needs both sides', () => {
     expect(effectSentence({ ...effect, median_before_s: null, median_after_s: 160 }, say)).toBeNull();
   });
 });
@@ -100,7 +98,7 @@ describe('the size histogram', () => {
     expect([0, 1, 3].map((i) => binLabel(edges, i))).toEqual([
       'under 8 KiB',
       '8 KiB to 16 KiB',
-      '32 KiB and more',
+      '32 KiB or more',
     ]);
   });
 
@@ -151,7 +149,7 @@ test('a job without a run after the commit is not known yet, with its last run',
     ...{ median_before_s: 52, median_after_s: null, change_s: null, change_low_s: null, change_high_s: null },
   };
   expect(noRunYet({ ...effect, last_run: Date.UTC(2026, 10, 21, 14, 47) })).toBe(
-    'churn: not known yet, no run started after the commit and ended; the last one before it started at 14:47:00',
+    'churn: not known yet, no run started after the commit has ended; the last one before started at 14:47:00',
   );
   expect(noRunYet({ ...effect, runs_after: 1, last_run: null })).toBeNull();
 });

@@ -5,7 +5,7 @@ import { brief, count, signed } from '#lib/format/count.ts';
 
 type Diff = Schemas['Diff'];
 
-/** `data_files` → `Data files`: the server's words, written for people. */
+/** `data_files` → `Data files`: the server's words, for display. */
 export function metricName(metric: string): string {
   const plain = metric.replace(/^total_/, '').replaceAll('_', ' ');
   return plain.charAt(0).toUpperCase() + plain.slice(1);

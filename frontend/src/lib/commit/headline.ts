@@ -23,8 +23,8 @@ export function headline(commit: Commit): string {
   if (removed) parts.push(`${files(removed)} removed`);
   if (parts.length) return `${parts.join(', ')} in one ${what}`;
   if (commit.added_data_files === null && commit.removed_data_files === null)
-    return `${article(what)}; how many files it changed was not read`;
-  return `${article(what)} that changed no file`;
+    return `${article(what)}; file counts not read`;
+  return `${article(what)} that changed no files`;
 }
 
 function averageSize({ added_bytes: size, added_data_files: number }: Commit): string {
@@ -44,16 +44,16 @@ export function effectSentence(
   return `${effect.job} went from ${say(before)} to ${say(after)}`;
 }
 
-/** Of a job without a run after the commit: that nothing is known yet, and when it last ran; null: runs tell. */
+/** Of a job without a run after the commit: nothing is known yet, and when it last ran; null: there are runs. */
 export function noRunYet({ job, runs_after: after, last_run: last }: Schemas['RunEffect']): string | null {
   if (after > 0) return null;
-  const when = last === null ? '' : `; the last one before it started at ${clockSeconds(last)}`;
-  return `${job}: not known yet, no run started after the commit and ended${when}`;
+  const when = last === null ? '' : `; the last one before started at ${clockSeconds(last)}`;
+  return `${job}: not known yet, no run started after the commit has ended${when}`;
 }
 
 /** Of a commit around which no run is known. */
 export const NO_RUN_AROUND =
-  'No run of a linked job is known within six hours of the commit: what it did to jobs is not known.';
+  'No run of a linked job within 6 h of the commit: its effect on jobs is unknown.';
 
 /** `108 s longer (95 %: +106 s to +110 s)`: how much, and how sure that is; null when it is not known. */
 export function changeText(
@@ -63,7 +63,7 @@ export function changeText(
   if (change === null) return null;
   const way = change < 0 ? 'shorter' : 'longer';
   const size = `${say(Math.abs(change))} ${way}`;
-  if (low === null || high === null) return `${size}, of too few runs to say how sure that is`;
+  if (low === null || high === null) return `${size}, too few runs for an interval`;
   const bounds = `(95 %: ${signed(low, say)} to ${signed(high, say)})`;
   return low <= 0 && high >= 0 ? `no clear change ${bounds}` : `${size} ${bounds}`;
 }

@@ -39,7 +39,7 @@ export function edgeLabel(edge: number): string {
 export function binLabel(edges: readonly number[], i: number): string {
   const [low, high] = [edges[i - 1], edges[i]];
   if (low === undefined) return high === undefined ? 'any size' : `under ${edgeLabel(high)}`;
-  return high === undefined ? `${edgeLabel(low)} and more` : `${edgeLabel(low)} to ${edgeLabel(high)}`;
+  return high === undefined ? `${edgeLabel(low)} or more` : `${edgeLabel(low)} to ${edgeLabel(high)}`;
 }
 
 /** The bin that a file of `size` bytes falls in. */

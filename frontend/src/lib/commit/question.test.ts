@@ -4,9 +4,9 @@ import { choiceOf, commitsQuestion, paramsAt, paramsOf } from './question.ts';
 const RANGE = { from: 1, to: 2 };
 const params = (text: string) => new URLSearchParams(text);
 
-test('without a choice everything is asked for, a hundred rows a page', () =>
+test('without filters everything is requested, 100 rows per page', () =>
   expect(commitsQuestion(choiceOf(params('')), RANGE, null)).toEqual({ ...RANGE, limit: 100 }));
-test('what was chosen is asked for, from where the page begins, in the range that the cursor carries', () =>
+test('requests the filters, the page and the range of the cursor', () =>
   expect(commitsQuestion(choiceOf(params('operation=append&min=10000')), RANGE, 'next')).toEqual({
     limit: 100,
     operation: 'append',

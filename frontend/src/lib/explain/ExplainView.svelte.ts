@@ -16,7 +16,7 @@ const SLOW_S = 3;
 
 export class ExplainView {
   readonly answer = new Resource<Page>();
-  /** What is explained or on its way; null: nothing was asked yet. */
+  /** The current or pending explanation; null: none was requested yet. */
   window = $state.raw<Window | null>(null);
   job = $state.raw<string | null>(null);
   baseline = $state.raw<Baseline>('before');

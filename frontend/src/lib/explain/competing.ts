@@ -36,7 +36,7 @@ export function signalsMoved({ competing }: ChangeBounds): readonly Required<Lin
   });
 }
 
-/** All that was asked: what moved, what did not, and what is not known, a sentence each. */
+/** All signals: what changed, what did not, and what is unknown, a sentence each. */
 export function competingLines(around: ChangeBounds): readonly Line[] {
   const { competing } = around;
   const moved = signalsMoved(around).map(({ words, lane }) => ({ words: `${capital(words)}.`, lane }));
@@ -52,11 +52,11 @@ export function competingLines(around: ChangeBounds): readonly Line[] {
 function beside({ kind, series, moved, ratio: by }: CompetingChange): Line[] {
   if (by === null) return [];
   const times = `${by.toFixed(2)}×`;
-  if (kind === 'load') return [{ words: `Load, how much the job had to do: ${times}.` }];
+  if (kind === 'load') return [{ words: `Job load: ${times}.` }];
   if (kind !== 'jobs') return [];
-  const jobs = series === 1 ? 'One other job was compared' : `${series} other jobs were compared`;
-  const how = moved === 0 ? 'none moved' : moved === 1 ? 'one moved' : `${moved} moved`;
-  return [{ words: `${jobs}: ${how} the same way by a tenth or more, the median is ${times}.` }];
+  const jobs = series === 1 ? '1 other job compared' : `${series} other jobs compared`;
+  const how = moved === 0 ? 'none changed' : moved === 1 ? '1 changed' : `${moved} changed`;
+  return [{ words: `${jobs}: ${how} the same way by 10 % or more; median ${times}.` }];
 }
 
 function unknown(competing: readonly CompetingChange[]): Line[] {
@@ -64,11 +64,11 @@ function unknown(competing: readonly CompetingChange[]): Line[] {
     competing.some((each) => each.kind === kind && each.series > 0);
   const failed = competing.filter(({ problem }) => problem);
   const lines = failed.map(({ kind, problem }) => ({
-    words: `${capital(NAMES[kind as Signal])} not known: ${problem}.`,
+    words: `${capital(NAMES[kind as Signal])} unknown: ${problem}.`,
   }));
   const said = new Set<string>(failed.map(({ kind }) => kind));
   const names = [...SIGNALS.filter((kind) => !known(kind) && !said.has(kind)).map((kind) => NAMES[kind])];
-  if (!known('load')) names.unshift('how much the job had to do');
+  if (!known('load')) names.unshift('job load');
   if (!known('jobs')) names.unshift('other jobs');
-  return names.length ? [...lines, { words: `Not known: ${names.join(', ')}.` }] : lines;
+  return names.length ? [...lines, { words: `Unknown: ${names.join(', ')}.` }] : lines;
 }

@@ -17,11 +17,11 @@ export interface Bars {
 
 const NAMES = {
   file_size: 'Average added file',
-  files: 'Files added a commit',
-  delete_files: 'Delete files a commit',
-  records: 'Rows added a commit',
-  partitions: 'Partitions a commit',
-  commits: 'Commits an hour',
+  files: 'Files added per commit',
+  delete_files: 'Delete files per commit',
+  records: 'Rows added per commit',
+  partitions: 'Partitions per commit',
+  commits: 'Commits per hour',
 } as const;
 /** Nothing to measure is not a bar of length nothing. */
 const NONE = 'none';
@@ -37,7 +37,7 @@ function say(unit: Difference['unit'], value: number | null): string {
 export function barsOf({ part, value, unit, selected, baseline }: Difference): Bars {
   const most = unit === 'share' ? 1 : Math.max(selected ?? 0, baseline ?? 0);
   const width = (of: number | null) => (of === null || most <= 0 ? 0 : Math.min(1, of / most));
-  const files = part === 'table' ? 'Files in' : 'Files of';
+  const files = part === 'table' ? 'Files in' : 'Files:';
   return {
     key: `${part} ${value ?? ''}`,
     name: part === 'table' || part === 'writer' ? `${files} ${value ?? ''}` : NAMES[part],

@@ -47,14 +47,14 @@ test('verdict, confidence, grade, evidence for and against, past commits, differ
     /3 other appends/,
   ])
     await expect.element(screen.getByText(text).first()).toBeVisible();
-  await expect.element(screen.getByText('Files added a commit')).toBeVisible();
+  await expect.element(screen.getByText('Files added per commit')).toBeVisible();
   await expect
     .element(screen.getByRole('link', { name: 'Open commit', exact: true }))
     .toHaveAttribute('href', `/t/lake/sales/customer_events/commits/${BURST}`);
   expect([await axeFindings(), doubleIds()]).toEqual([[], []]);
 });
 
-test('a baseline of your own is typed; what is no time or no range is said and not asked', async () => {
+test('a custom baseline is typed; an invalid time or range is rejected without a request', async () => {
   const asked: unknown[] = [];
   const view = new ExplainView({
     ask: (question) => {
@@ -65,16 +65,16 @@ test('a baseline of your own is typed; what is no time or no range is said and n
   });
   await view.explain(WINDOW);
   const screen = await render(ExplainPanel, { view, link: () => 'https://here/t' });
-  await screen.getByRole('combobox', { name: /^Against/ }).click();
-  await screen.getByRole('option', { name: 'a range of your own' }).click();
+  await screen.getByRole('combobox', { name: /^Baseline/ }).click();
+  await screen.getByRole('option', { name: 'custom range' }).click();
   const compare = screen.getByRole('button', { name: 'Compare' });
-  await screen.getByLabelText('Against from').fill('soon');
+  await screen.getByLabelText('Baseline from').fill('soon');
   await compare.click();
-  await expect.element(screen.getByText(/Write both as/)).toBeVisible();
-  await screen.getByLabelText('Against from').fill('2026-11-20 03:00');
+  await expect.element(screen.getByText(/Enter both times as/)).toBeVisible();
+  await screen.getByLabelText('Baseline from').fill('2026-11-20 03:00');
   await screen.getByLabelText('to', { exact: true }).fill('2026-11-20 02:00');
   await compare.click();
-  await expect.element(screen.getByText(/must be later/)).toBeVisible();
+  await expect.element(screen.getByText(/must be after/)).toBeVisible();
   expect(await axeFindings()).toEqual([]);
   await screen.getByLabelText('to', { exact: true }).fill('2026-11-20 05:00');
   await compare.click();
@@ -90,10 +90,10 @@ test('a baseline of your own is typed; what is no time or no range is said and n
 test('what is not in the first glance is unfolded; what can be copied', async () => {
   const { screen } = await shown(explainPage(), { brief: true });
   expect(document.querySelectorAll('.rows .row').length).toBe(1);
-  await expect.element(screen.getByText('Files added a commit')).not.toBeInTheDocument();
-  await screen.getByRole('button', { name: /^Evidence, others/ }).click();
-  await expect.element(screen.getByText('Files added a commit')).toBeVisible();
-  await expect.element(screen.getByText(/16 other jobs were compared/)).toBeVisible();
+  await expect.element(screen.getByText('Files added per commit')).not.toBeInTheDocument();
+  await screen.getByRole('button', { name: /^Evidence and other/ }).click();
+  await expect.element(screen.getByText('Files added per commit')).toBeVisible();
+  await expect.element(screen.getByText(/16 other jobs compared/)).toBeVisible();
   const copies = screen.getByRole('group', { name: 'Copy' }).getByRole('button');
   expect(copies.elements().map((each) => each.getAttribute('aria-label'))).toEqual([
     'Copy Explanation as Markdown',
@@ -104,7 +104,7 @@ test('what is not in the first glance is unfolded; what can be copied', async ()
   ]);
 });
 
-test('what the job used and moved is offered as a lane, unless it stands there', async () => {
+test('signals that changed are offered as lanes, unless they are shown', async () => {
   const page = explainPage();
   const used = { moved: 1, ratio: 3, before: 0.3, after: 0.9, unit: 'cores', at: AT - 3 * 60_000 };
   page.around[0]!.competing.push(competing('cpu', used));
@@ -129,12 +129,12 @@ test('confirm by keyboard, then undo: what was said before counts again', async 
   expect(document.activeElement).toBe(confirm.element());
   await screen.getByRole('button', { name: 'Undo' }).click();
   await said(/^Most likely/);
-  await screen.getByRole('button', { name: 'Not this' }).click();
+  await screen.getByRole('button', { name: 'Rule out' }).click();
   await said(/^No commit explains/);
   expect(words).toEqual(['confirmed', 'withdrawn', 'rejected']);
 });
 
-test('without the scope annotate nothing can be said, and the reason stands there', async () => {
+test('without the annotate scope there are no buttons but a reason', async () => {
   const status = {
     version: '1',
     now: AT,
@@ -148,7 +148,7 @@ test('without the scope annotate nothing can be said, and the reason stands ther
   const rest = { hourly_days: 400, hot: { bytes: 1, rows: 1, tables_shortened: 0 }, sources: [], hints: [] };
   statusFeed.resource.take({ ...status, ...rest, scopes: ['read'] });
   const { screen } = await shown(explainPage());
-  await expect.element(screen.getByText(/you need the scope annotate/).first()).toBeInTheDocument();
+  await expect.element(screen.getByText(/requires the annotate scope/).first()).toBeInTheDocument();
   await expect.element(screen.getByRole('button', { name: 'Confirm' })).not.toBeInTheDocument();
   statusFeed.resource.take({ ...status, ...rest, scopes: ['annotate', 'read'] });
   await expect.element(screen.getByRole('button', { name: 'Confirm' }).first()).toBeInTheDocument();
@@ -168,7 +168,7 @@ test('states: no job, too little, slow all along, behind, stale', async () => {
   await expect.element(none.screen.getByText(/A job is linked by/)).toBeVisible();
   await none.screen.unmount();
   const little = await shown(quiet('Too little data: 6 runs.', { runs: 6 }));
-  await expect.element(little.screen.getByText(/Nothing is ranked/)).toBeVisible();
+  await expect.element(little.screen.getByText(/Too few runs/)).toBeVisible();
   await little.screen.unmount();
   const { from, to } = explainPage();
   const plateau = quiet('No change stands out.', {
@@ -177,9 +177,9 @@ test('states: no job, too little, slow all along, behind, stale', async () => {
   });
   let asked = 0;
   const slow = await shown(plateau, { shown: { from: 0, to: 5 }, onexplain: () => (asked += 1) });
-  await expect.element(slow.screen.getByText(/slower than the baseline: 156 s against 52 s/)).toBeVisible();
-  await expect.element(slow.screen.getByText(/Metadata is known up to 05:00:00/)).toBeVisible();
-  await slow.screen.getByRole('button', { name: 'Explain what is shown' }).click();
+  await expect.element(slow.screen.getByText(/slower than the baseline: 156 s vs 52 s/)).toBeVisible();
+  await expect.element(slow.screen.getByText(/Metadata is read up to 05:00:00/)).toBeVisible();
+  await slow.screen.getByRole('button', { name: 'Explain this range' }).click();
   expect(asked).toBe(1);
   expect(await axeFindings()).toEqual([]);
 });

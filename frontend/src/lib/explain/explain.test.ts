@@ -26,7 +26,7 @@ describe('the verdict', () => {
         change,
       );
     expect(told(change.onset + 60_000)).toContain('it lasted until 03:06:00.');
-    expect(told(change.onset - 60_000)).toContain('it stays so.');
+    expect(told(change.onset - 60_000)).toContain('it persists.');
   });
   test('says of a pulse for how many runs, here and in the summary, and of what lasts nothing', () => {
     const told = (change: Partial<Change>) => {
@@ -35,13 +35,12 @@ describe('the verdict', () => {
       return [effectWords(page, first(page).change), explanationSummary(page, [], 'x')];
     };
     for (const text of told({ kind: 'pulse', runs: 4 }))
-      expect(text).toContain('at 03:05:00 for 4 runs; it went away again.');
-    for (const text of told({ kind: 'pulse', runs: 1 }))
-      expect(text).toContain('at 03:05:00 for one run; it');
+      expect(text).toContain('at 03:05:00 for 4 runs; it was temporary.');
+    for (const text of told({ kind: 'pulse', runs: 1 })) expect(text).toContain('at 03:05:00 for 1 run; it');
     for (const kind of ['step', 'ramp', 'drop'] as const)
-      for (const text of told({ kind, runs: 4 })) expect(text).not.toMatch(/ for (4|one) runs?/);
+      for (const text of told({ kind, runs: 4 })) expect(text).not.toMatch(/ for [14] runs?/);
   });
-  test('says caused only once a person confirmed it', () => {
+  test('says "caused" only after a user confirmed it', () => {
     const page = explainPage();
     const all = (labels = page.labels) =>
       [
@@ -53,7 +52,7 @@ describe('the verdict', () => {
     expect(sentence(page, [label()])).toBe('Caused by 50,000 files of 0.9 MB in one append at 03:04:12.');
     expect(linkWords(first(page, [label()]).best)).toBe('caused it');
   });
-  test('of what a person ruled out nothing is left to name, and shares are of what is left', () => {
+  test('what a user ruled out is not named, and shares are of the rest', () => {
     const ruled = first(explainPage(), [label({ kind: 'rejected' })]);
     expect([namedIn(ruled), ruled.confidence, ruled.ruledOut]).toEqual([null, 'none', 1]);
     expect(ruled.hypotheses.map(({ told, posterior }) => [told.kind, Math.round(posterior * 100)])).toEqual([
@@ -65,7 +64,7 @@ describe('the verdict', () => {
       'No commit explains the slowdown from 52 s to 159 s.',
     );
   });
-  test('a confirmed commit stands first, however unlikely it seemed', () => {
+  test('a confirmed commit is first, however unlikely it seemed', () => {
     const page = explainPage();
     page.explanation.hypotheses = page.explanation.hypotheses.map((each) =>
       each.change === 0 ? { ...each, posterior: each.kind === 'none' ? 0.9 : 0.05 } : each,
@@ -86,21 +85,21 @@ describe('outcomes', () => {
 
 test('past commits of the same kind and what followed them', () => {
   expect(pastWords(first(explainPage()).best)).toBe(
-    '3 other appends by the same writer in the days before: 2 were followed by a change of this job.',
+    '3 other appends by the same writer in the days before: 2 were followed by a change in this job.',
   );
 });
 
-test('between which bounds a change lies, of few runs that they are few, and what else moved', () => {
+test('shows the bounds of a change, too few runs, and what else changed', () => {
   const [slower, faster] = casesOf(explainPage());
   expect(boundsWords(slower!.change, slower!.around)).toBe('+107 s (95 %: +105 to +109 s)');
   expect(boundsWords(faster!.change, faster!.around)).toBe(
-    '−107 s, of 6 runs after it: too few to say how exactly',
+    '−107 s, of 6 runs after it: too few for an interval',
   );
   expect(competingLines(slower!.around).map(({ words }) => words)).toEqual([
-    '16 other jobs were compared: one moved the same way by a tenth or more, the median is 1.00×.',
-    'Not known: how much the job had to do, CPU, spill to disk, executors.',
+    '16 other jobs compared: 1 changed the same way by 10 % or more; median 1.00×.',
+    'Unknown: job load, CPU, spill to disk, executors.',
   ]);
-  expect(explanationSummary(explainPage(), [], 'x')).toContain('16 other jobs were compared');
+  expect(explanationSummary(explainPage(), [], 'x')).toContain('16 other jobs compared');
 });
 
 const AT = Date.parse('2026-11-21T03:01:00Z');
@@ -116,16 +115,16 @@ const AROUND: ChangeBounds = {
 
 test('what the job used: what moved with its instant and lane, what is flat, what is not known and why', () => {
   expect(competingLines(AROUND)).toEqual([
-    { words: 'Load, how much the job had to do: 1.02×.' },
+    { words: 'Job load: 1.02×.' },
     { words: 'Spill to disk went from 0 B to 5.0 GB at 03:01:00.', lane: 'spill' },
     { words: 'Executors went from 8 to 4 (0.5×) at 03:01:00.', lane: 'executors' },
     { words: 'CPU flat at 0.31 cores.' },
-    { words: 'Not known: other jobs.' },
+    { words: 'Unknown: other jobs.' },
   ]);
   const failed = competing('cpu', { series: 0, ratio: null, problem: 'no full answer within 5 s' });
   expect(competingLines({ ...AROUND, competing: [failed] })).toEqual([
-    { words: 'CPU not known: no full answer within 5 s.' },
-    { words: 'Not known: other jobs, how much the job had to do, spill to disk, executors.' },
+    { words: 'CPU unknown: no full answer within 5 s.' },
+    { words: 'Unknown: other jobs, job load, spill to disk, executors.' },
   ]);
   expect(signalsMoved({ ...AROUND, competing: [failed] })).toEqual([]);
 });
@@ -175,16 +174,16 @@ test('what the server weighed by words that were said is weighed once, and words
   expect(shares([label()])[0]).toEqual(['commit', 96]);
 });
 
-test('earlier commits like it are told with what people said of them', () => {
+test('similar earlier commits are listed with their labels', () => {
   const page = explainPage();
   page.explanation.hypotheses[1]!.similar = { commits: 3, followed: 1, confirmed: 2, rejected: 0 };
-  expect(pastWords(first(page).best)).toContain('people confirmed 2 and ruled out 0.');
+  expect(pastWords(first(page).best)).toContain('Earlier labels: 2 confirmed, 0 ruled out.');
 });
 
 test('bars: shares of a whole, numbers against the larger, nothing is said to be nothing', () => {
   expect(explainPage().differences.map(barsOf)).toMatchObject([
-    { name: 'Files added a commit', selected: '1,528', baseline: '12', selectedWidth: 1 },
-    { name: 'Files of append by backfill_customer_events', selected: '99 %', baselineWidth: 0 },
+    { name: 'Files added per commit', selected: '1,528', baseline: '12', selectedWidth: 1 },
+    { name: 'Files: append by backfill_customer_events', selected: '99 %', baselineWidth: 0 },
     { selected: '0.9 MB', baseline: 'none', baselineWidth: 0 },
   ]);
 });
@@ -227,21 +226,21 @@ describe('no data yet is not no effect', () => {
     const page = waits();
     expect(outcomeOf(page)).toBe('pending');
     expect(verdict(page, undefined)).toBe(
-      'Not known yet: no run of rollup_customer_events started after the commit at 15:01:02 and ended well.',
+      'Not known yet: no run of rollup_customer_events started after the commit at 15:01:02 has succeeded.',
     );
-    expect(lastRunWords(page)).toMatch(/started at 21 Nov.* 14:47:00, before 3 commits of this range\.$/);
+    expect(lastRunWords(page)).toMatch(/started at 21 Nov.* 14:47:00, before 3 commits in this range\.$/);
     const summary = explanationSummary(page, [], 'https://x');
     expect(summary).toContain('Not known yet: no run of rollup');
     expect(summary).toContain('14:47:00');
     expect(summary).not.toContain('stands out');
   });
 
-  test('a run that goes on is told, and a job without runs has no last one', () => {
+  test('a run in progress is mentioned, and a job without runs has no last one', () => {
     expect(verdict(waits({ running_since: at('15:03:00') }), undefined)).toContain(
-      'one that started at 15:03:00 is still running',
+      'one started at 15:03:00 is still running',
     );
     const none = waits({ last_run: null, commit_id: null, committed_at: null, commits: 0 });
     expect(verdict(none, undefined)).toContain('started in this range');
-    expect(lastRunWords(none)).toMatch(/^No run is known since/);
+    expect(lastRunWords(none)).toMatch(/^No runs known since/);
   });
 });

@@ -16,7 +16,7 @@ export const BASELINES: readonly { value: BaselineChoice; label: string }[] = [
   { value: 'before', label: '4× before' },
   { value: 'yesterday', label: 'same time yesterday' },
   { value: 'week', label: 'same time last week' },
-  { value: 'custom', label: 'a range of your own' },
+  { value: 'custom', label: 'custom range' },
 ];
 export const choiceOf = (baseline: Baseline): BaselineChoice =>
   typeof baseline === 'string' ? baseline : 'custom';

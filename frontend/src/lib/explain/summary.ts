@@ -48,7 +48,7 @@ function suspectLines(named: Hypothesis): string[] {
   const said = labelWords(named);
   const against = (told.evidence ?? []).filter(({ speaks }) => speaks === 'against');
   return [
-    `- Commit \`${told.commit_id ?? ''}\` of ${plain(told.table ?? '')}, ${leadWords(named)}${by}; link to the job: ${gradeWords(named)?.[0] ?? 'not known'}`,
+    `- Commit \`${told.commit_id ?? ''}\` of ${plain(told.table ?? '')}, ${leadWords(named)}${by}; link to the job: ${gradeWords(named)?.[0] ?? 'unknown'}`,
     ...(said ? [`- ${plain(said)}`] : []),
     ...against.map(({ text }) => `- Against: ${plain(text)}`),
   ];

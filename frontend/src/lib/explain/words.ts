@@ -25,32 +25,30 @@ export function verdict(page: Page, first: Case | undefined): string {
   return `${first.confidence === 'strong' ? 'Most likely' : 'Possibly'}: ${what}.`;
 }
 
-/** `Not known yet: no run of churn started after the commit at 15:01:02 and ended well.`; null: runs tell. */
+/** `Not known yet: no run of churn started after the commit at 15:01:02 has succeeded.`; null: there are runs. */
 export function pendingWords({ job, pending }: Page): string | null {
   if (!pending) return null;
   const { committed_at: at, running_since: running } = pending;
   const after = at === null ? 'in this range' : `after the commit at ${clockSeconds(at)}`;
-  const goesOn = running === null ? '' : `; one that started at ${clockSeconds(running)} is still running`;
-  return `Not known yet: no run of ${job ?? 'the job'} started ${after} and ended well${goesOn}.`;
+  const goesOn = running === null ? '' : `; one started at ${clockSeconds(running)} is still running`;
+  return `Not known yet: no run of ${job ?? 'the job'} started ${after} has succeeded${goesOn}.`;
 }
 
 /** `The last run started at 14:47:00, before 3 commits of this range.` */
 export function lastRunWords({ pending, since }: Page): string | null {
   if (!pending) return null;
   const { last_run: last, commits } = pending;
-  if (last === null) return `No run is known since ${dayMonth(since)} ${clockSeconds(since)}.`;
+  if (last === null) return `No runs known since ${dayMonth(since)} ${clockSeconds(since)}.`;
   const before =
-    commits === 0
-      ? ''
-      : `, before ${commits === 1 ? 'one commit' : `${count(commits)} commits`} of this range`;
-  return `The last run that ended well started at ${dayMonth(last)} ${clockSeconds(last)}${before}.`;
+    commits === 0 ? '' : `, before ${commits === 1 ? '1 commit' : `${count(commits)} commits`} in this range`;
+  return `The last successful run started at ${dayMonth(last)} ${clockSeconds(last)}${before}.`;
 }
 
 function nothingNamed({ change, best, around }: Case): string {
   if (best.told.kind === 'infrastructure')
-    return `No commit explains ${sizeOf(change)}: other jobs moved at the same time, so infrastructure most likely does.`;
+    return `No commit explains ${sizeOf(change)}: other jobs changed at the same time, so infrastructure is the likely explanation.`;
   if (best.told.kind === 'load')
-    return `No commit explains ${sizeOf(change)}: the job's load moved at the same time and most likely does.`;
+    return `No commit explains ${sizeOf(change)}: the job's load changed at the same time and is the likely explanation.`;
   const moved = signalsMoved(around).map(({ words }) => words);
   return `No commit explains ${sizeOf(change)}${moved.length ? `: ${moved.join('; ')}` : ''}.`;
 }
@@ -72,13 +70,13 @@ function sizeOf(change: Change): string {
 
 /** What became of it: a later change that takes back at least half of it is its end. */
 function lasting(page: Page, change: Change): string {
-  if (change.kind === 'ramp') return 'grew over hours';
-  if (change.kind === 'pulse') return 'went away again';
+  if (change.kind === 'ramp') return 'built up over hours';
+  if (change.kind === 'pulse') return 'was temporary';
   const size = Math.log(change.effect_ratio);
   const end = page.explanation.changes.find(
     ({ onset, effect_ratio }) => onset > change.onset && Math.log(effect_ratio) / size < -0.5,
   );
-  return end ? `lasted until ${clockSeconds(end.onset)}` : 'stays so';
+  return end ? `lasted until ${clockSeconds(end.onset)}` : 'persists';
 }
 
 /** `churn went from 52 s to 160 s (3.1×) at 03:05:00; it lasted until 05:35:00.`, of a pulse `… at 03:05:00 for 4 runs; …` */
@@ -93,7 +91,7 @@ export function effectWords(page: Page, change: Change): string {
 /** ` for 4 runs`. Only of a pulse: one that lasts is over with the last known run, which says nothing of it. */
 function runsOf({ kind, runs }: Change): string {
   if (kind !== 'pulse') return '';
-  return runs === 1 ? ' for one run' : ` for ${count(runs)} runs`;
+  return runs === 1 ? ' for 1 run' : ` for ${count(runs)} runs`;
 }
 
 /** `+107 s (95 %: +105 to +109 s)`; how little is known, where it is little. */
@@ -105,7 +103,7 @@ export function boundsWords(
   if (low_seconds !== null && high_seconds !== null)
     return `${size} (95 %: ${signed(low_seconds, count)} to ${signed(high_seconds, seconds)})`;
   const [runs, side] = runs_after < runs_before ? [runs_after, 'after'] : [runs_before, 'before'];
-  return `${size}, of ${runs === 1 ? 'one run' : `${runs} runs`} ${side} it: too few to say how exactly`;
+  return `${size}, of ${runs === 1 ? '1 run' : `${runs} runs`} ${side} it: too few for an interval`;
 }
 
 /** `coincides with` until a person confirmed it. */
@@ -115,7 +113,7 @@ export const linkWords = ({ label }: Hypothesis): string =>
 const RIVALS = {
   infrastructure: ['Infrastructure', 'CPU, executors, disks or network: other jobs slowed down too'],
   load: ['Load', 'the job had more to do'],
-  none: ['Nothing known here', 'no commit of the tables it reads, no other job, no load'],
+  none: ['No known explanation', 'no commit to the tables it reads, no other job, no load'],
 } as const;
 
 /** Name and meaning of an explanation that is no commit. */
@@ -124,12 +122,9 @@ export function rivalWords({ told }: Hypothesis): readonly [name: string, meanin
 }
 
 const GRADES = {
-  exact: ['exact', 'It is known which run read this commit first.'],
-  declared: [
-    'declared',
-    'The job is known to read this table; which run read the commit first is not known.',
-  ],
-  temporal: ['temporal', 'Time alone links them: the job is not known to read this table.'],
+  exact: ['exact', 'The first run that read this commit is known.'],
+  declared: ['declared', 'The job reads this table; the first run on this commit is unknown.'],
+  temporal: ['temporal', 'Linked by time only: the job is not known to read this table.'],
 } as const;
 
 /** What links a commit to the job, as a word and a sentence. */
@@ -139,7 +134,7 @@ export const gradeWords = ({ told }: Hypothesis): readonly [word: string, meanin
 /** `48 s before`: how long the commit lay before the change. */
 export const leadWords = ({ told }: Hypothesis): string =>
   told.lag_seconds === null || told.lag_seconds === undefined
-    ? 'lead not known'
+    ? 'lead unknown'
     : `${duration(told.lag_seconds)} before`;
 
 /** Past commits of the same kind and what followed; null where nothing is known of any. */
@@ -151,13 +146,13 @@ export function pastWords({ told, commit }: Hypothesis): string | null {
   if (similar.commits === 0) return `No other ${kind} in the days before.${people}`;
   const followed =
     similar.followed === 0 ? 'none was' : similar.followed === 1 ? 'one was' : `${similar.followed} were`;
-  return `${similar.commits} other ${kind} in the days before: ${followed} followed by a change of this job.${people}`;
+  return `${similar.commits} other ${kind} in the days before: ${followed} followed by a change in this job.${people}`;
 }
 
 /** How often people said that an earlier one did it, and that it did not. */
 function saidWords(confirmed: number, rejected: number): string {
   if (confirmed + rejected === 0) return '';
-  return ` Of earlier ones like it people confirmed ${confirmed} and ruled out ${rejected}.`;
+  return ` Earlier labels: ${confirmed} confirmed, ${rejected} ruled out.`;
 }
 
 /** Who said what, and when. */
@@ -167,7 +162,7 @@ export function labelWords({ label }: Hypothesis): string | null {
     confirmed: 'Confirmed',
     expected: 'Expected',
     rejected: 'Ruled out',
-    withdrawn: 'Taken back',
+    withdrawn: 'Withdrawn',
   };
   const who = label.author ? ` by ${label.author}` : '';
   return `${said[label.kind]}${who}, ${dayMonth(label.t)} ${clockSeconds(label.t)}`;

@@ -29,14 +29,14 @@ test('the grid of the fleet has a cell a part of the range, and arrows move in i
   expect(await axeFindings()).toEqual([]);
 });
 
-test('the grid shows its numbers when they are asked for', async () => {
+test('the grid shows its numbers on request', async () => {
   const screen = await heatMap();
   await screen.getByRole('button', { name: 'View as table' }).click();
   await expect.element(screen.getByText('+50k')).toBeVisible();
   expect(await axeFindings()).toEqual([]);
 });
 
-test('the grid counts what is chosen; alerts of which none was told are not read', async () => {
+test('the grid counts the chosen measure; alerts never received are not read', async () => {
   const chosen: string[] = [];
   const screen = await heatMap('alerts', (measure) => chosen.push(measure));
   await expect

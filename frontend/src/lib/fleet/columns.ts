@@ -26,7 +26,7 @@ export interface Column {
   wide?: boolean;
   /** A difference: against what is said beside its title. */
   delta?: boolean;
-  /** Shown unless somebody chose otherwise. */
+  /** Shown by default. */
   usual?: boolean;
 }
 
@@ -59,7 +59,7 @@ export const COLUMNS: readonly Column[] = [
     id: 'job_p95',
     heading: 'Job p95',
     title:
-      'What 95 of 100 runs stay below, of the reader that slowed most, over the last sixth of the range (5 min to 1 h)',
+      '95th-percentile run of the reader that slowed most, over the last sixth of the range (5 min to 1 h)',
     sort: 'job_p95',
     usual: true,
     cell: ({ values }) => cell(values.job_p95_seconds, seconds),
@@ -67,7 +67,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'delta_job_p95',
     heading: 'Δ p95',
-    title: 'Change of the job’s p95',
+    title: 'Change in the job’s p95',
     sort: 'delta_job_p95',
     ...{ usual: true, wide: true, delta: true },
     cell: (row) => cell(row.deltas.job_p95_ratio, (v) => signed(v - 1, percent), emphasis(row, 'job_slower')),
@@ -82,7 +82,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'delta_job',
     heading: 'Δ median',
-    title: 'Change of the job’s median run',
+    title: 'Change in the job’s median run',
     sort: 'delta_job_duration',
     ...{ wide: true, delta: true },
     cell: (row) =>
@@ -99,7 +99,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'delta_files',
     heading: 'Δ files',
-    title: 'Change of the data files',
+    title: 'Change in data files',
     sort: 'delta_data_files',
     ...{ usual: true, delta: true },
     cell: (row) => ({
@@ -110,7 +110,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'delta_share_files',
     heading: 'Δ files %',
-    title: 'Change of the data files, in percent',
+    title: 'Change in data files, in percent',
     sort: 'delta_share_data_files',
     ...{ wide: true, delta: true },
     cell: (row) => cell(shareOf(row.values.data_files, row.deltas.data_files), (v) => signed(v, percent)),
@@ -126,7 +126,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'deletes',
     heading: 'Deletes',
-    title: 'Delete files for each data file',
+    title: 'Delete files per data file',
     sort: 'delete_share',
     ...{ usual: true, wide: true },
     cell: (row) => cell(perFile(row, row.values.delete_files), percent, emphasis(row, 'delete_growth')),
@@ -142,7 +142,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'skew',
     heading: 'Skew',
-    title: 'Largest partition over the median one, by bytes',
+    title: 'Largest partition / median, by bytes',
     sort: 'skew',
     ...{ usual: true, wide: true },
     cell: (row) => cell(row.values.skew_max_over_median, ratio, emphasis(row, 'skew')),
@@ -158,7 +158,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'delta_bytes',
     heading: 'Δ bytes',
-    title: 'Change of the bytes',
+    title: 'Change in bytes',
     sort: 'delta_bytes',
     ...{ wide: true, delta: true },
     cell: (row) => ({
@@ -177,7 +177,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'delta_records',
     heading: 'Δ records',
-    title: 'Change of the records',
+    title: 'Change in records',
     sort: 'delta_records',
     ...{ wide: true, delta: true },
     cell: (row) => ({
@@ -188,7 +188,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'file_size',
     heading: 'File size',
-    title: 'Median size of a data file',
+    title: 'Median data file size',
     sort: 'file_size_p50',
     wide: true,
     cell: ({ values }) => cell(values.file_size_p50, bytes),
@@ -196,7 +196,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'manifests',
     heading: 'Manifests',
-    title: 'Manifests of the newest snapshot',
+    title: 'Manifests in the latest snapshot',
     sort: 'manifests',
     wide: true,
     cell: ({ values }) => cell(values.manifests, count),
@@ -204,7 +204,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'snapshots',
     heading: 'Snapshots',
-    title: 'Snapshots that are kept',
+    title: 'Retained snapshots',
     sort: 'live_snapshots',
     wide: true,
     cell: (row) => cell(row.values.live_snapshots, count, emphasis(row, 'snapshots_many')),
@@ -220,7 +220,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'fresh',
     heading: 'Fresh',
-    title: 'Age of the newest commit',
+    title: 'Age of the latest commit',
     sort: 'last_commit',
     ...{ usual: true, wide: true },
     cell: (row, now) => cell(row.values.last_committed_at, (at) => age(now - at), emphasis(row, 'stale')),

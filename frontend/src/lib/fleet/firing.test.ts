@@ -28,14 +28,14 @@ test('a table has the first of its alerts that fire; what is over or names no ta
 test('rules are counted, those that fire most first, one without a name by its fingerprint', () => {
   const all = [alert('Stale', 'a'), alert('Burst', 'a'), alert('Burst', 'b'), alert(null, 'c')];
   expect(rulesOf([...all, alert('Old', 'd', 'resolved')], 3)).toBe('2\u00A0Burst, 1\u00A0Stale, 1\u00A0f00d');
-  expect(rulesOf(all, 2)).toBe('2\u00A0Burst, 1\u00A0Stale, 1\u00A0of others');
+  expect(rulesOf(all, 2)).toBe('2\u00A0Burst, 1\u00A0Stale, 1\u00A0other');
   expect(rulesOf([])).toBe('');
 });
 
 test('a critical rule is never among the others, however many of the mild ones fire', () => {
   const mild = ['A', 'B', 'C'].flatMap((name) => [alert(name, 'a'), alert(name, 'b')]);
   const told = rulesOf([...mild, alert('Burst', 'c', 'firing', 'critical')]);
-  expect(told).toMatch(/^1\u00A0Burst, 2\u00A0A, 2\u00A0B, 2\u00A0of others$/);
+  expect(told).toMatch(/^1\u00A0Burst, 2\u00A0A, 2\u00A0B, 2\u00A0other$/);
 });
 
 test('an alert of a table that is flagged anyway is not counted again', () => {

@@ -32,5 +32,5 @@ export function rulesOf(alerts: readonly Alert[], most = 3): string {
   const sorted = [...names].sort(([, a], [, b]) => critical(b) - critical(a) || b.length - a.length);
   const named = sorted.slice(0, most).map(([name, each]) => `${each.length}\u00A0${name}`);
   const others = sorted.slice(most).reduce((sum, [, each]) => sum + each.length, 0);
-  return [...named, ...(others ? [`${others}\u00A0of others`] : [])].join(', ');
+  return [...named, ...(others ? [`${others}\u00A0other`] : [])].join(', ');
 }

@@ -65,7 +65,7 @@ test('what needs attention has its sentence, the moment and the commit', async (
   expect(await axeFindings()).toEqual([]);
 });
 
-test('the table of an alert that fires stands first and leads to its incident; one that nothing else flags follows', async () => {
+test('the table of a firing alert is first and links to its incident; one flagged by nothing else follows', async () => {
   const paged = (table: string, fingerprint: string): Alert => ({
     ...{ fingerprint, starts_at: AT, ends_at: null, heard_at: AT, state: 'firing', alert_name: 'Burst' },
     ...{ severity: 'critical', job_name: null, summary: 'many files', source: 'record', muted: null },
@@ -94,14 +94,14 @@ test('the table of an alert that fires stands first and leads to its incident; o
 
 test('a calm fleet says that it is calm', async () => {
   const screen = await render(AttentionList, { rows: [CALM], range: new URLSearchParams(), now: NOW });
-  await expect.element(screen.getByText('No table stands out in this range.')).toBeVisible();
+  await expect.element(screen.getByText('No table needs attention in this range.')).toBeVisible();
 });
 
 test('at most eight tables are listed, and the rest is counted', async () => {
   const rows = Array.from({ length: 11 }, (_, i) => fleetRow({ table: `t${i}` }));
   const screen = await render(AttentionList, { rows, range: new URLSearchParams(), now: NOW });
   expect(screen.getByRole('listitem').elements()).toHaveLength(8);
-  await expect.element(screen.getByText('the worst 8 are shown')).toBeVisible();
+  await expect.element(screen.getByText('worst 8 shown')).toBeVisible();
 });
 
 test('the strip knows no lag before the first pass, and makes no zero of it', async () => {
@@ -114,10 +114,10 @@ test('the strip knows no lag before the first pass, and makes no zero of it', as
     silent: true,
   });
   const strip = screen.getByRole('region', { name: 'Fleet status' });
-  await expect.element(strip).toMatchTextContent(/no pass has run yet/);
+  await expect.element(strip).toMatchTextContent(/no pass yet/);
   await expect.element(strip).toMatchTextContent(/not read\s*metadata lag/);
   await expect.element(strip).toMatchTextContent(/1\s*of 2 tables need attention/);
-  await expect.element(strip).toMatchTextContent(/firing\s*alerts were not read/);
+  await expect.element(strip).toMatchTextContent(/firing\s*alerts not read/);
 });
 
 test('the strip counts the tables that the list of attention names, those of alerts too', async () => {
@@ -135,7 +135,7 @@ test('the strip counts the tables that the list of attention names, those of ale
   });
   const strip = screen.getByRole('region', { name: 'Fleet status' });
   await expect.element(strip).toMatchTextContent(/2\s*of 3 tables need attention/);
-  await expect.element(strip).toMatchTextContent(/1 by an alert alone/);
+  await expect.element(strip).toMatchTextContent(/1 alert only/);
 });
 
 test('a table that fell silent is counted as stale and its row is faded', async () => {
@@ -172,7 +172,7 @@ test('a page that is full of worse tables does not claim that none is stale', as
     alerts: undefined,
     silent: true,
   });
-  await expect.element(strip.getByText('stale ones not counted')).toBeVisible();
+  await expect.element(strip.getByText('stale not counted')).toBeVisible();
 });
 
 test('a difference says how much it is of what was', async () => {
@@ -222,7 +222,7 @@ test('the columns that were chosen are shown, sorted by the server, and a number
   expect(heads).toEqual(['Table', 'Reason', 'Files', 'Δ files %', 'Skew', 'Files over time']);
   const share = screen.getByRole('link', { name: 'Δ files %' });
   await expect.element(share).toHaveAttribute('href', expect.stringContaining('sort=delta_share_data_files'));
-  await expect.element(share).toHaveAttribute('title', expect.stringContaining('within the last 1 d'));
+  await expect.element(share).toHaveAttribute('title', expect.stringContaining('over the last 1 d'));
   await expect.element(screen.getByRole('cell', { name: '2.9×' }).first()).toBeVisible();
   const unknown = await render(FleetTable, {
     rows: [fleetRow({ table: 'unread', values: { skew_max_over_median: null } })],
@@ -241,7 +241,7 @@ test('a column is turned on and off, and the last one stays', async () => {
   await screen.getByRole('button', { name: 'Columns' }).click();
   await expect.element(screen.getByRole('checkbox', { name: /^Files/ })).toBeDisabled();
   await screen.getByRole('checkbox', { name: /^Skew/ }).click();
-  await screen.getByRole('button', { name: 'As they are by default' }).click();
+  await screen.getByRole('button', { name: 'Reset to default' }).click();
   expect(chosen).toEqual([['files', 'skew'], USUAL]);
   expect(await axeFindings()).toEqual([]);
 });

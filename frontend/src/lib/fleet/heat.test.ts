@@ -22,7 +22,7 @@ test('each part has the number of its measure and its place in the range', () =>
   expect(cellsOf(heat, 'alerts').map(({ level }) => level)).toEqual([0, 4, 0]);
 });
 
-test('what is not known is no zero: neither a part nor alerts of which none was ever told', () => {
+test('unknown is not zero: neither a part of the range nor alerts when none was ever received', () => {
   const heat = fleetHeat({ data_files: [null, 0, 5], alerts: null });
   expect(cellsOf(heat, 'files').map(({ said }) => said)).toEqual(['not read', 'no change', '+5 files']);
   expect(cellsOf(heat, 'alerts').map(({ level, text }) => [level, text])).toEqual(Array(3).fill([null, '']));

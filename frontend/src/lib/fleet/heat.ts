@@ -39,7 +39,7 @@ const plural = (value: number, one: string) => `${count(value)} ${one}${value ==
 export const WORDS: Record<Measure, Words> = {
   files: {
     name: 'Files',
-    title: 'data files more or fewer',
+    title: 'change in data files',
     hue: 'var(--series-files)',
     say: (value) => (value === 0 ? 'no change' : `${signed(value)} files`),
     of: (row) => row.data_files,
@@ -60,7 +60,7 @@ export const WORDS: Record<Measure, Words> = {
   },
   risk: {
     name: 'Risk',
-    title: 'what stands out in metadata, jobs left out',
+    title: 'metadata risk, without jobs',
     hue: 'var(--warn)',
     say: String,
     of: () => null,

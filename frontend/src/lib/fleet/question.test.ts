@@ -32,7 +32,7 @@ describe('the address of the fleet', () => {
     },
   );
 
-  test('columns, measure and comparison stand in it; looking differently stays on the page', () => {
+  test('columns, measure and comparison are in it; changing them stays on the page', () => {
     const view = readFleetView(params('cols=files,skew,nothing&heat=alerts&cmp=1d'));
     expect(view).toMatchObject({ cols: ['files', 'skew'], heat: 'alerts', cmp: 86_400 });
     expect(fleetQuestion(view, { from: 1, to: 2 })).toMatchObject({ cmp: 86_400 });
@@ -43,7 +43,7 @@ describe('the address of the fleet', () => {
     expect(fleetHref(params('cols=skew'), { cols: readFleetView(params('')).cols })).toBe('/');
   });
 
-  test('a page further on asks with the cursor it was given', () => {
+  test('a later page requests with its cursor', () => {
     const asked = fleetQuestion(readFleetView(params('cursor=abc&ns=lake.sales')), { from: 1, to: 2 });
     expect(asked).toMatchObject({ cursor: 'abc', ns: 'lake.sales', limit: 50 });
     // the same address means another range an hour later: that of its first page is in the cursor

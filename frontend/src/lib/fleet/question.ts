@@ -14,7 +14,7 @@ export interface FleetView {
   sort: FleetSort;
   dir: 'asc' | 'desc';
   cursor: string | null;
-  /** Rows before this page; for people, the server needs only the cursor. */
+  /** Rows before this page, for display; the server needs only the cursor. */
   skip: number;
   /** Seconds before the end against which differences are taken; null: the start of the range. */
   cmp: number | null;

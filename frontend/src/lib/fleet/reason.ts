@@ -35,7 +35,7 @@ interface Look {
 const LOOKS: Record<Reason['severity'], Look> = {
   critical: { icon: 'crit', word: 'Critical', tone: 'c-crit' },
   warning: { icon: 'warn', word: 'Warning', tone: 'c-warn' },
-  unknown: { icon: 'unknown', word: 'Not known', tone: 'c-unknown' },
+  unknown: { icon: 'unknown', word: 'Unknown', tone: 'c-unknown' },
   ok: { icon: 'ok', word: 'Healthy', tone: 'c-ok' },
 };
 export const lookOf = (reason: Reason): Look => LOOKS[reason.severity];

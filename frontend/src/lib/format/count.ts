@@ -1,6 +1,6 @@
 // Counts and signed changes as text: en-GB thousands, a real minus sign, `not read` for what is not known.
 
-/** What stands where a number is not known. Never 0, never a dash. */
+/** Shown for an unknown number. Never 0, never a dash. */
 export const NOT_READ = 'not read';
 export const MINUS = '\u2212';
 const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { csv } from './csv.ts';
 
-test('numbers stand plain, what is not known is empty', () =>
+test('numbers are plain, unknown values are empty', () =>
   expect(
     csv([
       ['a', 'b', 'c'],

@@ -11,7 +11,7 @@ type Cell = string | number | null;
 
 /**
  * RFC 4180, and a text that would be a formula gets an apostrophe in front: names of tables, applications and columns
- * come from whoever wrote them. What is not seen is written as its number. Null: an empty cell, since it is not known.
+ * are untrusted. Invisible characters are written as their number. Null: an empty cell, since it is unknown.
  */
 function cell(value: Cell): string {
   if (value === null) return '';

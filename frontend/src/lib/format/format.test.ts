@@ -28,7 +28,7 @@ describe('counts', () => {
   test('changes carry their sign, with a real minus', () => {
     expect([signed(50000), signed(-49648), signed(0)]).toEqual(['+50,000', '−49,648', '±0']);
   });
-  test('a change that rounds to nothing is none', () =>
+  test('a change that rounds to zero is no change', () =>
     expect([signed(-0.2), count(-0.2)]).toEqual(['±0', '0']));
   test('axes are short', () => {
     expect([compact(60000), compact(1250000), compact(352), compact(0)]).toEqual(['60k', '1.3M', '352', '0']);

@@ -32,7 +32,7 @@ export class IncidentView {
   readonly cursor = new Cursor();
   incident = $state.raw<Incident | undefined>();
   state = $state<State>('unknown');
-  /** Why the table's job changed in the window of the alert; undefined until that is asked for. */
+  /** Why the table's job changed in the window of the alert; undefined until requested. */
   explaining = $state.raw<ExplainView>();
   /** Snapshot id of the commit that the reader chose; null: the one that stands out. */
   chosen = $state<string | null>(null);
@@ -57,7 +57,7 @@ export class IncidentView {
       : undefined;
   });
   readonly noted = $derived(this.suspects?.outstanding?.commit.snapshot_id ?? null);
-  /** The commit that is told in full. */
+  /** The commit shown in full. */
   readonly shownId = $derived(this.chosen ?? this.noted);
   readonly answer = $derived(
     this.timeline.data && this.incident && withAlert(this.timeline.data, this.incident, this.state),

@@ -71,7 +71,7 @@ test('a commit far larger than the others stands out, with its lead', () => {
     'One append at 03:04:12 added 50,000 files of 0.9 MB.',
   );
 });
-test('of equals the one before the onset stands first, and one that came just after it is told as such', () => {
+test('between equals the one before the onset is first, and one just after it is marked as such', () => {
   const found = suspectsOf(incident(), [commit(0.1, 2_000), commit(-0.1, 2_000), commit(5, 1), commit(9, 1)]);
   expect(found.top.map(({ leadS }) => leadText(leadS)).slice(0, 2)).toEqual([
     '6 s before the alert',
@@ -115,7 +115,7 @@ test('an alert of delete files weighs delete files, one of staleness no commit',
   const big = [commit(3, 9_000), commit(8, 3, { added_delete_files: 40 }), commit(9, 3), commit(10, 3)];
   expect(suspectsOf(incident('LakehouseDeleteFilesGrowing'), big).outstanding?.weight).toBe(40);
 });
-test('a stale table tells its last sign of life, an empty window that it is empty', () => {
+test('a stale table shows its last commit, an empty window that it is empty', () => {
   const stale = incident('LakehouseTableStale');
   expect(plainSentence(stale, suspectsOf(stale, [commit(50, 3)]))).toBe(
     'The last commit before the alert was at 02:15:30, 50 m earlier.',
@@ -123,10 +123,10 @@ test('a stale table tells its last sign of life, an empty window that it is empt
   expect(plainSentence(stale, suspectsOf(stale, []))).toMatch(/^No commit/);
 });
 
-test('a lake that is not read up to the alert is told as such, not as one without commits', () => {
+test('metadata not yet read up to the alert is not reported as a lack of commits', () => {
   const found = suspectsOf(incident(), [], FIRED - 5 * MINUTE);
   expect(plainSentence(incident(), found)).toBe(
-    'What came just before the alert is not read yet: the table is known up to 03:00:30.',
+    'Commits just before the alert are not read yet: the table was read up to 03:00:30.',
   );
   expect(plainSentence(incident(), suspectsOf(incident(), [], FIRED + MINUTE))).toMatch(/^No commit/);
   // one that stands out already does not wait for more
@@ -239,7 +239,7 @@ test('Prometheus is opened over the window, other sources where they say', () =>
   });
   expect(graphHref('https://grafana.example/alerting/1', { from: 0, to: 1 })).toBeNull();
 });
-test('what is no web address is text, and nothing stands twice', () => {
+test('links that are not web addresses are text, and none appears twice', () => {
   const links = [
     { kind: 'silence', url: 'http://am/#/x', text: 'am' },
     { kind: 'silence', url: 'http://am/#/x', text: 'am' },
@@ -251,7 +251,7 @@ test('what is no web address is text, and nothing stands twice', () => {
     ['silence', 'http://am/#/x'],
   ]);
 });
-test('names are text in the Markdown, and the link stands last', () => {
+test('names are text in the Markdown, and the link comes last', () => {
   const text = reportOf({
     ...{
       incident: incident('a*b<img>'),
@@ -290,7 +290,7 @@ test('the condition of a compaction is of the rows that the commit wrote', () =>
 
 test('a condition that cannot be made is left out, and the step says so', () => {
   for (const [touched, why] of [
-    [null, /what the commit wrote is not known/],
+    [null, /the partitions of the commit are unknown/],
     [
       { spark_sql: null, note: 'The table is not partitioned.' },
       /^The table is not partitioned\. .*whole table/,
@@ -305,11 +305,11 @@ test('a condition that cannot be made is left out, and the step says so', () => 
   expect(trino.note).toMatch(/whole table/);
 });
 
-test('what only a person can put in is marked as an example; a date is filled in', () => {
+test('placeholders that need a human are marked as examples; dates are filled in', () => {
   const skew = stepsOf(book('lakehouse-partition-skew'), about(CLICKS));
   const examples = skew.filter(({ code }) => code?.includes('<column>'));
   expect(examples.length).toBe(2);
-  for (const { note } of examples) expect(note).toMatch(/^An example: .*<column>/);
+  for (const { note } of examples) expect(note).toMatch(/^Example: .*<column>/);
   const expiry = stepsOf(book('lakehouse-snapshots-too-many'), about(CLICKS));
   expect(expiry.some(({ code }) => code?.includes("TIMESTAMP '2026-11-14 00:00:00'"))).toBe(true);
   expect(expiry.map(({ note }) => note).filter(Boolean)).toEqual([]);

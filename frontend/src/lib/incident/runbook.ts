@@ -35,13 +35,13 @@ const RULES: readonly string[] = [
 const RUNBOOK = /\/docs\/runbooks\/([a-z0-9-]{1,80})\/?$/;
 const LANGUAGES: Record<string, string> = { sql: 'Spark', trino: 'Trino', python: 'PyIceberg', sh: 'Shell' };
 const ACTS = /^\s*(CALL|ALTER|DELETE|OPTIMIZE|MERGE)\b/im;
-/** Name of a runbook of ours, whatever host its address names; null: it is somebody else's. */
+/** Name of one of our runbooks, whatever host its address names; null: it is foreign. */
 export function runbookName(url: string | null): string | null {
   if (!url || !URL.canParse(url)) return null;
   return RUNBOOK.exec(new URL(url).pathname)?.[1] ?? null;
 }
 
-/** Name of the runbook of a rule of ours; null: it is somebody else's. */
+/** Name of the runbook of one of our rules; null: it is foreign. */
 export function runbookOfRule(alertName: string | null): string | null {
   if (alertName === null || !RULES.includes(alertName)) return null;
   return alertName.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();

@@ -34,7 +34,7 @@ export function suspectSentence({ commit }: Suspect, onset: number): string {
 
 /** `78 s before the alert`; of a commit that came with it or just after it, that. */
 export function leadText(leadS: number): string {
-  if (Math.abs(leadS) < 1) return 'as the alert began';
+  if (Math.abs(leadS) < 1) return 'when the alert began';
   if (leadS < 0) return `${duration(Math.round(-leadS))} after the alert began`;
   return `${duration(Math.round(leadS))} before the alert`;
 }
@@ -44,12 +44,12 @@ export function plainSentence(incident: Incident, found: Suspects): string {
   const onset = onsetOf(incident);
   const last = found.last ? `The last commit before the alert was at ${moment(found.last.t, onset)}` : '';
   if (found.readTo !== null)
-    return `What came just before the alert is not read yet: the table is known up to ${moment(found.readTo, onset)}.`;
-  if (!found.before) return 'No commit of the table lies in the window before the alert.';
+    return `Commits just before the alert are not read yet: the table was read up to ${moment(found.readTo, onset)}.`;
+  if (!found.before) return 'No commit to the table in the window before the alert.';
   if (found.measure === null)
     return `${last}, ${duration(Math.max(0, Math.round((onset - (found.last?.t ?? onset)) / 1000)))} earlier.`;
   const [top] = found.top;
-  if (!top) return `${commits(found.before)} before the alert, none of which added ${found.measure}.`;
+  if (!top) return `${commits(found.before)} before the alert, none added ${found.measure}.`;
   return `No single commit stands out: ${commits(found.before)} before the alert, the largest with ${count(top.weight)} ${found.measure}.`;
 }
 

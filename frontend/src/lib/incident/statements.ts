@@ -1,5 +1,5 @@
 // Statements of a runbook filled in for one table: its names, a date, the rows that the commit wrote. Pure.
-// Statements are copied and run by people: nothing of the runbook's example may pass for something of the table.
+// Users copy and run statements: nothing of the runbook's example may pass for something of the table.
 import type { Schemas } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
 
@@ -16,7 +16,7 @@ const WEEK_MS = 7 * 86_400_000;
 const ROWS = '<partition predicate>';
 const TO_PUT_IN = /<[a-z][a-z ]*>/g;
 
-/** Whether a statement can carry this table's name as it stands. */
+/** Whether a statement can carry this table's name unquoted. */
 export const isPlain = ({ catalog, namespace, table }: TableRef): boolean =>
   [catalog, ...namespace.split('.'), table].every((level) => PLAIN.test(level));
 
@@ -46,7 +46,7 @@ export function fill(
   const open = [...new Set(filled.match(TO_PUT_IN))];
   return {
     code: filled,
-    note: open.length ? `An example: put your own in the place of ${open.join(', ')}.` : note,
+    note: open.length ? `Example: replace ${open.join(', ')} with your own.` : note,
   };
 }
 
@@ -56,9 +56,9 @@ function withRows(code: string, touched: Schemas['TouchedRows'] | null): Filled 
   if (inSpark && sql) return { code: code.replace(`'${ROWS}'`, () => sparkLiteral(sql)), note: touched.note };
   const without = code.replace(/\n\s*where => '<partition predicate>',|\s+WHERE <partition predicate>/g, '');
   const why = !inSpark
-    ? 'The condition on partitions is left out: it is written for Spark only.'
-    : (touched?.note ?? 'The condition on partitions is left out: what the commit wrote is not known.');
-  return { code: without, note: `${why} As it stands, the statement is about the whole table.` };
+    ? 'No partition filter: only the Spark statement has one.'
+    : (touched?.note ?? 'No partition filter: the partitions of the commit are unknown.');
+  return { code: without, note: `${why} The statement affects the whole table.` };
 }
 
 /** A literal that Spark SQL reads as `text`; `${` would be a reference to a variable. */

@@ -39,8 +39,8 @@ export function incidentOf(target: AlertTarget): Schemas['Incident'] | null {
 
 /** Where it is known from, a sentence. */
 export const SAYS: Record<Source, string> = {
-  record: 'It was told here by its sender.',
-  prometheus: 'It was not told here: this is what Prometheus has now.',
-  alertmanager: 'It was not told here: this is what Alertmanager has now.',
-  url: 'It was not told here, and neither Prometheus nor Alertmanager has it now: this is what its link says.',
+  record: 'Received from its sender.',
+  prometheus: 'No webhook received for this alert; showing the current state in Prometheus.',
+  alertmanager: 'No webhook received for this alert; showing the current state in Alertmanager.',
+  url: 'No webhook received, and neither Prometheus nor Alertmanager has this alert; showing only its link.',
 };

@@ -54,7 +54,7 @@ function world(chance = 1) {
 
 const MOVED = { catalog: 'lake', table_namespace: 'sales', table: 'orders', commits: 1 };
 
-test('it opens when somebody looks, and tells what it hears to who listens', () => {
+test('it opens when the page is visible, and passes events to its listeners', () => {
   const { stream, lines, newest, behind } = world();
   const heard: unknown[] = [];
   const end = stream.on('table', (event) => heard.push(event));
@@ -81,7 +81,7 @@ test('after a first break the browser comes back by itself: no second connection
   expect([stream.state, lines.length, behind()]).toEqual(['open', 1, 0]);
 });
 
-test('a server that stays away is asked ever more seldom, and all is asked for again when it is back', () => {
+test('reconnects with exponential back-off, and reloads everything afterwards', () => {
   const { stream, newest, behind, waits, pass } = world();
   stream.look(true);
   newest().open();
@@ -109,7 +109,7 @@ test('who was cut off together does not come back together', () => {
   for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(FIRST_WAIT_MS / 2);
 });
 
-test('a stream that is refused is told as such while it waits for its next try', () => {
+test('a refused stream is reported as such until its next try', () => {
   const { stream, lines, newest, pass } = world();
   stream.look(true);
   newest().break(true);
@@ -118,7 +118,7 @@ test('a stream that is refused is told as such while it waits for its next try',
   expect([stream.state, lines.length]).toEqual(['refused', 2]);
 });
 
-test('looking away for long lets the connection go, looking back asks for what was missed', () => {
+test('a page hidden for a long time disconnects, and reloads what it missed', () => {
   const { stream, newest, waits, pass, behind } = world();
   stream.look(true);
   newest().open();
@@ -141,7 +141,7 @@ test('a glance away changes nothing', () => {
   expect([stream.state, lines.length, waits()]).toEqual(['open', 1, []]);
 });
 
-test('what breaks while nobody looks is not opened again until somebody does', () => {
+test('a stream that breaks on a hidden page reopens only when it is visible', () => {
   const { stream, lines, newest, waits } = world();
   stream.look(true);
   newest().open();
@@ -161,7 +161,7 @@ test('looking away and back does not hurry a stream that waits for its turn by a
   expect(lines.length).toBe(2);
 });
 
-test('a turn that comes while nobody looks is let go until somebody does', () => {
+test('a retry due on a hidden page waits until it is visible', () => {
   const { stream, lines, newest, waits, pass } = world();
   stream.look(true);
   newest().break(true);
@@ -172,7 +172,7 @@ test('a turn that comes while nobody looks is let go until somebody does', () =>
   expect(lines.length).toBe(2);
 });
 
-test('what the server no longer remembers, or a proxy cut, is asked for again', () => {
+test('events lost by the server or cut by a proxy cause a reload', () => {
   const { stream, newest, behind } = world();
   stream.look(true);
   newest().open();

@@ -1,6 +1,6 @@
-// The server's stream of what happens (`GET /api/v1/stream`), kept open only while somebody looks. Knows no page.
-// The browser comes back by itself, with the id of the last event, after a first break. When that does not help, or the
-// stream is refused, this waits longer each time, by chance, so that a server that restarts is not run over.
+// The server's event stream (`GET /api/v1/stream`), open only while the page is visible. Knows no page.
+// The browser reconnects by itself, with the id of the last event, after a first break. When that does not help, or the
+// stream is refused, this waits with exponential back-off and jitter, so that a restarting server is not overrun.
 import type { Schemas } from '#lib/api/client.ts';
 
 export interface LiveEvents {
@@ -11,7 +11,7 @@ export interface LiveEvents {
 }
 type Kind = keyof LiveEvents;
 
-/** `off`: nobody looks; `lost`: it was open and will be again; `refused`: it could not be opened. Then pages poll. */
+/** `off`: not visible; `lost`: it was open and will be again; `refused`: it could not be opened. Then pages poll. */
 export type LiveState = 'off' | 'connecting' | 'open' | 'lost' | 'refused';
 
 /** What an `EventSource` is, as far as it is needed. */
@@ -64,13 +64,13 @@ export class LiveStream {
     return () => void all.delete(heard);
   }
 
-  /** Called when events may have been missed: everything in view is worth asking for again. */
+  /** Called when events may have been missed: reload everything in view. */
   onBehind(heard: () => void): () => void {
     this.#behind.add(heard);
     return () => void this.#behind.delete(heard);
   }
 
-  /** Whether somebody can see the page. The first `true` opens the stream. */
+  /** Whether the page is visible. The first `true` opens the stream. */
   look(visible: boolean): void {
     this.#visible = visible;
     if (visible) {

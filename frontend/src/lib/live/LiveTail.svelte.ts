@@ -1,4 +1,4 @@
-// What a page does when its table moves: it asks again, not too often, and not under the reader's pointer; then it counts
+// What a page does when its table changes: it reloads, not too often, and not under the pointer; then it counts
 // what waits. New commits are said once, at most one sentence in ten seconds. Draws nothing, knows no stream.
 import type { Schemas } from '#lib/api/client.ts';
 import { signed } from '#lib/format/count.ts';
@@ -14,7 +14,7 @@ export interface Tail {
   readonly pending: () => boolean;
   /** The view must stay as it is: the reader points into it, or paused it. */
   readonly held: () => boolean;
-  /** Whether an instant lies in what is shown; of a commit without a time (null) nobody knows. */
+  /** Whether an instant is in the range shown; for a commit without a time (null) this is unknown. */
   readonly shows: (at: number | null) => boolean;
   readonly say: (sentence: string) => void;
 }
@@ -30,7 +30,7 @@ export class LiveTail {
 
   readonly #tail: Tail;
   #due = false;
-  /** The reader asked for what waits: an answer under way delays it, no pointer does. */
+  /** The reader requested what waits: a pending response delays it, the pointer does not. */
   #wanted = false;
   #unsaid: CommitStreamEvent[] = [];
   readonly #seen = new Set<string>();
@@ -60,7 +60,7 @@ export class LiveTail {
     else this.#ask();
   }
 
-  /** The reader no longer holds the view, or asked for what waits. */
+  /** The reader no longer holds the view, or requested what waits. */
   release(): void {
     if (!this.#due && this.waiting === 0) return;
     this.#wanted = true;

@@ -45,7 +45,7 @@ function world() {
   return { tail, state, pass, commit };
 }
 
-test('a table that moves is asked for at once, then at most every two seconds', () => {
+test('a table that changes is requested at once, then at most every two seconds', () => {
   const { tail, state, pass } = world();
   for (let i = 0; i < 10; i += 1) tail.moved();
   expect(state.asked).toBe(1);
@@ -81,7 +81,7 @@ test('under the pointer the view stays and counts what waits; then all comes at 
   expect(state.asked).toBe(1);
 });
 
-test('a pointer that comes before a question had its turn holds the view; what waits can still be asked for', () => {
+test('a pointer that arrives before a pending request holds the view; the update can still be requested', () => {
   const { tail, state, pass, commit } = world();
   tail.moved();
   tail.moved();

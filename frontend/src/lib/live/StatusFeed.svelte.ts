@@ -1,4 +1,4 @@
-// The server's status, asked again every 15 s while the page can be seen, and when a source begins or ceases to answer.
+// The server's status, polled every 15 s while the page is visible, and when a source starts or stops responding.
 // One for the whole application.
 import { getStatus, type Schemas } from '#lib/api/client.ts';
 import { live } from './live.svelte.ts';
@@ -23,7 +23,7 @@ class StatusFeed {
     if (this.status) keepHours(this.status.hourly_days);
   }
 
-  /** Starts asking; the returned function stops it. */
+  /** Starts polling; the returned function stops it. */
   start(): () => void {
     const ask = () => void this.refresh();
     const cancel = afterFirstAnswer(ask);

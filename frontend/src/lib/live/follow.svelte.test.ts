@@ -3,7 +3,7 @@ import { follow } from './follow.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('a page that can be seen asks now and then while it polls, and nothing after its end', () => {
+test('a visible page polls now and then, and not after its end', () => {
   vi.useFakeTimers();
   const [again, heard] = [Object.assign(vi.fn(), { cancel: vi.fn() }), vi.fn()];
   let polls = true;

@@ -1,5 +1,5 @@
-// A page that follows what happens: it asks again when the stream tells of something, when it may have lost something, and
-// now and then while it can be seen. Call in an effect: how often depends on the stream's state.
+// A page that follows events: it reloads when the stream reports something, when it may have lost something, and
+// now and then while it is visible. Call in an effect: how often depends on the stream's state.
 import { live } from './live.svelte.ts';
 import type { Throttled } from './throttle.ts';
 

@@ -1,9 +1,9 @@
-// The one stream of the application: open while the page can be seen, its state for whoever draws or polls.
+// The one stream of the application: open while the page is visible, its state for drawing and polling.
 import { afterFirstAnswer } from '#lib/state/first-question.ts';
 import { LiveStream, type LiveState } from './LiveStream.ts';
 import { later } from './throttle.ts';
 
-/** How often a page asks by itself: while the stream tells what happens, only in case it lost something. */
+/** How often a page polls: with a stream, only in case an event was lost. */
 const WITH_STREAM_MS = 60_000;
 const WITHOUT_MS = 15_000;
 

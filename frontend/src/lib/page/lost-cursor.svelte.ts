@@ -1,5 +1,5 @@
-// A place in a list that the server does not know: of another server, or cut off where a link was copied. The list begins
-// anew, and the page says that its address could not be read. Not beside `Resource`: the chunk of
+// A cursor that the server does not know: of another server, or cut off where a link was copied. The list starts
+// over, and the page says that its address is invalid. Not beside `Resource`: the chunk of
 // lib/state would take the router in, and an address without a page would be loaded again and again.
 import { untrack } from 'svelte';
 import { goto } from '$app/navigation';
@@ -7,7 +7,7 @@ import type { Resource } from '#lib/state/Resource.svelte.ts';
 
 export class LostCursor {
   #lost = $state(false);
-  /** What the page tells of its address. */
+  /** What the page says of its address. */
   readonly unread = $derived(this.#lost ? ['cursor'] : []);
 
   /** `cursor`: of the address; `first`: where the list begins. Made while its component is. A parameter that somebody

@@ -27,17 +27,15 @@ test('commits that are old say since when, and what is not here', async () => {
   statusFeed.resource.take(told(NOW - 1));
   const screen = await render(StaleNotice, { of: 'commits', watermark: NOW - 47 * MINUTE });
   await expect
-    .element(screen.getByRole('group', { name: 'Old' }))
-    .toMatchTextContent(
-      /last read at 21 Nov 2026, 05:13:00 UTC, 47 m ago: what was committed since is not here/,
-    );
+    .element(screen.getByRole('group', { name: 'Stale data' }))
+    .toMatchTextContent(/last read at 21 Nov 2026, 05:13:00 UTC, 47 m ago; later commits are missing/);
   expect(await axeFindings()).toEqual([]);
 });
 
 test('without a time of its own a page takes that of all tables', async () => {
   statusFeed.resource.take(told(NOW - 10 * MINUTE));
   const screen = await render(StaleNotice, { of: 'commits' });
-  await expect.element(screen.getByRole('group', { name: 'Old' })).toMatchTextContent(/10 m ago/);
+  await expect.element(screen.getByRole('group', { name: 'Stale data' })).toMatchTextContent(/10 m ago/);
 });
 
 test.each([
@@ -50,12 +48,12 @@ test.each([
   expect(screen.getByRole('group').elements()).toEqual([]);
 });
 
-test('alerts say who does not tell of them, and since when', async () => {
+test('names the alert source that is not responding, and since when', async () => {
   statusFeed.resource.take(told(NOW - 60 * MINUTE, [source('alertmanager', 'error', 'refused')]));
   const screen = await render(StaleNotice, { of: 'alerts' });
   await expect
-    .element(screen.getByRole('group', { name: 'Old' }))
-    .toMatchTextContent('Alertmanager gives no answer (refused); its last answer came 12 m ago');
+    .element(screen.getByRole('group', { name: 'Stale data' }))
+    .toMatchTextContent('Alertmanager is not responding (refused); last response 12 m ago');
 });
 
 test('a source that is well, not set up, or says nothing of alerts is not spoken of', () => {
@@ -64,15 +62,15 @@ test('a source that is well, not set up, or says nothing of alerts is not spoken
   expect(silentAbout('alerts', [source('inbox', 'error', 'disk full')])).toEqual([
     {
       id: 'inbox',
-      sentence: 'What Alertmanager tells cannot be kept (disk full): alerts may be missing here.',
+      sentence: 'Alerts from Alertmanager cannot be stored (disk full); some may be missing.',
     },
   ]);
 });
 
-test('tables say that slower jobs are not told while Prometheus gives no answer', () => {
+test('warns that slower jobs may be missing while Prometheus is not responding', () => {
   const sources = [source('alertmanager', 'error'), source('prometheus', 'error', '504')];
   expect(silentAbout('tables', sources).map(({ sentence }) => sentence)).toEqual([
-    'Prometheus gives no answer (504): a job that became slower is not told here.',
+    'Prometheus is not responding (504). Slower jobs may be missing.',
   ]);
   expect(silentAbout('tables', [source('prometheus', 'stale')])).toEqual([]);
 });

@@ -16,14 +16,14 @@ export function silentAbout(
     if (status === 'ok' || status === 'absent') return [];
     const why = detail ? ` (${detail})` : '';
     if (of === 'tables') {
-      const sentence = `${sourceName(source)} gives no answer${why}: a job that became slower is not told here.`;
+      const sentence = `${sourceName(source)} is not responding${why}. Slower jobs may be missing.`;
       return kind === 'prometheus' && status === 'error' ? [{ id, sentence }] : [];
     }
     if (kind === 'inbox')
-      return [{ id, sentence: `What Alertmanager tells cannot be kept${why}: alerts may be missing here.` }];
+      return [{ id, sentence: `Alerts from Alertmanager cannot be stored${why}; some may be missing.` }];
     if (kind !== 'alertmanager') return [];
     const last = lastSuccess(source);
-    const since = last ? `; its last answer came ${last}` : '';
-    return [{ id, sentence: `Alertmanager gives no answer${why}${since}: an alert that fires may be over.` }];
+    const since = last ? `; last response ${last}` : '';
+    return [{ id, sentence: `Alertmanager is not responding${why}${since}. Firing alerts may be over.` }];
   });
 }

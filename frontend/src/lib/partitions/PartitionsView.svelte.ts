@@ -70,7 +70,7 @@ export class PartitionsView {
     this.#now = now;
   }
 
-  /** Steps of a minute, so that looking again within it asks the same. */
+  /** Steps of a minute, so that a repeated request within it is the same. */
   get question(): PartitionsQuestion {
     const minute = (ms: number) => Math.ceil(ms / 60_000) * 60_000;
     const to = minute(this.range.to);
@@ -147,7 +147,7 @@ const writeConditions = (conditions: Readonly<Record<string, string>>) =>
 
 /** What grew most since A, or else what holds most files: the page in a sentence. */
 export function headline(page: Schemas['PartitionsPage']): string {
-  if (page.after.snapshot_id === null) return 'What the table held at this instant is not known.';
+  if (page.after.snapshot_id === null) return 'The table’s contents at this instant are unknown.';
   const grown = page.rows
     .filter((row) => row.data_files_delta)
     .sort((a, b) => Math.abs(b.data_files_delta ?? 0) - Math.abs(a.data_files_delta ?? 0))[0];

@@ -13,7 +13,7 @@ export function sharedFields({ rows }: Heat): string {
   return all.size === 1 ? ([...all][0] ?? '') : '';
 }
 
-/** `a=1/b=2`, its parts cut where their `=` stands. */
+/** `a=1/b=2`, its parts cut at their `=`. */
 const each = (partition: string, cut: (at: number, part: string) => string): string =>
   partition
     .split('/')

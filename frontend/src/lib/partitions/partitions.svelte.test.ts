@@ -20,7 +20,7 @@ async function show(change: Parameters<typeof partitionsPage>[0] = {}, query = '
   return { screen, ...told };
 }
 
-test('the partition that grew is told in a sentence, leads the table and stands in the histogram', async () => {
+test('the partition that grew is in the headline, first in the table and in the histogram', async () => {
   const { screen } = await show();
   await expect.element(screen.getByText('dt=2026-11-20 grew from 84 to 50,084 files.')).toBeVisible();
   await expect.element(screen.getByText('1 of 14 partitions holds 98 % of files')).toBeVisible();
@@ -39,7 +39,7 @@ test('handles move by keys and say where they are', async () => {
   (b.element() as HTMLElement).focus();
   await userEvent.keyboard('{ArrowLeft}');
   expect(onb.mock.calls[0]?.[0]).toBeLessThan(BURST + HOUR);
-  (screen.getByRole('slider', { name: 'Instant A, compare' }).element() as HTMLElement).focus();
+  (screen.getByRole('slider', { name: 'Instant A, baseline' }).element() as HTMLElement).focus();
   await userEvent.keyboard('{Home}');
   expect(ona).toHaveBeenCalledWith(BURST - 6 * HOUR);
 });
@@ -70,7 +70,7 @@ test('both pictures have a table with the same numbers', async () => {
 
 test('a filter is typed into its field; what it hides can be shown again', async () => {
   const { screen, onfilter } = await show({ rows: [], matching: 0 }, '&partition=dt%3D2020');
-  await expect.element(screen.getByText(/No partition fits the filter/)).toBeVisible();
+  await expect.element(screen.getByText(/No partition matches the filter/)).toBeVisible();
   await expect.element(screen.getByRole('link', { name: 'Show all' })).toBeVisible();
   const field = screen.getByRole('textbox', { name: 'dt' });
   await field.fill('2026-*');
@@ -83,7 +83,7 @@ test('what no row shows is one line of its own, and what is not known is said', 
   const rows = [partitionRow({ data_files_delta: null, bytes: null, average_file_bytes: null })];
   const { screen } = await show({ rest, rows, heat: null });
   await expect
-    .element(screen.getByRole('row', { name: /other, 12,210 partitions 98,000 not read/ }))
+    .element(screen.getByRole('row', { name: /12,210 other partitions 98,000 not read/ }))
     .toBeVisible();
   await expect.element(screen.getByRole('row', { name: /50,084 98 % not read/ })).toBeVisible();
 });

@@ -20,7 +20,7 @@ test('without instants in the address the range’s ends are compared', () => {
   expect(view.question.cmp).toBe(6 * 3600);
 });
 
-test('what is asked is as wide as the range, in whole minutes, wherever in a minute the clock stands', () => {
+test('requests the whole range in whole minutes, at any second of a minute', () => {
   const view = new PartitionsView();
   view.read(new URLSearchParams('from=now-24h'), BURST + 41_234);
   const { from, to } = view.question as { from: number; to: number };

@@ -27,7 +27,7 @@ export function folded(
 export function binName(edges: readonly number[], i: number): string {
   const [low, high] = [edges[i - 1], edges[i]];
   if (low === undefined) return high === undefined ? 'any size' : `under ${edgeLabel(high)}`;
-  return high === undefined ? `${edgeLabel(low)} and more` : `${edgeLabel(low)} to ${edgeLabel(high)}`;
+  return high === undefined ? `${edgeLabel(low)} or more` : `${edgeLabel(low)} to ${edgeLabel(high)}`;
 }
 
 /** Share of files in bin `i` and below, 0 to 1; null without files. */

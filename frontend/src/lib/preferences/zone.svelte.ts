@@ -19,7 +19,7 @@ export const zone = {
   get pinned(): boolean {
     return named !== null;
   },
-  /** What the address says; a name that nobody knows says nothing. */
+  /** The zone of the address; an unknown name counts as none. */
   read(text: string | null): void {
     named = text !== null && isZone(text) ? text : null;
   },

@@ -1,4 +1,4 @@
-// A refs page as the server answers it: main was rolled back, a branch stands aside, a tag keeps a quarter's end.
+// A refs page as the server returns it: main was rolled back, a branch diverged, a tag keeps a quarter's end.
 import type { Schemas } from '#lib/api/client.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 6);

@@ -10,18 +10,18 @@ const links = { now: NOW, hrefOf: (t: number) => `/t?at=${t}`, commitHref: (id: 
 
 test('each ref has its snapshot, its distance to main and what expiry keeps because of it', async () => {
   const screen = await render(RefsView, { page: refsPage(), ...links });
-  await expect.element(screen.getByText(/main was rolled back; the history of moves has/)).toBeVisible();
+  await expect.element(screen.getByText(/main was rolled back; see Ref history/)).toBeVisible();
   await expect
     .element(screen.getByText(/newest 5 snapshots and all of the last 5 days, 40 as of now/).first())
     .toBeVisible();
   await expect.element(screen.getByText('149; 2 ahead, 3 behind')).toBeVisible();
   await expect.element(screen.getByText(/The ref itself goes after 15 Dec 2026/)).toBeVisible();
-  await expect.element(screen.getByText('the ref for 30 d (its own)')).toBeVisible();
+  await expect.element(screen.getByText('the ref for 30 d (ref setting)')).toBeVisible();
   await expect.element(screen.getByRole('button', { name: 'Copy snapshot id of q3' })).toBeVisible();
   expect([await axeFindings(), doubleIds()]).toEqual([[], []]);
 });
 
-test('a rollback stands in the moves with every digit of both ids', async () => {
+test('a rollback is in the ref history with every digit of both ids', async () => {
   const screen = await render(RefsView, { page: refsPage(), ...links });
   const row = screen.getByRole('row', {
     name: /main branch Rolled back 5184430069070270604 378142004021992640/,
@@ -40,7 +40,7 @@ test('a format without retention shows none, and nothing to show is said', async
     ...links,
   });
   await expect.element(screen.getByText('1 branch, 0 tags.')).toBeVisible();
-  await expect.element(screen.getByText(/No branch or tag was made, moved or removed/)).toBeVisible();
+  await expect.element(screen.getByText(/No branch or tag has changed/)).toBeVisible();
   expect(screen.getByText('Expiry keeps', { exact: true }).query()).toBeNull();
 });
 

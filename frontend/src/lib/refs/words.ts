@@ -6,7 +6,7 @@ import { duration } from '#lib/format/duration.ts';
 type Ref = Schemas['RefRow'];
 type Retention = Schemas['Retention'];
 
-const SAID_BY = { ref: 'its own', table: 'of the table', default: 'Iceberg’s default' } as const;
+const SAID_BY = { ref: 'ref setting', table: 'table setting', default: 'Iceberg default' } as const;
 const said = (by: keyof typeof SAID_BY | null) => (by ? ` (${SAID_BY[by]})` : '');
 const days = (ms: number) => duration(ms / 1000);
 
@@ -21,7 +21,7 @@ export function rules(type: Ref['type'], kept: Retention | null): string[] {
   if (kept.max_ref_age_said_by)
     found.push(
       kept.max_ref_age_ms === null
-        ? `the ref for ever${said(kept.max_ref_age_said_by)}`
+        ? `the ref forever${said(kept.max_ref_age_said_by)}`
         : `the ref for ${days(kept.max_ref_age_ms)}${said(kept.max_ref_age_said_by)}`,
     );
   return found;
@@ -30,16 +30,16 @@ export function rules(type: Ref['type'], kept: Retention | null): string[] {
 /** `2 ahead, 3 behind main`, `at main`; main itself has nothing to say. */
 export function distance({ name, ahead, behind }: Ref): string {
   if (name === 'main') return '';
-  if (ahead === null || behind === null) return 'not known';
-  if (!ahead && !behind) return 'at main';
+  if (ahead === null || behind === null) return 'unknown';
+  if (!ahead && !behind) return 'same as main';
   return [ahead && `${count(ahead)} ahead`, behind && `${count(behind)} behind`].filter(Boolean).join(', ');
 }
 
 const MOVES: Record<Schemas['RefMove']['kind'], string> = {
   created: 'Created',
-  advanced: 'Moved on',
+  advanced: 'Advanced',
   rolled_back: 'Rolled back',
-  moved: 'Set',
+  moved: 'Moved',
   removed: 'Removed',
 };
 export const moveName = (kind: Schemas['RefMove']['kind']): string => MOVES[kind];
@@ -47,7 +47,7 @@ export const moveName = (kind: Schemas['RefMove']['kind']): string => MOVES[kind
 /** The refs in a sentence. */
 export function headline(page: Schemas['RefsPage']): string {
   const back = page.moves.find((move) => move.kind === 'rolled_back' && move.name === 'main');
-  if (back) return 'main was rolled back; the history of moves has when and from where.';
+  if (back) return 'main was rolled back; see Ref history for details.';
   const [branches, tags] = (['branch', 'tag'] as const).map(
     (type) => page.refs.filter((ref) => ref.type === type).length,
   );

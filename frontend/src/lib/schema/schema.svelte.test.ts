@@ -8,7 +8,7 @@ import SchemaView from './SchemaView.svelte';
 
 const hrefOf = (t: number) => `/t/lake/sales/customer_events?at=${t}`;
 
-test('a renamed column is told as renamed, by the same field id, and that it breaks readers', async () => {
+test('a renamed column is shown as renamed under the same field id, and as breaking for readers', async () => {
   const screen = await render(SchemaView, { page: schemaPage(), hrefOf });
   await expect.element(screen.getByRole('heading', { name: 'Schema s12 → s13' })).toBeVisible();
   await expect.element(screen.getByText('Breaking for readers', { exact: true }).first()).toBeVisible();
@@ -50,7 +50,7 @@ test('a table of which nothing is known says so, with what to do', async () => {
     page: schemaPage({ versions: [], matrix: [], matrix_versions: [] }),
     hrefOf,
   });
-  await expect.element(screen.getByText('No version of the schema is known')).toBeVisible();
+  await expect.element(screen.getByText('No schema version known')).toBeVisible();
   await expect.element(screen.getByRole('link', { name: 'Status' })).toBeVisible();
 });
 

@@ -11,7 +11,7 @@ const span = (first: number, versions: number, name: string, type = 'long', requ
   doc: null,
 });
 
-test('a row of the matrix tells where a field came, changed, stayed and went', () => {
+test('a row of the matrix shows where a field was added, changed, kept and dropped', () => {
   const row = cells([span(1, 2, 'uid'), span(3, 1, 'user_id'), span(5, 1, 'user_id', 'string', true)], 6);
   expect(row.map(({ state, text }) => [state, text])).toEqual([
     ['absent', ''],
@@ -33,7 +33,7 @@ test('a comment alone is a change that says so', () => {
 test('the headline is the newest change that breaks readers', () => {
   const added = version({ id: '14', risk: 'safe', changes: [] });
   expect(headline([added, version()])).toBe('Uid was renamed to user_id; it is field 2 as before.');
-  expect(headline([version({ first: true })])).toBe('Nothing changed since the table was first seen.');
+  expect(headline([version({ first: true })])).toBe('No changes since the table was first observed.');
   expect(
     headline([version({ kind: 'spec', changes: [], sentence: 'Partitioned by day(ts)', risk: 'safe' })]),
   ).toBe('Partition spec: Partitioned by day(ts).');

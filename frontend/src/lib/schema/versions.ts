@@ -42,7 +42,7 @@ export const changeName = (kind: Schemas['FieldChange']['kind']): string => CHAN
 /** The newest change that breaks readers, else the newest of all, as one sentence. */
 export function headline(versions: readonly Version[]): string {
   const changed = versions.filter((version) => !version.first);
-  if (!changed.length) return 'Nothing changed since the table was first seen.';
+  if (!changed.length) return 'No changes since the table was first observed.';
   const newest = changed.find((version) => version.risk === 'breaking') ?? changed[0];
   if (!newest) return '';
   const [first, ...rest] = newest.changes;

@@ -17,7 +17,7 @@ test('a choice is seen at once and is kept', async () => {
   const screen = await render(SettingsPanel, {});
   await screen.getByRole('radio', { name: 'Compact' }).click();
   await screen.getByRole('radio', { name: '6 hours' }).click();
-  await screen.getByRole('checkbox', { name: /Dashes and hatches/ }).click();
+  await screen.getByRole('checkbox', { name: /Dashes and hatching/ }).click();
   expect(root.dataset['density']).toBe('compact');
   expect(root.dataset['patterns']).toBe('on');
   expect(usualRange()).toEqual({ from: 'now-6h', to: 'now' });
@@ -34,7 +34,7 @@ test('a choice is seen at once and is kept', async () => {
 
 test('the theme is one of three', async () => {
   const screen = await render(SettingsPanel, {});
-  await expect.element(screen.getByRole('radio', { name: 'As the system has it' })).toBeChecked();
+  await expect.element(screen.getByRole('radio', { name: 'System' })).toBeChecked();
   await screen.getByRole('radio', { name: 'Dark' }).click();
   expect(root.dataset['theme']).toBe('dark');
   expect(await axeFindings()).toEqual([]);

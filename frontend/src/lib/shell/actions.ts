@@ -32,7 +32,7 @@ export function act(action: Action, table: TableRef | undefined): void {
 function toTable(table: TableRef | undefined): void {
   const path = table ? tablePath(table) : recentTables()[0]?.path;
   if (path) void goto(path);
-  else announce('No table was opened yet.');
+  else announce('No table opened yet.');
 }
 
 /** The range after a key: as wide, at another place, or around the same middle. Null: the key moves nothing. */
@@ -50,7 +50,7 @@ export async function copy(text: string, what: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     announce(`${what} copied`);
   } catch {
-    announce(`Copying is blocked here. ${what}: ${text}`);
+    announce(`Clipboard access is blocked. ${what}: ${text}`);
   }
 }
 
@@ -59,11 +59,11 @@ export async function paste(range: OfferedRange): Promise<void> {
   try {
     text = await navigator.clipboard.readText();
   } catch {
-    return announce('Reading the clipboard is blocked here. Paste into the palette, Ctrl K.');
+    return announce('Clipboard access is blocked. Press Ctrl K and paste there.');
   }
   const found = readPasted(text, Date.now());
   if (found) range.show(found);
-  else announce('The clipboard holds no time range.');
+  else announce('No time range on the clipboard.');
 }
 
 /** This page with its range fixed: a link that is opened tomorrow must not show tomorrow. */

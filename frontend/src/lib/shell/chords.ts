@@ -43,7 +43,7 @@ const CHORDS: Record<Prefix, Record<string, Action>> = {
 export interface Pressed {
   readonly waiting: Waiting | null;
   readonly action: Action | null;
-  /** The key was the second of a chord: nobody else may take it. */
+  /** The key was the second of a chord: no other handler may take it. */
   readonly taken: boolean;
 }
 const nothing: Pressed = { waiting: null, action: null, taken: false };

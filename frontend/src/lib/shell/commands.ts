@@ -53,7 +53,7 @@ export function commands(place: Place, help: () => void): Group {
         ...RANGES.map(([label, from]) => ({ id: from, label: `Last ${label}`, show: { from, to: 'now' } })),
         entry('Back half a window', () => act('earlier', place.table), 'T ←'),
         entry('Forward half a window', () => act('later', place.table), 'T →'),
-        entry('Range twice as wide', () => act('widen', place.table), 'T Z'),
+        entry('Double the range', () => act('widen', place.table), 'T Z'),
         entry('Fix the range', () => act('freeze', place.table), 'T A'),
         entry('Copy the range', () => act('copyRange', place.table), 'T C'),
         entry('Paste a range', () => act('pasteRange', place.table), 'T V'),
@@ -72,7 +72,7 @@ const link = (): Entry =>
 function looks(): Entry[] {
   const { shortcuts, density } = preferences.now;
   const choose = (name: Theme) =>
-    entry(`Theme: ${name === 'system' ? 'as the system has it' : name}`, () => {
+    entry(`Theme: ${name}`, () => {
       theme.choose(name);
       announce(`Theme: ${name}`);
     });
@@ -80,7 +80,7 @@ function looks(): Entry[] {
   return [
     ...(['light', 'dark', 'system'] as const).filter((name) => name !== theme.chosen).map(choose),
     entry(`Density: ${other}`, () => preferences.choose({ density: other })),
-    entry(shortcuts ? 'Switch letter keys off' : 'Switch letter keys on', () =>
+    entry(shortcuts ? 'Disable single-letter shortcuts' : 'Enable single-letter shortcuts', () =>
       preferences.choose({ shortcuts: !shortcuts }),
     ),
   ];

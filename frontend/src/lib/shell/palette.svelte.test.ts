@@ -47,7 +47,7 @@ test('a command is found by its words and run by Enter', async () => {
   expect(document.querySelector('dialog[open]')).toBeNull();
 });
 
-test('the arrows go round the list, and the field tells which one is active', async () => {
+test('the arrows wrap around the list, and the field names the active option', async () => {
   const { field } = await show();
   const first = selected();
   await userEvent.keyboard('{ArrowDown}');
@@ -84,7 +84,7 @@ test('text that could be markup stays text', async () => {
 test('the list of keys says how to switch letters off, and does', async () => {
   localStorage.removeItem('limnograph.preferences');
   const screen = await render(ShortcutsDialog, { open: true });
-  const box = screen.getByRole('checkbox', { name: 'Keys of one letter work' });
+  const box = screen.getByRole('checkbox', { name: 'Single-letter shortcuts' });
   await expect.element(box).toBeChecked();
   await box.click();
   expect(localStorage.getItem('limnograph.preferences')).toContain('"shortcuts":false');

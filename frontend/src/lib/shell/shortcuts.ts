@@ -1,7 +1,7 @@
 // What the keys do, for the list of them. `code` names the intents of `timeline/keys.ts` and `chords.ts` in their tests.
 
 export interface Shortcut {
-  /** Keys as printed on them; a space stands between one and the next. */
+  /** Keys as printed on them, separated by spaces. */
   readonly keys: string;
   readonly what: string;
 }
@@ -10,23 +10,23 @@ export const SHORTCUTS: readonly (readonly [heading: string, rows: readonly Shor
   [
     'Everywhere',
     [
-      { keys: 'Ctrl K', what: 'palette: tables, pages, commands' },
+      { keys: 'Ctrl K', what: 'command palette' },
       { keys: '/', what: 'find a table' },
-      { keys: '?', what: 'this list' },
+      { keys: '?', what: 'keyboard shortcuts' },
       { keys: 'G F', what: 'fleet' },
-      { keys: 'G T', what: 'the table opened last' },
+      { keys: 'G T', what: 'last table' },
       { keys: 'G A', what: 'alerts' },
       { keys: 'G C', what: 'commits' },
       { keys: 'G S', what: 'status' },
     ],
   ],
   [
-    'Time range of the page',
+    'Page time range',
     [
-      { keys: 'T Z', what: 'twice as wide' },
+      { keys: 'T Z', what: 'double it' },
       { keys: 'T ← →', what: 'half a window back, forward' },
-      { keys: 'T A', what: 'fix it: no longer moves with the clock' },
-      { keys: 'T C', what: 'copy it, as Grafana does' },
+      { keys: 'T A', what: 'make it absolute' },
+      { keys: 'T C', what: 'copy it in Grafana format' },
       { keys: 'T V', what: 'paste one' },
     ],
   ],
@@ -38,8 +38,8 @@ export const SHORTCUTS: readonly (readonly [heading: string, rows: readonly Shor
       { keys: 'Home End', what: 'start, end of the range' },
       { keys: '[ ]', what: 'previous, next commit' },
       { keys: 'Enter', what: 'open the commit' },
-      { keys: 'M', what: 'drop a mark, or take it away' },
-      { keys: 'Space', what: 'pause the live view, go on' },
+      { keys: 'M', what: 'add or remove a mark' },
+      { keys: 'Space', what: 'pause or resume live updates' },
     ],
   ],
   [
@@ -47,13 +47,13 @@ export const SHORTCUTS: readonly (readonly [heading: string, rows: readonly Shor
     [
       { keys: 'Shift ← →', what: 'select by steps' },
       { keys: 'Z', what: 'zoom to the selection' },
-      { keys: 'F', what: 'fit the selection, keep it' },
+      { keys: 'F', what: 'fit the selection and keep it' },
       { keys: 'E', what: 'explain the selection' },
       { keys: 'W S', what: 'zoom in, out' },
       { keys: 'A D', what: 'earlier, later' },
-      { keys: 'C', what: 'compare with the period before' },
-      { keys: 'Esc', what: 'clear selection, then pin, then the zoom' },
-      { keys: 'Ctrl Z', what: 'the range before' },
+      { keys: 'C', what: 'compare with the previous period' },
+      { keys: 'Esc', what: 'clear selection, pin, then zoom' },
+      { keys: 'Ctrl Z', what: 'previous range' },
       { keys: 'Ctrl wheel', what: 'zoom at the pointer' },
       { keys: 'Shift drag', what: 'move the range' },
     ],

@@ -23,7 +23,7 @@ export class Cursor {
     return set;
   }
 
-  /** Where the crosshair stands, given where it rests by default. */
+  /** Where the crosshair is, given where it rests by default. */
   shown(resting: number): number {
     return this.hover ?? this.at ?? resting;
   }

@@ -29,7 +29,7 @@ export class Resource<T> {
     const mine = new AbortController();
     this.#running = mine;
     this.pending = true;
-    // untracked: who asks in an effect must not ask again because of the answer
+    // untracked: an effect that sends a request must not send it again because of the response
     const answered = untrack(() => this.data) === undefined ? firstQuestion() : undefined;
     const patience = setTimeout(() => (this.slow = this.data === undefined), this.#patienceMs);
     try {

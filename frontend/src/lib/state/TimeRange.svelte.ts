@@ -11,7 +11,7 @@ export class TimeRange {
     resolveRange(this.text, this.#now) ?? (resolveRange(DEFAULT_RANGE, this.#now) as Range),
   );
   readonly #snapped = $derived(snapSpan(this.range.from, this.range.to));
-  /** Snapped to its step: what is asked for and drawn. The same object as long as nothing moved by a step. */
+  /** Snapped to its step: the range requested and drawn. The same object as long as nothing moved by a step. */
   readonly span: Span = $derived.by(() => {
     const { from, to, step } = this.#snapped;
     return this.#kept?.from === from && this.#kept.to === to ? this.#kept : (this.#kept = { from, to, step });

@@ -5,9 +5,7 @@ export const stringify = (state: unknown): string => JSON.stringify(state);
 export const parse = (text: string): unknown => JSON.parse(text);
 
 function missing(): never {
-  throw new Error(
-    'No server renders this dashboard: a page with server data needs the package devalue again.',
-  );
+  throw new Error('The dashboard is not server-rendered; a page with server data needs the devalue package.');
 }
 export const unflatten = missing;
 export const uneval = missing;

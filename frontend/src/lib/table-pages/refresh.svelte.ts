@@ -1,4 +1,4 @@
-// Asks a table's page again when the stream tells that the table changed. Call while a page initialises.
+// Reloads a table's page when the stream reports a change of the table. Call while a page initialises.
 import type { TableRef } from '#lib/api/names.ts';
 import { live } from '#lib/live/live.svelte.ts';
 import { throttle } from '#lib/live/throttle.ts';

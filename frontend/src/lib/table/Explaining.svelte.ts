@@ -1,5 +1,5 @@
-// Why the table's job changed, beside the lanes: when it is asked, and what the lanes show of the answer. Its parts are
-// loaded when they are wanted first. For the set-up of a component.
+// Why the table's job changed, beside the lanes: when it is requested, and what the lanes show of it. Its parts are
+// loaded on first use. For the set-up of a component.
 import { untrack } from 'svelte';
 import { getExplanation, postLabel } from '#lib/api/client.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';

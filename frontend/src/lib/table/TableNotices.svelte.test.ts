@@ -16,12 +16,14 @@ async function shown(resolution: string) {
   return render(TableNotices, { view, detail: undefined, timeline, onretry: () => undefined });
 }
 
-test('where marks stand for hours of commits the page says that a ref cannot tell them apart', async () => {
+test('where marks group hours of commits the page says that they are not filtered by ref', async () => {
   const screen = await shown('hour');
-  await expect.element(screen.getByRole('note')).toMatchTextContent(/all commits of an hour: what audit/);
+  await expect
+    .element(screen.getByRole('note'))
+    .toMatchTextContent(/all commits of an hour, on any ref. .* audit/);
 });
 
-test('where each commit is told nothing is said', async () => {
+test('with single commits there is no notice', async () => {
   const screen = await shown('raw');
   expect(screen.getByRole('note').elements()).toEqual([]);
 });

@@ -24,7 +24,7 @@ test('what the URL says is shown and written again', () => {
 });
 test('what cannot be read is named', () =>
   expect(read('from=soon&c=abc&marks=1,soon').unread).toEqual(['from', 'marks', 'c']));
-test('lanes that nobody knows, or twice, are named, and the others are shown', () => {
+test('unknown and duplicate lanes are named, and the others are shown', () => {
   const view = read('lanes=commits,foo,alerts,commits');
   expect([view.lanes, view.unread]).toEqual([['commits', 'alerts'], ['lanes']]);
   expect(read('lanes=foo').lanes).toBeNull();

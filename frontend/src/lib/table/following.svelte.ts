@@ -1,4 +1,4 @@
-// What happens while a table is looked at: its commits are told and shown, but not under a pointer or a pause. For the
+// Live updates of a table: its commits are announced and shown, but not under a pointer or a pause. For the
 // set-up of a component.
 import { untrack } from 'svelte';
 import { live } from '#lib/live/live.svelte.ts';

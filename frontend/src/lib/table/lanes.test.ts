@@ -54,7 +54,7 @@ test('a lane goes to the top; the topmost stays where it is', () => {
   expect(topLane(null, 'freshness')?.slice(0, 2)).toEqual(['freshness', 'alerts']);
   expect(topLane(null, 'alerts')).toBeNull();
 });
-test('file sizes are on a logarithmic axis by themselves; a choice that changes nothing is none', () => {
+test('file sizes default to a logarithmic axis; a choice equal to the default is dropped', () => {
   expect([isLog(null, 'file_size'), isLog(null, 'data_files')]).toEqual([true, false]);
   const more = toggleLog(null, 'data_files');
   expect(more).toEqual(['data_files', 'file_size']);

@@ -32,7 +32,7 @@ export const listedLanes = (asked: readonly string[] | null): readonly string[] 
 const choice = (lanes: readonly string[]): readonly string[] | null =>
   lanes.join() === usual().join() ? null : lanes;
 
-/** The choice with one lane more or less; in a list that nobody reordered, in its place. At least one lane stays. */
+/** The choice with one lane more or less; without a chosen order it keeps the default one. At least one lane stays. */
 export function toggleLane(asked: readonly string[] | null, lane: string): readonly string[] | null {
   const now = shownLanes(asked);
   const others = now.filter((each) => each !== lane);
@@ -59,7 +59,7 @@ export function moveLane(
 export const topLane = (asked: readonly string[] | null, lane: string): readonly string[] | null =>
   choice([lane, ...shownLanes(asked).filter((each) => each !== lane)]);
 
-/** What is asked of the server: its own order, so that another order is no other question. Null: its default. */
+/** The lanes to request, in the server's order, so that another order is no other request. Null: its default. */
 export function askedLanes(asked: readonly string[] | null): string | null {
   const lanes = asked && [...asked].sort(byRank);
   return lanes === null || lanes.join() === DEFAULT_LANES.join() ? null : lanes.join();

@@ -14,7 +14,7 @@ const moved = (answer: Answer, by: number): Answer => ({
   ),
 });
 
-test('commits of before stand in front, each once, and the range begins with them', () => {
+test('earlier commits come first, each once, and the range begins with them', () => {
   const recent = story();
   const before = moved(recent, -3 * HOUR);
   const both = joined(recent, before);
@@ -25,7 +25,7 @@ test('commits of before stand in front, each once, and the range begins with the
     commitsOf(recent).length + commitsOf(before).filter(({ t }) => t < recent.range.from).length,
   );
 });
-test('what is told by the day is known as such, and alerts of before come with their ends', () => {
+test('daily commits are known as such, and earlier alerts have their ends', () => {
   const [recent, before] = [story(), moved(story(), -3 * HOUR)];
   const alert = (start: number, end: number | null) => ({
     ...{ start, end, label: 'SmallFileProliferation', state: 'resolved', detail: null },

@@ -1,4 +1,4 @@
-// What the overview above a timeline asks for: commits and alerts of all that is known, by the hour for two months, by the day
+// The data of the overview above a timeline: all known commits and alerts, by the hour for two months, by the day
 // before, as far as hours are kept. Loaded after the page's first answer.
 import { getTimeline } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';

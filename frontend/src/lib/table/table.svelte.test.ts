@@ -147,17 +147,17 @@ test('paper has the table, the range with its zone, the address and each commit;
   expect(sheet.querySelectorAll('tbody tr')).toHaveLength(inside.length);
 });
 
-test('lanes are hidden, moved and put on another axis by keyboard, and all of it can be taken back', async () => {
+test('lanes are hidden, moved and put on another axis by keyboard, and reset to default', async () => {
   const view = new TimelineView();
   const screen = await render(LaneChoice, { view });
   await expect.element(screen.getByRole('checkbox', { name: 'Alerts' })).toHaveFocus();
   await screen.getByRole('checkbox', { name: 'Schema, spec' }).click();
   expect(view.lanes).not.toContain('schema');
-  const down = screen.getByRole('button', { name: 'Down: Alerts' });
+  const down = screen.getByRole('button', { name: 'Move down: Alerts' });
   await down.click();
   expect(view.lanes?.slice(0, 2)).toEqual(['job_duration', 'alerts']);
   await expect.element(down).toHaveFocus();
-  await screen.getByRole('button', { name: 'Up: Alerts' }).click();
+  await screen.getByRole('button', { name: 'Move up: Alerts' }).click();
   // at the top it is out of use: the focus stays in the row
   await expect.element(down).toHaveFocus();
   await screen.getByRole('button', { name: 'log axis: Data files' }).click();
@@ -182,11 +182,11 @@ function actions(id: string, more: object = {}) {
 test("a lane's menu moves it to the top, hides it, changes its axis, shows it as a table", async () => {
   const { told, view, props } = actions('freshness');
   const screen = await render(LaneActions, props);
-  await expect.element(screen.getByRole('button', { name: 'To the top' })).toHaveFocus();
+  await expect.element(screen.getByRole('button', { name: 'Move to top' })).toHaveFocus();
   expect(await axeFindings()).toEqual([]);
   await screen.getByRole('button', { name: 'Logarithmic axis' }).click();
   expect(view.log).toEqual(['file_size', 'freshness']);
-  await screen.getByRole('button', { name: 'To the top' }).click();
+  await screen.getByRole('button', { name: 'Move to top' }).click();
   expect([view.lanes?.[0], told.closed]).toEqual(['freshness', 1]);
   await screen.getByRole('button', { name: 'View as table' }).click();
   expect(told).toEqual({ closed: 2, tabulated: 1 });
@@ -194,7 +194,7 @@ test("a lane's menu moves it to the top, hides it, changes its axis, shows it as
   expect(view.lanes).not.toContain('freshness');
 });
 
-test('it offers to copy what was asked and what was answered, and Prometheus only where its address is known', async () => {
+test('it copies queries and results, and links to Prometheus only where its address is known', async () => {
   const asked = { promql: 'max(up)', sql: null };
   const known = actions('job_duration', { query: { ...asked, prometheus: 'https://metrics.example' } });
   const screen = await render(LaneActions, known.props);
@@ -225,7 +225,7 @@ test('a dropped table says since when, a renamed one leads to its new name', asy
   const dropped = await render(TableState, { detail: detail({ status: 'dropped', gone_at }) });
   await expect
     .element(dropped.getByRole('group', { name: 'Table dropped' }))
-    .toHaveTextContent(`Dropped ${instant(BURST)}. The values are the last ones before that.`);
+    .toHaveTextContent(`Dropped ${instant(BURST)}. Values are the last ones read.`);
   await dropped.unmount();
   const renamed_to = { catalog: 'lake', namespace: 'sales', table: 'events', path: '/t/lake/sales/events' };
   const renamed = await render(TableState, { detail: detail({ status: 'renamed', gone_at, renamed_to }) });

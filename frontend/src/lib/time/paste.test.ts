@@ -28,7 +28,7 @@ test.each([
   'a/b',
   '5184430069070270604',
 ])('%j is none', (text) => expect(readPasted(text, NOW)).toBeNull());
-test('a range that ends before it begins is none', () =>
+test('a range that ends before it begins is rejected', () =>
   expect(readPasted('{"from":"now","to":"now-6h"}', NOW)).toBeNull());
 test('what is copied is read again', () =>
   expect(readPasted(writePasted({ from: 'now-6h', to: 'now' }), NOW)).toEqual({ from: 'now-6h', to: 'now' }));

@@ -1,4 +1,4 @@
-// The ends of a range as people and URLs write them: epoch ms, ISO 8601, `now-6h`, `now/d`, `now-1d/d`. A time without a
+// The ends of a range as users and URLs write them: epoch ms, ISO 8601, `now-6h`, `now/d`, `now-1d/d`. A time without a
 // zone is UTC, unless the caller names another; days and weeks of `now/d` are UTC's.
 import { instantOf, UTC } from './zone.ts';
 

@@ -7,8 +7,8 @@ export const STEPS: readonly number[] = [
 ];
 /** The narrowest window that can be zoomed to. */
 export const MIN_WIDTH_MS = 60_000;
-/** The widest: as long as roll-ups of hours are kept. The server's status tells it (`keepHours`); until then what its
- * settings say by default. */
+/** The widest: the retention of hourly roll-ups. The server's status has it (`keepHours`); until then its default
+ * setting. */
 export let MAX_WIDTH_MS = 400 * 86_400_000;
 
 export function keepHours(days: number): void {

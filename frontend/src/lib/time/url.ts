@@ -28,10 +28,10 @@ export interface TimelineUrl {
   readonly job: string | null;
   /** Also the period this many seconds earlier. */
   readonly cmp: number | null;
-  /** What stands beside the timeline; null: the open commit, else why the job changed. */
+  /** The panel beside the timeline; null: the open commit, else why the job changed. */
   readonly panel: 'explain' | 'commits' | null;
   readonly base: Baseline;
-  /** Branch or tag whose commits are told apart; null: main. */
+  /** Branch or tag whose commits are highlighted; null: main. */
   readonly ref: string | null;
   /** Fingerprint of the alert whose bar is marked; without a range, its window is shown. */
   readonly alert: string | null;
@@ -80,7 +80,7 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     alert: read('alert', (text) => (FINGERPRINT.test(text) ? text : null)),
     live: read('live', (text) => (/^[01]$/.test(text) ? text : null)) !== '0',
   };
-  // `state/zone.svelte.ts` reads it for all pages; here it is only told when nobody knows it
+  // `state/zone.svelte.ts` reads it for all pages; here it is only reported when it is unknown
   read('tz', (text) => isZone(text) || null);
   return { state, unread };
 }
@@ -154,7 +154,7 @@ export function writeUrl(state: TimelineUrl, query: URLSearchParams): string {
 const pairText = ([from, to]: readonly [number, number]) => `${ms(from)}..${ms(to)}`;
 const ms = <T extends number | null>(value: T) => (value === null ? null : String(Math.round(value)));
 
-/** How the browser's history takes a change: what the reader chose makes an entry, where the cursor stands does not. */
+/** How the browser's history takes a change: the reader's choices add an entry, the cursor's place does not. */
 export function historyMove(before: TimelineUrl, after: TimelineUrl): 'none' | 'push' | 'replace' {
   const same = (pick: (state: TimelineUrl) => unknown) =>
     JSON.stringify(pick(before)) === JSON.stringify(pick(after));

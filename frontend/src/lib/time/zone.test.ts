@@ -35,7 +35,7 @@ describe('zones', () => {
       'UTC+14',
     ]);
   });
-  test('a name that nobody knows is no zone', () => {
+  test('an unknown name is not a zone', () => {
     expect(['UTC', NEW_YORK, '', 'Mars/Olympus', '<img src=x>'].map(isZone)).toEqual([
       true,
       true,

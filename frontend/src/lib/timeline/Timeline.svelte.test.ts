@@ -5,7 +5,7 @@ import { all, HOUR, pathOf, plot, pointer, settle, show } from './fixtures/shown
 import { BURST, BURST_ID, DAY, story } from './fixtures/story.ts';
 import type { Lane } from '#lib/api/lanes.ts';
 
-test('the crosshair stands at the same x in every lane', async () => {
+test('the crosshair is at the same x in every lane', async () => {
   await show();
   pointer('pointermove', 0.5, 'job_duration');
   await settle();
@@ -17,7 +17,7 @@ test('the crosshair stands at the same x in every lane', async () => {
   );
 });
 
-test('values at the cursor stand in the gutter, and differences against the pin', async () => {
+test('the gutter shows the values at the cursor and the differences from the pin', async () => {
   const { cursor } = await show();
   cursor.at = BURST;
   cursor.pin = BURST - 60_000;
@@ -68,7 +68,7 @@ test('a failed source is a cause and Retry in its lane; others are untouched', a
 
 test('an absent lane says in one line why', async () => {
   const { screen } = await show();
-  await expect.element(screen.getByText(/No alert was told here yet/)).toBeVisible();
+  await expect.element(screen.getByText(/No alerts received yet/)).toBeVisible();
 });
 
 test('only metadata is hatched right of the watermark', async () => {
@@ -100,7 +100,7 @@ test('while newer data are on their way the drawing is dimmed, labels are not', 
   expect(getComputedStyle(document.querySelector('[data-lane=data_files] h3') as Element).opacity).toBe('1');
 });
 
-test('the period before is dashed in its lane, differences are against it, and C asks for it', async () => {
+test('the previous period is dashed in its lane, differences are against it, and C requests it', async () => {
   const answer = story({ step: 30 });
   const lane = answer.lanes.find((each) => each.id === 'data_files') as Extract<Lane, { kind: 'step' }>;
   const then = { ...lane, v: answer.t.map((_, i) => (i < 20 ? null : 1000)), min: null, max: null };
@@ -118,7 +118,7 @@ test('the period before is dashed in its lane, differences are against it, and C
   expect(told.compared).toBe(1);
 });
 
-test('a lane stands on the axis that the reader chose, and says so', async () => {
+test('a lane uses the chosen axis, and says so', async () => {
   await show(story(), { log: ['data_files'] });
   const unit = (id: string) => document.querySelector(`[data-lane=${id}] .unit`)?.textContent;
   expect([unit('data_files'), unit('file_size')]).toEqual(['count, Δ, log', 'p10 to p90']);
@@ -126,7 +126,7 @@ test('a lane stands on the axis that the reader chose, and says so', async () =>
   expect([...ticks].map((tick) => tick.textContent)).toContain('10k');
 });
 
-test('a lane that is told in buckets says so and is tinted; one that is not is plain', async () => {
+test('a lane in buckets says so and is tinted; others are plain', async () => {
   const answer = story();
   const lanes = answer.lanes.map((each): Lane =>
     each.id === 'data_files' ? { ...each, resolution: 'hour' } : each,

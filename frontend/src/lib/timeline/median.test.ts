@@ -30,7 +30,7 @@ const [job, other] = [jobOf(answer), jobOf(plain)];
 const look = lookOf(job);
 const times = timesOf(answer);
 
-test('it stands beside the value at the cursor, and not where it is not known', () => {
+test('it is beside the value at the cursor, and absent where it is unknown', () => {
   expect(readAt(job, look, times, DAY + 4 * HOUR)).toMatchObject({
     text: expect.stringMatching(/^1\d\d s$/),
     note: 'p50 54 s',
@@ -42,7 +42,9 @@ test('it stands beside the value at the cursor, and not where it is not known', 
 test('it is said aloud', () => {
   expect(spokenAt(answer, times, DAY + 4 * HOUR)).toMatch(/job duration 1\d\d s, median 54 s, data files/);
   expect(spokenAt(answer, times, DAY + HOUR / 2)).not.toContain('median');
-  expect(summaryOf(job, look, answer.t)).toMatch(/Median of the newest runs: least 54 s at 01:00, most 54 s/);
+  expect(summaryOf(job, look, answer.t)).toMatch(
+    /Median of the latest runs: lowest 54 s at 01:00, highest 54 s/,
+  );
   expect(summaryOf(other, look, plain.t)).not.toContain('Median');
 });
 
@@ -50,7 +52,7 @@ test('tables and files have a column of it, and an empty cell where it is not kn
   expect(columnsOf(answer).map(({ title }) => title)[1]).toBe('Job duration, median');
   expect(columnsOf(plain).map(({ title }) => title)[1]).toBe('Data files');
   const rows = rowsOf(answer, frameOf(answer, timeScale(DAY, NOW, 700), NOW), 0);
-  expect([rows[0]?.cells[1], rows[6]?.cells[1]]).toEqual(['not known', '54 s']);
+  expect([rows[0]?.cells[1], rows[6]?.cells[1]]).toEqual(['unknown', '54 s']);
   const { head, rows: records } = recordsOf(answer, job);
   expect([head.at(-1), records[0]?.at(-1), records[6]?.at(-1)]).toEqual(['median (seconds)', null, 54]);
   const [first, begin, ...more] = csvOf(answer).split('\r\n');

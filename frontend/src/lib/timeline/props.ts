@@ -1,4 +1,4 @@
-// What the timeline is given and what it tells: the page answers, the timeline draws.
+// Inputs and events of the timeline: the page responds, the timeline draws.
 import type { Snippet } from 'svelte';
 import type { Cursor } from '#lib/state/Cursor.svelte.ts';
 import type { Span } from '#lib/time/step.ts';

@@ -16,7 +16,7 @@ test('a lone value shows as a dot', () => {
   expect(sparkPath([null, 3, null], 100, 24).line).toBe('M50.0 12.0h.01');
 });
 
-test('a flat series lies in the middle', () => {
+test('a flat series is drawn in the middle', () => {
   expect(sparkPath([7, 7], 100, 24).line).toBe('M0.0 12.0L100.0 12.0');
 });
 

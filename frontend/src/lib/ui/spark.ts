@@ -13,7 +13,7 @@ export function sparkPath(
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const flat = high === low;
   const x = (i: number) => (values.length < 2 ? width / 2 : (i / (values.length - 1)) * width).toFixed(1);
-  // a flat series lies in the middle: it says "no change", not "zero"
+  // a flat series is in the middle: it says "no change", not "zero"
   const y = (v: number) =>
     (flat ? height / 2 : height - PAD - ((v - low) / (high - low)) * (height - 2 * PAD)).toFixed(1);
   let [line, area] = ['', ''];

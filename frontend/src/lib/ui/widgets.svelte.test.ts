@@ -54,7 +54,7 @@ test('a combobox announces the active option from the field, and Enter chooses i
   await expect.element(field).toHaveValue('');
 });
 
-test('typing asks the caller for suggestions and Escape closes the list', async () => {
+test('typing requests suggestions and Escape closes the list', async () => {
   const { typed, props } = combobox();
   const screen = await render(Combobox, props);
   const field = screen.getByRole('combobox');

@@ -24,7 +24,7 @@ export interface TimeScale {
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Epoch ms over `width` pixels. Labels stand at least `gap` pixels apart. */
+/** Epoch ms over `width` pixels. Labels are at least `gap` pixels apart. */
 export function timeScale(from: number, to: number, width: number, gap = 66): TimeScale {
   const perMs = width / (to - from);
   const px = (at: number) => (at - from) * perMs;

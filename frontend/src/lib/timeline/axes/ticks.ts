@@ -15,7 +15,7 @@ const DAY = 24 * HOUR;
 /** A Monday: weeks start there. */
 const MONDAY = 4 * DAY;
 
-/** Steps that people count time in, up to a week, in ms. Months and years differ in length and follow by the calendar. */
+/** Usual steps of time, up to a week, in ms. Months and years differ in length and follow by the calendar. */
 const TIME_STEPS: readonly number[] = [
   ...[1, 5, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 5, 15, 30].map((minutes) => minutes * MINUTE),

@@ -14,7 +14,7 @@ test('a row a step, instants in ISO and UTC, unknown is empty and never 0', () =
   expect(last[2]).toBe('');
 });
 
-test('an id keeps all its digits and stands beside a word, so that nothing rounds it', () => {
+test('an id keeps all its digits and follows a word, so that no program rounds it', () => {
   const holding = rows.filter((row) => row.includes(BURST_ID));
   expect(holding).toHaveLength(1);
   expect(holding[0]).toContain(`append ${BURST_ID}`);

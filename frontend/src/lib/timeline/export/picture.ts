@@ -1,4 +1,4 @@
-// The timeline as one SVG that stands alone: what, when, in which zone, its lanes, its legend, where it came from. No DOM.
+// The timeline as one self-contained SVG: what, when, in which zone, its lanes, its legend, its link. No DOM.
 import { instant, zoneAt } from '#lib/format/instant.ts';
 import { crisp, frameOf, type Frame } from '#lib/timeline/shapes/frame.ts';
 import { isSeries, type Answer, type Lane } from '#lib/api/lanes.ts';

@@ -83,7 +83,7 @@ describe('keys', () => {
     navigation.act({ do: 'mark' });
     expect(cursor.marks).toHaveLength(1);
   });
-  test('a selection that is fitted stands in the middle and stays selected', () => {
+  test('a fitted selection is in the middle and stays selected', () => {
     cursor.selection = [DAY + HOUR, DAY + HOUR + 6 * MINUTE];
     navigation.act({ do: 'fit' });
     expect(ranges).toEqual([[DAY + HOUR - 2 * MINUTE, DAY + HOUR + 8 * MINUTE]]);
@@ -118,7 +118,7 @@ describe('touch', () => {
     navigation.press(px);
     navigation.release(px, true);
   };
-  test('tap and tap select, a third tap starts anew', () => {
+  test('two taps select, a third one starts over', () => {
     tap(120);
     expect([cursor.pin, cursor.selection]).toEqual([DAY + HOUR, null]);
     tap(240);

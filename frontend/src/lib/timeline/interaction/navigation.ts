@@ -13,7 +13,7 @@ export interface Stage {
   readonly scale: TimeScale;
   /** The present, epoch ms: no range reaches beyond. */
   readonly now: number;
-  /** Where the cursor rests, and where it would if nobody had moved it. */
+  /** Where the cursor rests, and where it would rest unmoved. */
   readonly resting: number;
   readonly newest: number;
   /** Pin A while it is in view. */
@@ -233,7 +233,7 @@ export class Navigation {
     this.cursor.at = where;
   }
 
-  /** Without dragging: the first tap sets A, the second selects up to there, the third starts anew. */
+  /** Without dragging: the first tap sets A, the second selects up to there, the third starts over. */
   #tap(where: number): void {
     const { pin } = this.stage();
     const span = pin === null || this.cursor.selection ? null : between(pin, where, this.#ground());

@@ -13,7 +13,7 @@ export class Pointer {
   constructor(
     readonly navigation: Navigation,
     readonly scale: () => TimeScale,
-    /** The time cursor's handle: it has the focus afterwards, and it stands in the plot. */
+    /** The time cursor's handle: it has the focus afterwards, and it is in the plot. */
     readonly thumb: () => HTMLElement | undefined,
   ) {}
 

@@ -18,7 +18,7 @@ test('the map reaches back far enough to hold the window twice, and no farther',
   expect(days(window(5 * DAY, 4 * DAY), 90 * DAY)).toBe(7);
   expect(days(window(60 * DAY, 59 * DAY), 90 * DAY)).toBe(90);
 });
-test('all that is known is shown when it is asked for, or when it is little', () => {
+test('the full history is shown on request, or when it is short', () => {
   expect(days(window(6 * HOUR, 0), 90 * DAY, true)).toBe(90);
   expect(days(window(24 * HOUR, 0), 2 * DAY)).toBe(2);
   expect(days(window(6 * HOUR, 0), HOUR)).toBe(1);

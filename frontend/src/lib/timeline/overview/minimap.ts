@@ -5,7 +5,7 @@ import { weightOf } from '#lib/timeline/shapes/path.ts';
 
 /** All that is known of a table, small. */
 export type Overview = Answer & {
-  /** Epoch ms before which commits are told in wider buckets; null: all alike. */
+  /** Epoch ms before which commits are shown in wider buckets; null: all alike. */
   readonly coarseUntil?: number | null;
 };
 

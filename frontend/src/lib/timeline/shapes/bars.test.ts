@@ -16,7 +16,7 @@ const bar = (start: number | null, end: number | null, state = 'ok'): Bar => ({
   detail: null,
 });
 
-test('what lies outside is not drawn, what reaches out is clipped, what is open ends at the present', () => {
+test('bars outside the range are not drawn, overlapping ones are clipped, open ones end now', () => {
   const scale = timeScale(0, 100, 100);
   const found = shapes([bar(-50, -10), bar(-50, 20), bar(90, null), bar(120, 130)], scale, 95);
   expect(found.map(({ left, right, open }) => [left, right, open])).toEqual([

@@ -1,4 +1,4 @@
-// Spans of a state (runs, alerts, versions) to pixels. Runs too short to tell apart become the share of busy time.
+// Spans of a state (runs, alerts, versions) to pixels. Runs too short to distinguish become the share of busy time.
 import { beginOf, type Bar } from '#lib/api/lanes.ts';
 import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 

@@ -8,7 +8,7 @@ const lane = (id: string) => answer.lanes.find((each) => each.id === id) as Seri
 const earlier = (id: string, more: object) => ({ ...lane(id), ...more }) as SeriesLane;
 const known = answer.t.map((_, i) => (i === 2 ? null : i));
 
-test('a lane meets its own past; what failed then, or is not asked for, is not drawn', () => {
+test('a lane is compared with its own past; failed or unrequested lanes are not drawn', () => {
   const then = earlier('data_files', { v: known });
   const compared = { ...answer, cmp: { seconds: 86_400, lanes: [then] } };
   expect(earlierOf(compared, lane('data_files'))).toBe(then);

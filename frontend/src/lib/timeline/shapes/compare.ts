@@ -10,7 +10,7 @@ import {
   type Value,
 } from '#lib/api/lanes.ts';
 
-/** The same lane of the compared period; its value `i` stands at `t[i]`. Undefined when there is nothing to draw. */
+/** The same lane of the compared period; its value `i` is at `t[i]`. Undefined when there is nothing to draw. */
 export function earlierOf(answer: Answer, lane: Lane): SeriesLane | undefined {
   const found = answer.cmp?.lanes.find((each) => each.id === lane.id);
   return found && isSeries(found) && found.status !== 'absent' && found.status !== 'error'

@@ -11,7 +11,7 @@ const flag = (t: number, ref: string, to: string | null = '1', type: 'branch' | 
 });
 
 test('a flag says what became of its ref', () => {
-  expect(flagText(flag(BURST, 'main'))).toBe('main set to an older commit at 03:04:12');
+  expect(flagText(flag(BURST, 'main'))).toBe('main rolled back at 03:04:12');
   expect(flagText(flag(BURST, 'v1', null, 'tag'))).toBe('tag v1 removed at 03:04:12');
   expect(flagText(flag(BURST, 'audit'))).toBe('branch audit set at 03:04:12');
 });
@@ -27,7 +27,7 @@ const changed = (change: Partial<EventsLane>, answer = story()): Answer => ({
 });
 const looks = (answer: Answer, noted: string | null = null) => signsOf(answer, noted).map(({ text }) => text);
 
-test('the legend tells the signs that are drawn, and no other', () => {
+test('the legend has the signs that are drawn, and no others', () => {
   const onMain = commitsOf(story()).map((commit) => ({ ...commit, on_main: true }));
   expect(looks(changed({ events: onMain }))).toEqual([]);
   expect(looks(story(), BURST_ID)).toEqual(['not on main', 'suspect']);

@@ -17,11 +17,7 @@ const POLE_PX = 14;
 
 export function flagText({ t, ref, type, snapshot_id: to }: RefFlag): string {
   const what =
-    to === null
-      ? `${type} ${ref} removed`
-      : ref === 'main'
-        ? 'main set to an older commit'
-        : `${type} ${ref} set`;
+    to === null ? `${type} ${ref} removed` : ref === 'main' ? 'main rolled back' : `${type} ${ref} set`;
   return `${what} at ${clockSeconds(t)}`;
 }
 

@@ -15,7 +15,7 @@ export interface Frame extends Times {
   readonly xs: Float64Array;
   /** Pixels at which levels begin to hold. */
   readonly heldXs: Float64Array;
-  /** Pixel of the watermark when it lies left of the right edge: beyond, metadata is not read yet. */
+  /** Pixel of the watermark when it is left of the right edge: beyond, metadata is not read yet. */
   readonly unreadFrom: number | null;
   /** The present, epoch ms: ages count back from it. */
   readonly now: number;

@@ -28,12 +28,11 @@ export interface Look {
   readonly absent: string;
 }
 
-const NEEDS_PROMETHEUS = 'No measurement of a job on this table. Add [prometheus] and a job to the settings.';
-const NEEDS_RUNS = 'No run of a job on this table is known. Measure the job with limnograph.spark_metrics.';
-const NEEDS_ALERTS = 'No alert was told here yet. Point the webhook of Alertmanager at /api/v1/alertmanager.';
-const NEEDS_SIGNAL =
-  'Nothing measures this of the job. Let Prometheus scrape its Spark, or name a query in [[jobs]] of the settings.';
-const NEEDS_SPILL = 'No query of [[jobs]] in the settings tells what the job spills.';
+const NEEDS_PROMETHEUS = 'No job metrics for this table. Add [prometheus] and a job to the settings.';
+const NEEDS_RUNS = 'No job runs for this table. Report them with limnograph.spark_metrics.';
+const NEEDS_ALERTS = 'No alerts received yet. Point the Alertmanager webhook at /api/v1/alertmanager.';
+const NEEDS_SIGNAL = 'No data. Let Prometheus scrape the Spark job, or set a query in [[jobs]].';
+const NEEDS_SPILL = 'No data. Set a spill query in [[jobs]].';
 const NEEDS_ENTRIES = 'Not computed yet for this table.';
 const byThousands = (value: number) => (value < 1000 ? bytes(value) : bytes(value).replace('.0', ''));
 const MINUTE = 60;
@@ -55,7 +54,7 @@ const cores = (value: number | null) =>
 /** Coarse: whole minutes from two minutes on. */
 const age = (value: number | null) =>
   duration(value !== null && value >= 2 * MINUTE ? Math.round(value / MINUTE) * MINUTE : value);
-/** One number and one unit: `1 h 30 m` would stand over the lane's name. */
+/** One number and one unit: `1 h 30 m` would cover the lane's name. */
 function timeTick(value: number): string {
   const found = TIME_UNITS.find(([unit]) => value >= unit && value % (unit / 2) === 0);
   if (found) return `${value / found[0]} ${found[1]}`;
@@ -150,12 +149,12 @@ export function lookOf(lane: Pick<Lane, 'id' | 'unit'>, log?: boolean): Look {
   return { ...look, log: logarithmic, unit: logarithmic ? `${look.unit}, log` : look.unit };
 }
 
-/** Who tells a lane. */
+/** The source of a lane. */
 export const SOURCES: Readonly<Record<Lane['source'], string>> = {
-  meta: 'Metadata of the table',
+  meta: 'Table metadata',
   prometheus: 'Prometheus',
   alertmanager: 'Alertmanager',
-  runs: 'Runs that jobs told',
+  runs: 'Reported runs',
 };
 
 /** Whether the reader chose a logarithmic axis for a lane; undefined: nothing was chosen. */

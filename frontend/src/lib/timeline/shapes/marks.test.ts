@@ -38,7 +38,7 @@ describe('clusters', () => {
     const near = Array.from({ length: 12 }, (_, i) => commit(i));
     expect(cluster(near, (t) => t * 60)).toHaveLength(12);
   });
-  test('a commit that must stand alone is not absorbed', () => {
+  test('a commit that must stay separate is not clustered', () => {
     const marks = cluster([commit(0), commit(1), commit(2)], (t) => t * 5, new Set(['1']));
     expect(marks.map((mark) => mark.commits.length)).toEqual([1, 1, 1]);
   });

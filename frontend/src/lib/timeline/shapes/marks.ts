@@ -1,4 +1,4 @@
-// Commit marks: what stands alone, what joins a cluster, which get a label. Nothing is ever dropped.
+// Commit marks: which are separate, which join a cluster, which get a label. Nothing is ever dropped.
 import { MINUS, count, signed } from '#lib/format/count.ts';
 import { clockSeconds, zoneAt } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
@@ -10,7 +10,7 @@ const NEAR_PX = 28;
 /** From so many changed files on a mark earns a label when there is room. */
 const WORTH_A_LABEL = 300;
 const AIR_PX = 2;
-/** Half of a mark's button: beside a mark that stands alone nothing may cover it. */
+/** Half of a mark's button: nothing may cover a separate mark. */
 const RING_PX = 14;
 
 export interface Mark {
@@ -76,7 +76,7 @@ function mergeOverlaps(groups: Group[], px: (at: number) => number): Group[] {
   return groups;
 }
 
-/** What stands beside a mark that must stand alone moves aside, so that both can be seen and pressed. */
+/** Neighbours of a mark that must stay separate move aside, so that both can be seen and pressed. */
 function giveWay(groups: Group[]): Group[] {
   for (let i = 0; i < groups.length; i++) {
     if (!groups[i]?.alone) continue;
@@ -150,7 +150,7 @@ export function radius(commit: CommitEvent): number {
 }
 
 /** What the table's own expiry took: we know of it, the table no longer does. */
-export const EXPIRED = 'expired, the table no longer has it';
+export const EXPIRED = 'expired';
 
 /** One commit in a sentence: a button's name. */
 export function commitText(commit: CommitEvent): string {
@@ -161,7 +161,7 @@ export function commitText(commit: CommitEvent): string {
   if (commit.added_delete_files) parts.push(`${signed(commit.added_delete_files)} delete files`);
   if (commit.app_id) parts.push(`by ${commit.app_id}`);
   if (!commit.on_main) parts.push('not on main');
-  if (commit.provisional) parts.push('seen just now, not stored yet');
+  if (commit.provisional) parts.push('just seen, not stored yet');
   if (commit.expired) parts.push(EXPIRED);
   return parts.join(', ');
 }

@@ -66,7 +66,7 @@ describe('reading', () => {
 describe('summary', () => {
   test('gives least, most and last with their times', () => {
     expect(summaryOf(lane('data_files'), lookOf(lane('data_files')), answer.t)).toMatch(
-      /least 1,\d{3} at .*most 51,\d{3} at .*last [\d,]+ at 05:46 UTC/,
+      /lowest 1,\d{3} at .*highest 51,\d{3} at .*last [\d,]+ at 05:46 UTC/,
     );
   });
   test('names the largest commit', () => {
@@ -79,9 +79,7 @@ describe('summary', () => {
     expect(summaryOf(empty, lookOf(empty), answer.t)).toBe('Data files: no value in this range.');
   });
   test('of an absent lane says what to add; of a failed one, why', () => {
-    expect(summaryOf(lane('alerts'), lookOf(lane('alerts')), answer.t)).toContain(
-      'No alert was told here yet',
-    );
+    expect(summaryOf(lane('alerts'), lookOf(lane('alerts')), answer.t)).toContain('No alerts received yet');
     const problem = {
       type: 'source-timeout',
       title: 'Prometheus is slow',

@@ -112,7 +112,7 @@ export function summaryOf(lane: Lane, look: Look, t: readonly number[], told: To
   if (lane.kind === 'bars') return barsSummary(lane.bars, look);
   const said = (told?.flags ?? []).map((flag) => `${flag.said}.`);
   const median = medianOf(lane);
-  if (median) said.unshift(seriesSummary('Median of the newest runs', median, look, t));
+  if (median) said.unshift(seriesSummary('Median of the latest runs', median, look, t));
   if (told?.expected) said.push(`Expected: ${told.expected.map(look.print).join(' to ')}.`);
   return [seriesSummary(look.title, mainColumn(lane), look, t), ...said].join(' ');
 }
@@ -128,7 +128,7 @@ function seriesSummary(title: string, column: readonly Value[], look: Look, t: r
   }
   if (last < 0) return `${title}: no value in this range.`;
   const at = (i: number) => `${look.print(column[i] ?? null)} at ${clock(t[i] as number)}`;
-  return `${title}: least ${at(least)}, most ${at(most)}, last ${at(last)} ${zoneAt(t[last] as number)}.`;
+  return `${title}: lowest ${at(least)}, highest ${at(most)}, last ${at(last)} ${zoneAt(t[last] as number)}.`;
 }
 
 function eventsSummary(events: Extract<Lane, { kind: 'events' }>['events']): string {
@@ -141,12 +141,12 @@ function eventsSummary(events: Extract<Lane, { kind: 'events' }>['events']): str
 function barsSummary(bars: readonly Bar[], look: Look): string {
   const said = bars.slice(-6).map((bar) => {
     const name = `${bar.label}${bar.state === 'ok' ? '' : ` (${bar.state})`}`;
-    const until = bar.end === null ? 'still so' : `until ${clockSeconds(bar.end)}`;
+    const until = bar.end === null ? 'ongoing' : `until ${clockSeconds(bar.end)}`;
     return bar.start === null
       ? `${name} ${until}, start not reported`
       : `${name} from ${clockSeconds(bar.start)} ${until}`;
   });
-  const more = bars.length > said.length ? `${bars.length} in all, the last ones: ` : '';
+  const more = bars.length > said.length ? `${bars.length} in total, latest: ` : '';
   return bars.length ? `${look.title}: ${more}${said.join('; ')}.` : `${look.title}: none in this range.`;
 }
 

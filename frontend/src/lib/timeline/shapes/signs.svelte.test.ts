@@ -69,7 +69,7 @@ test('an explanation flags where its job changed and shades what was expected; w
   expect(find('.expected, [data-flag]')).toBeNull();
 });
 
-test('the median run is a thin line with its own gaps, told in the gutter and in the legend', async () => {
+test('the median run is a thin line with its own gaps, named in the gutter and the legend', async () => {
   const { t } = story();
   const median = t.map((at) => (at < DAY + HOUR ? null : 54));
   const { screen } = await show(changed('job_duration', { median }));
@@ -99,14 +99,14 @@ test('the alert of the address is marked among the others', async () => {
   expect(Number(marked[0]?.getAttribute('x'))).toBeCloseTo(Number(drawn?.getAttribute('x')) - 2);
 });
 
-test('a limit near what is drawn is a rule line; one far above is told at the edge and does not press it flat', async () => {
+test('a limit near the data is a rule line; one far above is noted at the edge and leaves the axis alone', async () => {
   const { screen } = await show(changed('freshness', { target: 1_800 }));
   const rule = () => find('[data-lane=freshness] .rule');
   expect(Number(rule()?.getAttribute('y1'))).toBeGreaterThan(0);
-  await expect.element(screen.getByText('stale from 30 m')).toBeInTheDocument();
+  await expect.element(screen.getByText('stale after 30 m')).toBeInTheDocument();
   await screen.rerender({ answer: changed('freshness', { target: 86_400 }) });
   expect(Number(rule()?.getAttribute('y1'))).toBeLessThan(0);
-  await expect.element(screen.getByText('stale from 1 d ↑')).toBeInTheDocument();
+  await expect.element(screen.getByText('stale after 1 d ↑')).toBeInTheDocument();
   await screen.rerender({ answer: changed('freshness', { target: 900, objective: true }) });
   await expect.element(screen.getByText('objective 15 m')).toBeInTheDocument();
   await screen.rerender({ answer: changed('freshness', { target: null }) });
@@ -116,7 +116,7 @@ test('a limit near what is drawn is a rule line; one far above is told at the ed
 test('the period just before a selection is compared, as long as it', async () => {
   const { screen, cursor, compared } = await show(story());
   cursor.selection = [BURST, BURST + HOUR / 2];
-  await screen.getByRole('button', { name: 'Compare with before' }).click();
+  await screen.getByRole('button', { name: 'Compare with previous' }).click();
   expect(compared).toEqual([1_800]);
 });
 
@@ -129,10 +129,10 @@ test('the trail names the ranges that were zoomed into and leads back', async ()
   const trail = screen.getByRole('navigation', { name: 'Zoom' });
   await expect.element(trail).toMatchTextContent(/1 d\s*12 h\s*6 h/);
   await trail.getByRole('button', { name: '12 h' }).click();
-  await trail.getByRole('button', { name: 'Zoom out again' }).click();
+  await trail.getByRole('button', { name: 'Reset zoom' }).click();
   expect(places).toEqual([1, 0]);
   expect(await axeFindings(trail.element())).toEqual([]);
-  await expect.element(trail.getByRole('button', { name: /^All that is known/ })).not.toBeInTheDocument();
+  await expect.element(trail.getByRole('button', { name: /^All history/ })).not.toBeInTheDocument();
 });
 
 test('the trail begins with all that is known, once that is known and wider than what is in it', async () => {
@@ -143,7 +143,7 @@ test('the trail begins with all that is known, once that is known and wider than
   });
   const trail = screen.getByRole('navigation', { name: 'Zoom' });
   await expect.element(trail).toMatchTextContent(/all\s*12 h\s*6 h/);
-  await trail.getByRole('button', { name: /^All that is known, / }).click();
+  await trail.getByRole('button', { name: /^All history, / }).click();
   expect(ranges).toEqual([[expect.any(Number), NOW]]);
   expect(ranges[0]?.[0]).toBeLessThan(NOW - 23 * HOUR);
   expect(await axeFindings(trail.element())).toEqual([]);
@@ -151,7 +151,7 @@ test('the trail begins with all that is known, once that is known and wider than
   await expect.element(trail).toMatchTextContent(/^Zoom\s*1 d 6 h\s*6 h/);
 });
 
-test('a lane that is wanted as a table stands below the lanes, alone, and has the focus', async () => {
+test('a lane viewed as a table is below the lanes, alone, and has the focus', async () => {
   let tabulate = () => {};
   const menu = createRawSnippet((lane: () => Lane, show: () => () => void) => {
     if (lane().id === 'commits') tabulate = show();

@@ -11,11 +11,11 @@ export interface Room {
   readonly height: number;
   /** As on a narrow screen: less air. */
   readonly compact: boolean;
-  /** Changes per commit stand at the foot. */
+  /** Changes per commit are at the foot. */
   readonly withDeltas: boolean;
 }
 
-/** A limit that lies so many times above all that is drawn would press it flat: then it is not on the axis. */
+/** A limit so many times above all that is drawn would press it flat: then it is not on the axis. */
 const FAR = 2.5;
 
 /** The rule line of a lane while it is near what is drawn; null: none. */

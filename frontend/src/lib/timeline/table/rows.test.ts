@@ -15,7 +15,7 @@ test('every step has a row, 25 a page', () => {
   expect(rowsOf(answer, frame, 0)).toHaveLength(ROWS_A_PAGE);
   expect(rowsOf(answer, frame, pages - 1).length).toBeLessThanOrEqual(ROWS_A_PAGE);
 });
-test('every commit stands in exactly one row, its id as text with all digits', () => {
+test('every commit is in exactly one row, its id as text with all digits', () => {
   const listed = all.flatMap((row) => row.commits);
   const lane = answer.lanes.find((each) => each.kind === 'events');
   expect(listed).toHaveLength(lane?.kind === 'events' ? lane.events.length : NaN);
@@ -36,7 +36,7 @@ test('the compared period has a column beside each lane', () => {
   expect(rowsOf(compared, frame, 0)[3]?.cells[2]).toBe('777');
 });
 
-test('alerts stand by name in the rows that they cover, one without an end to the last', () => {
+test('alerts are named in the rows that they cover, open ones to the last', () => {
   const bar = { label: 'TooManyFiles', detail: null };
   const [a, b] = [answer.t[3] as number, answer.t[6] as number];
   const lanes = answer.lanes.map((lane) =>

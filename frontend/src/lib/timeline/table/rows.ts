@@ -21,7 +21,7 @@ export interface Row {
 interface Column {
   readonly id: string;
   readonly title: string;
-  /** What stands in the row of an instant. */
+  /** The cells of an instant. */
   readonly text: (frame: Frame, at: number) => string;
 }
 
@@ -58,7 +58,7 @@ export function columnsOf(answer: Answer): Column[] {
   ];
 }
 
-const known = (look: Look, value: Value) => (value === null ? 'not known' : look.print(value));
+const known = (look: Look, value: Value) => (value === null ? 'unknown' : look.print(value));
 
 /** Rows of one page, first page 0. A row's numbers are those at its instant; its commits lie in the step that ends there. */
 export function rowsOf(answer: Answer, frame: Frame, page: number): Row[] {

@@ -37,14 +37,14 @@ test('typed ends are checked before they are used', async () => {
   await open.click();
   await screen.getByLabelText('From').fill('yesterday-ish');
   await userEvent.keyboard('{Enter}');
-  await expect.element(screen.getByText(/From is not a time/)).toBeVisible();
+  await expect.element(screen.getByText(/From: enter/)).toBeVisible();
   await screen.getByLabelText('From').fill('2026-11-21T04:00Z');
   await screen.getByLabelText('To').fill('2026-11-21T03:00Z');
   await userEvent.keyboard('{Enter}');
   await expect.element(screen.getByText(/To must be later/)).toBeVisible();
   await screen.getByLabelText('From').fill('2015-01-01');
   await userEvent.keyboard('{Enter}');
-  await expect.element(screen.getByText(/longer than 2,000 days/)).toBeVisible();
+  await expect.element(screen.getByText(/maximum of 2,000 days/)).toBeVisible();
   expect(chosen).toEqual([]);
   await screen.getByLabelText('From').fill('2026-11-21T04:00Z');
   await screen.getByLabelText('To').fill('2026-11-21T05:00Z');
@@ -63,6 +63,6 @@ test('how far back hours are kept is what the server’s settings say', async ()
   keepHours(90);
   const { screen, open } = await picker();
   await open.click();
-  await expect.element(screen.getByText('Hours are kept for 90 days, days before that.')).toBeVisible();
+  await expect.element(screen.getByText('Hourly data for 90 days, daily before that.')).toBeVisible();
   keepHours(400);
 });
