@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from limnograph.domain.errors import LimnographError, SourceError
+from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.services.alerts.registry import AlertRegistry
@@ -91,7 +92,7 @@ async def keep_asking(metrics: Metrics, clock: Clock) -> None:
     """Ask the metrics source for nothing every half minute, so that status knows whether it answers."""
     while True:
         with contextlib.suppress(SourceError):
-            await metrics.instant("vector(1)", clock.now() // 1000)
+            await metrics.instant("vector(1)", to_millis(clock.now()))
         await asyncio.sleep(ASK_S)
 
 

@@ -14,6 +14,7 @@ from limnograph.domain.answers.commits import CommitDetail, CommitsPage
 from limnograph.domain.answers.tables import SourceStatus
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import CommitsQuery
+from limnograph.domain.time import Micros
 from limnograph.domain.watch import ProbeRound, Sighted, WatchState
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
@@ -207,7 +208,7 @@ class ServerServices:
             **self.inbox_state.numbers(reading.lake.observed_at),
         }
 
-    def catalogs(self) -> dict[str, tuple[int | None, bool]]:
+    def catalogs(self) -> dict[str, tuple[Micros | None, bool]]:
         """Of each catalog: when it last answered the watcher, and whether it did in the newest round."""
         return self.store.catalogs(self._catalogs)
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 
 from limnograph.domain.errors import SourceError
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
+from limnograph.domain.time import Millis
 
 
 class MemoryMetrics:
@@ -35,8 +36,9 @@ class MemoryMetrics:
 
 def _sampled(series: Series, query: RangeQuery) -> Series:
     width = query.step * 1000
-    times, values = [], []
-    for instant in range(query.start, query.end + 1, width):
+    times: list[Millis] = []
+    values = []
+    for instant in map(Millis, range(query.start, query.end + 1, width)):
         index = bisect_right(series.times, instant) - 1
         if index >= 0 and series.times[index] > instant - width:
             times.append(instant)

@@ -11,6 +11,7 @@ from limnograph.analysis.explain.case import FEATURES, CaseCommits, CaseSeries
 from limnograph.analysis.explain.lag import onset_mass
 from limnograph.analysis.explain.structure import KNOTS, CommitStructure, top_features
 from limnograph.domain.answers.explanations import Evidence, Hypothesis, Similar
+from limnograph.domain.time import MS_PER_SECOND
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 NAMES = {name: name.replace("_", " ") for name in FEATURES}
@@ -76,7 +77,7 @@ def against(
 
 def _timing(job: CaseSeries, commits: CaseCommits, commit: int, lag: float) -> float:
     """The lag's probability density over that of the next run."""
-    start = commits.at[commit] + lag * 1000
+    start = commits.at[commit] + lag * MS_PER_SECOND
     pair = np.array([start]), np.array([start - job.gap])
     mass = onset_mass(commits.at[[commit]], commits.first_read_at[[commit]], *pair, job.gap)
     first = commits.at[[commit]] + job.gap

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.answers.tables import TableDetail
+from limnograph.domain.time import Millis
 
 LANES = (
     "alerts",
@@ -105,7 +106,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     snapshot_id: str
-    t: int
+    t: Millis
     operation: str | None
     added_data_files: int | None
     removed_data_files: int | None
@@ -123,7 +124,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
 class RefFlag(msgspec.Struct, frozen=True, kw_only=True):
     """A ref that was made, removed (`snapshot_id` null) or set to an older commit."""
 
-    t: int
+    t: Millis
     ref: str
     type: Literal["branch", "tag"]
     snapshot_id: str | None
@@ -144,16 +145,16 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     job run was reported. `state` picks the drawing.
     """
 
-    start: int | None
-    end: int | None
+    start: Millis | None
+    end: Millis | None
     label: str
     state: str = "ok"
     detail: str | None = None
 
     @property
-    def begins(self) -> int:
+    def begins(self) -> Millis:
         """Its start, else its end."""
-        return self.start if self.start is not None else self.end or 0
+        return self.start if self.start is not None else self.end or Millis(0)
 
 
 class BarsLane(_Lane, frozen=True, kw_only=True, tag="bars"):
@@ -168,8 +169,8 @@ Lane = StepLane | LineLane | BandLane | EventsLane | BarsLane
 class Range(msgspec.Struct, frozen=True):
     """Epoch ms; `from` on the wire. `step` in seconds."""
 
-    start: int = msgspec.field(name="from")
-    end: int = msgspec.field(name="to")
+    start: Millis = msgspec.field(name="from")
+    end: Millis = msgspec.field(name="to")
     step: int
 
 
@@ -189,8 +190,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     range: Range
-    watermark: int | None
-    t: list[int]
+    watermark: Millis | None
+    t: list[Millis]
     lanes: list[Lane]
     cmp: ComparedPeriod | None = None
     detail: TableDetail | None = None

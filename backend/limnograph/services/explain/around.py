@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from limnograph.domain.answers.explanations import ChangeBounds, CompetingChange, LevelChange, LoadSeries, RunSeries
+from limnograph.domain.time import Millis
 from limnograph.services.explain import signals as explain_signals
 from limnograph.services.explain.series import QueryResult
 from limnograph.services.jobs.signals import Signal
@@ -85,7 +86,7 @@ def _logs(times: Sequence[float | None], values: Sequence[float | None]) -> tupl
 
 
 def _reach(
-    at: Floats, onset: int, earlier: int | None, later: int | None, most: int = MOST_RUNS
+    at: Floats, onset: Millis, earlier: Millis | None, later: Millis | None, most: int = MOST_RUNS
 ) -> tuple[float, float]:
     place = int(np.searchsorted(at, onset))
     near = at[max(0, place - most) : place + most]
@@ -93,7 +94,7 @@ def _reach(
     return max(first, earlier or first), min(last, later or last)
 
 
-def _sides(series: tuple[Floats, Floats], first: float, onset: int, last: float) -> _Sides:
+def _sides(series: tuple[Floats, Floats], first: float, onset: Millis, last: float) -> _Sides:
     at, log = series
     start, middle, end = np.searchsorted(at, (first, onset, last))
     return _Sides(log[start:middle], log[middle:end])

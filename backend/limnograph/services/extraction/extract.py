@@ -13,6 +13,7 @@ from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.content import Want
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extraction.numbers import reading_numbers
@@ -56,7 +57,7 @@ def _new(metadata: TableMetadata, due: DueTable) -> list[Snapshot]:
 class _Run:
     """One extraction of one table: what all its rows share."""
 
-    def __init__(self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: int) -> None:
+    def __init__(self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: Micros) -> None:
         self._metadata, self._due, self._reader, self._now = metadata, due, reader, now
         self._main = set(metadata.ancestors(metadata.head_id))
         self._with_partitions = set(due.with_partitions)

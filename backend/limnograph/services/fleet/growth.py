@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.lake.columns import NULL, Ints
 from limnograph.services.lake.history import History
 
@@ -28,7 +28,7 @@ class Rise(NamedTuple):
     before: int
     after: int
     share: float | None
-    at: int
+    at: Micros
 
 
 class Rises(NamedTuple):
@@ -76,7 +76,7 @@ class _Moves(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def shares_of(times: Ints, files: Ints, sizes: Ints, start: int, within: int) -> NDArray[np.float64]:
+def shares_of(times: Ints, files: Ints, sizes: Ints, start: Micros, within: int) -> NDArray[np.float64]:
     """Greatest share of each of several tables whose moves lie one after the other: NOTHING where none grew.
 
     The first move of each is the state that held at `start` (or the first there is), the others came then or later.
@@ -97,11 +97,11 @@ def rises_of(times: Ints, files: Ints, sizes: Ints, starts: Ints, within: int) -
     order = grew[np.lexsort((moves.at[grew], -moves.shares[grew], moves.table[grew]))]
     for place in order[np.diff(moves.table[order], prepend=-1) > 0].tolist():
         numbers = int(moves.least[place]), int(moves.after[place])
-        found[int(moves.table[place])] = _rise(*numbers, float(moves.shares[place]), int(moves.at[place]))
+        found[int(moves.table[place])] = _rise(*numbers, float(moves.shares[place]), Micros(moves.at[place]))
     return found
 
 
-def _rise(before: int, after: int, share: float, at: int) -> Rise:
+def _rise(before: int, after: int, share: float, at: Micros) -> Rise:
     return Rise(before, after, share if np.isfinite(share) else None, at)
 
 
@@ -138,11 +138,13 @@ def _least(values: Ints, first: Ints, end: Ints) -> Ints:
     return found
 
 
-def greatest(history: History, start: int, end: int, within_s: int) -> Rise | None:
+def greatest(history: History, start: Micros, end: Micros, within_s: int) -> Rise | None:
     """Greatest growth of a table in `[start, end)` (microseconds); None when it did not grow or nothing is known."""
     files = history.main_numbers("total_data_files")
     found = rises(history.moves, files, start, end, within_s * MICROS_PER_SECOND)
     if not (found.shares > 0).any():
         return None
     place = int(np.nanargmax(found.shares))
-    return _rise(int(found.before[place]), int(found.after[place]), float(found.shares[place]), int(found.times[place]))
+    return _rise(
+        int(found.before[place]), int(found.after[place]), float(found.shares[place]), Micros(found.times[place])
+    )

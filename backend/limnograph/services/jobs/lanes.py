@@ -11,7 +11,7 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.time import MS_PER_SECOND, TimeRange, to_micros, to_millis
 from limnograph.services.jobs.discovery import Jobs, Role
 from limnograph.services.sources import templates
 from limnograph.services.sources.page_metrics import PageMetrics
@@ -149,9 +149,9 @@ def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
 
 def _fill(values: list[Value], series: Series, span: TimeRange, stat: str) -> None:
     """Samples may be closer than points: the last value is the one on the point, extremes are those after it."""
-    width = span.step * 1000
+    width_ms = span.step * MS_PER_SECOND
     for at, sample in zip(series.times, series.values, strict=True):
-        index, rest = divmod(at - span.start, width)
+        index, rest = divmod(at - span.start, width_ms)
         if stat == "last" and rest:
             continue
         if stat != "last" and not rest:
@@ -183,14 +183,14 @@ async def runs(
     pushed = any(not run.measured for run in found)
     bars = [
         Bar(
-            start=None if run.started_at is None else run.started_at // MICROS_PER_MS,
-            end=None if run.ended_at is None else run.ended_at // MICROS_PER_MS,
+            start=to_millis(run.started_at),
+            end=to_millis(run.ended_at),
             label=run.job,
             state=run.status,
             detail=None if run.seconds is None else f"{run.seconds:.0f} s",
         )
         for run in found
-        if run.began < span.end * MICROS_PER_MS and (run.ended_at is None or run.ended_at >= span.start * MICROS_PER_MS)
+        if run.began < to_micros(span.end) and (run.ended_at is None or run.ended_at >= to_micros(span.start))
     ]
     known = bool(bars) or (jobs.metrics is not None and job is not None and job.linked)
     cut = pushed and jobs.metrics is not None and jobs.metrics.last_error is not None

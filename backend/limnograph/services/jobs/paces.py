@@ -9,6 +9,7 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.thresholds import JobPace
+from limnograph.domain.time import MS_PER_SECOND, Millis
 from limnograph.services.sources import templates
 from limnograph.services.sources.metrics import Metrics
 
@@ -19,11 +20,11 @@ _MOST_WINDOW_S = 3_600
 _Reader = tuple[TableName, str]
 
 
-async def slowest_readers(metrics: Metrics | None, start_ms: int, end_ms: int) -> dict[TableName, JobPace]:
+async def slowest_readers(metrics: Metrics | None, start_ms: Millis, end_ms: Millis) -> dict[TableName, JobPace]:
     """Slowest reader of every table, by two queries with two instants. A failing source measures nothing."""
     if metrics is None:
         return {}
-    width_s = (end_ms - start_ms) // 1000
+    width_s = (end_ms - start_ms) // MS_PER_SECOND
     window = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
     step = max(1, width_s - window)
     # Pages that people open together ask the same, and equal questions go out once.
@@ -31,7 +32,7 @@ async def slowest_readers(metrics: Metrics | None, start_ms: int, end_ms: int) -
 
     async def measured(promql: str) -> dict[_Reader, tuple[float, float]]:
         try:
-            return ends(await metrics.everywhere(RangeQuery(promql, end_ms - step * 1000, end_ms, step)))
+            return ends(await metrics.everywhere(RangeQuery(promql, end_ms - step * MS_PER_SECOND, end_ms, step)))
         except SourceError:
             return {}
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.lake.columns import AT, INDEX, NULL, Ints
 from limnograph.services.lake.history import History
 from limnograph.services.lake.packing import Block
@@ -33,8 +33,8 @@ _MANY = 5
 class CommitFilter(NamedTuple):
     """Which commits: committed in `[start, end)` (microseconds), what is None does not count."""
 
-    start: int
-    end: int
+    start: Micros
+    end: Micros
     least_added: int | None = None
     operation: str | None = None
     schema_changed: bool | None = None
@@ -69,14 +69,16 @@ class CommitIndex:
         """Bytes held."""
         return sum(column.nbytes for chunk in list(self._chunks.values()) for column in chunk)
 
-    def update(self, tables: Sequence[HotTable], floor: int) -> Ints:
+    def update(self, tables: Sequence[HotTable], floor: Micros) -> Ints:
         """Take in what changed; slots of the tables. Commits before `floor` are let go. O(tables), and O(rows since the
         first new one) of those that changed.
         """
         with self._lock:
             return self._updated(tables, floor)
 
-    def newest(self, tables: Sequence[HotTable], floor: int, wanted: CommitFilter) -> Iterator[tuple[HotTable, int]]:
+    def newest(
+        self, tables: Sequence[HotTable], floor: Micros, wanted: CommitFilter
+    ) -> Iterator[tuple[HotTable, Micros]]:
         """Tables and instants of commits that match, newest first; a table comes once for an instant."""
         with self._lock:
             slots, chunks = self._updated(tables, floor), self._chunks
@@ -94,7 +96,7 @@ class CommitIndex:
                         seen[1].add(slot)
                         yield tables[int(places[slot])], first + offset
 
-    def _updated(self, tables: Sequence[HotTable], floor: int) -> Ints:
+    def _updated(self, tables: Sequence[HotTable], floor: Micros) -> Ints:
         if tables is self._last[0]:
             return self._last[1]
         if len(self._slots) > 2 * len(tables):
@@ -115,7 +117,7 @@ class CommitIndex:
         self._last = tables, slots
         return slots
 
-    def _put(self, new: dict[int, _Chunk], since: Ints, floor: int) -> None:
+    def _put(self, new: dict[int, _Chunk], since: Ints, floor: Micros) -> None:
         """New chunks where commits of a table from its instant `since` on are replaced."""
         first = int(since.min(initial=2**63 - 1)) // _BUCKET
         made = {bucket: chunk for bucket, chunk in self._chunks.items() if bucket >= floor // _BUCKET}
@@ -162,11 +164,11 @@ def _since(old: PackedRows, table: HotTable) -> int:
     return min(begins, default=2**63 - 1)
 
 
-def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: int) -> dict[int, _Chunk]:
+def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: Micros) -> dict[int, _Chunk]:
     """Commits of some tables, each from its own instant on, by quarter of an hour."""
     times, parts = [], []
     for slot, table in tables:
-        at, added, flags = _columns(table, max(floor, int(since[slot])))
+        at, added, flags = _columns(table, max(floor, Micros(since[slot])))
         times.append(at)
         parts.append(_Chunk(np.empty(0, np.int32), np.full(len(at), slot, np.int32), added, flags))
     when = np.concatenate([np.empty(0, np.int64), *times])
@@ -181,7 +183,7 @@ def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: int) -> d
     return {int(buckets[first]): joined.at(order[first:last]) for first, last in zip(begins, ends, strict=True)}
 
 
-def _columns(table: HotTable, since: int) -> tuple[Ints, NDArray[np.int32], NDArray[np.uint8]]:
+def _columns(table: HotTable, since: Micros) -> tuple[Ints, NDArray[np.int32], NDArray[np.uint8]]:
     """Time, added files and flags of a table's commits from an instant on."""
     rows = table.rows
     times = rows.column("committed_at")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 FIRST_SECONDS = 30
 CAP_SECONDS = 900
@@ -17,7 +17,7 @@ class Failure(NamedTuple):
     """`again_at`: microseconds; `reason`: the newest one."""
 
     times: int
-    again_at: int
+    again_at: Micros
     reason: str
 
 
@@ -33,11 +33,11 @@ class BackOff:
         """Tables whose last try failed."""
         return frozenset(self._failures)
 
-    def waiting(self, now: int) -> dict[TableName, Failure]:
+    def waiting(self, now: Micros) -> dict[TableName, Failure]:
         """Tables whose turn has not come."""
         return {name: failure for name, failure in self._failures.items() if failure.again_at > now}
 
-    def settle(self, tried: Iterable[TableName], failed: dict[TableName, str], now: int) -> None:
+    def settle(self, tried: Iterable[TableName], failed: dict[TableName, str], now: Micros) -> None:
         """What became of the tables that were tried."""
         for name in tried:
             if name not in failed:

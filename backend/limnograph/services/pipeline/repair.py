@@ -20,6 +20,7 @@ from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.extraction import Extraction
 from limnograph.ports.lake import LakeListing, ObservedLake
@@ -105,7 +106,7 @@ class Repairs:
         ]
         return self._repair(found, wanted, started, only_better=True)
 
-    def reextract(self, name: TableName, since: int | None, field: str = "table") -> RepairReport:
+    def reextract(self, name: TableName, since: Micros | None, field: str = "table") -> RepairReport:
         """Read all rows of a table again (`since`: those committed then, microseconds, or later). Raises InvalidInput
         on `field` when no such table is observed, SourceError.
         """
@@ -180,7 +181,7 @@ def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
     )
 
 
-def _since(table: ObservedTable, since: int | None) -> list[int]:
+def _since(table: ObservedTable, since: Micros | None) -> list[int]:
     """Snapshots in commit order; one without a time may be of any."""
     return [
         s.snapshot_id

@@ -12,7 +12,7 @@ import polars as pl
 
 from limnograph.domain.facts.housekeeping import BY_REPLACE, DELTAS, OPERATIONS, STATES
 from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MetaTable
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 HOUR, DAY = 3_600 * MICROS_PER_SECOND, 86_400 * MICROS_PER_SECOND
 NAMES = ("catalog", "namespace", "table", "format")
@@ -38,7 +38,7 @@ class Stamp(NamedTuple):
 
     source_sequence: int
     changes_sequence: int
-    rolled_at: int
+    rolled_at: Micros
 
 
 def roll_hours(rows: pl.DataFrame, moves: pl.DataFrame, pointed: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from limnograph.domain.answers.timeline import Timeline
 from limnograph.domain.facts.events import RunFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import CommitsQuery, FleetQuery, PartitionsQuery
-from limnograph.domain.time import TimeRange
+from limnograph.domain.time import Micros, TimeRange
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.pages import AlertsQuery
 from limnograph.services.alerts.targets import AlertQuestion
@@ -163,7 +163,7 @@ class AlertDesk(Protocol):
         """One page. Raises InvalidInput (cursor)."""
         ...
 
-    async def incident(self, mark: str, starts_at: int | None) -> Incident:
+    async def incident(self, mark: str, starts_at: Micros | None) -> Incident:
         """One episode; `starts_at` epoch microseconds. Raises NotFound, SourceError."""
         ...
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 from limnograph.domain.errors import SourceError, SourceTimeout
 from limnograph.domain.metrics.series import Matrix, RangeQuery
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.services.sources.breaker import Breaker
@@ -131,7 +131,7 @@ class Metrics:
             tasks = {one.name: group.create_task(_answer(one, query)) for one in asked}
         return {name: task.result() for name, task in tasks.items()}
 
-    async def instant(self, promql: str, at_ms: int) -> Matrix:
+    async def instant(self, promql: str, at_ms: Millis) -> Matrix:
         """One sample per series at one instant, of all sources."""
         return await self.everywhere(RangeQuery(promql, at_ms, at_ms, 60))
 

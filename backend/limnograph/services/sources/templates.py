@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.promql import Aggregate, Call, Expression, LabelledExpression, OnlyAt, Selector, Union
+from limnograph.domain.time import Millis
 
 DURATION = "spark_job_duration_seconds"
 FINISHED = "spark_job_last_finished_timestamp_seconds"
@@ -37,9 +38,9 @@ def table_matchers(name: TableName) -> dict[str, str]:
     return {"catalog": plain.catalog, "table_namespace": plain.namespace, "table": plain.table}
 
 
-def snapped(at_ms: int) -> int:
+def snapped(at_ms: Millis) -> Millis:
     """The last SNAP_MS before an instant."""
-    return at_ms // SNAP_MS * SNAP_MS
+    return Millis(at_ms // SNAP_MS * SNAP_MS)
 
 
 def window(step: int) -> int:

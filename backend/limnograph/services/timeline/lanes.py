@@ -25,7 +25,7 @@ from limnograph.domain.answers.timeline import (
 )
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.thresholds import Thresholds, stale_after_s
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, TimeRange, to_micros, to_millis
 from limnograph.services.fleet.view import usual_interval_s
 from limnograph.services.lake.history import History
 from limnograph.services.table.schema import versions as schemas
@@ -55,7 +55,7 @@ class MetaState(NamedTuple):
     status: LaneStatus
     age_s: float | None
     problem: LaneProblem | None
-    known_until: int
+    known_until: Micros
     meta: str = "limnograph"
     ref: str | None = None
     fresh_within_s: float | None = None
@@ -88,12 +88,12 @@ def blank(lane: str, span: TimeRange, status: LaneStatus, problem: LaneProblem |
     return StepLane(id=lane, source="meta", unit=STEP_COLUMNS[lane][1], status=status, problem=problem, v=nothing)
 
 
-def instants(span: TimeRange) -> list[int]:
+def instants(span: TimeRange) -> list[Micros]:
     """Every step's first instant, epoch microseconds."""
-    return [at * MICROS_PER_MS for at in span.instants()]
+    return [to_micros(at) for at in span.instants()]
 
 
-def until(values: list[Value], at: list[int], known_until: int) -> list[Value]:
+def until(values: list[Value], at: list[Micros], known_until: Micros) -> list[Value]:
     """Values at instants; None right of what is known."""
     return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
 
@@ -168,12 +168,12 @@ def oldest_s(history: History, span: TimeRange, state: MetaState) -> float | Non
     """
     if state.fresh_within_s is not None:
         return state.fresh_within_s
-    usual = usual_interval_s(history, min(span.end * MICROS_PER_MS, state.known_until))
+    usual = usual_interval_s(history, min(to_micros(span.end), state.known_until))
     return None if usual is None else stale_after_s(Thresholds(), usual)
 
 
 def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
-    rows = history.between(span.start * MICROS_PER_MS, span.end * MICROS_PER_MS)
+    rows = history.between(to_micros(span.start), to_micros(span.end))
     return EventsLane(
         id="commits",
         source="meta",
@@ -192,7 +192,7 @@ def _commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
 def _event(history: History, row: SnapshotFact) -> CommitEvent:
     return CommitEvent(
         snapshot_id=str(row.snapshot_id),
-        t=(row.committed_at or 0) // MICROS_PER_MS,
+        t=to_millis(row.committed_at or EPOCH),
         operation=row.operation,
         added_data_files=row.added_data_files,
         removed_data_files=row.removed_data_files,
@@ -209,7 +209,7 @@ def _event(history: History, row: SnapshotFact) -> CommitEvent:
 
 def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
     """One bar per pair of schema and spec version; its detail says what the version changed."""
-    start, end = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
+    start, end = to_micros(span.start), to_micros(span.end)
     bars: list[Bar] = []
     newest: dict[str, ChangeFact] = {}
     for change in history.of_kind("schema", "spec"):
@@ -217,15 +217,15 @@ def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
             break
         before = newest.get(change.kind)
         newest[change.kind] = change
-        if bars and bars[-1].start == change.at // MICROS_PER_MS:
+        if bars and bars[-1].start == to_millis(change.at):
             earlier = bars.pop().detail
         else:
             earlier = None
             if bars:
                 bars[-1] = _ended(bars[-1], change.at)
         detail = "; ".join(part for part in (earlier, _what(before, change)) if part) or None
-        bars.append(Bar(start=change.at // MICROS_PER_MS, end=None, label=_label(newest), state="ok", detail=detail))
-    shown = [bar for bar in bars if bar.end is None or bar.end * MICROS_PER_MS > start]
+        bars.append(Bar(start=to_millis(change.at), end=None, label=_label(newest), state="ok", detail=detail))
+    shown = [bar for bar in bars if bar.end is None or to_micros(bar.end) > start]
     return BarsLane(
         id="schema",
         source="meta",
@@ -238,8 +238,8 @@ def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
     )
 
 
-def _ended(bar: Bar, micros: int) -> Bar:
-    return Bar(start=bar.start, end=micros // MICROS_PER_MS, label=bar.label, state=bar.state, detail=bar.detail)
+def _ended(bar: Bar, micros: Micros) -> Bar:
+    return Bar(start=bar.start, end=to_millis(micros), label=bar.label, state=bar.state, detail=bar.detail)
 
 
 def _label(newest: dict[str, ChangeFact]) -> str:

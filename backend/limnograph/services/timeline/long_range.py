@@ -17,7 +17,7 @@ from limnograph.analysis import alignment
 from limnograph.analysis.alignment import Value
 from limnograph.domain.answers.timeline import BandLane, CommitEvent, EventsLane, Lane, LaneQuery, LineLane, StepLane
 from limnograph.domain.facts.housekeeping import OPERATIONS, STATES
-from limnograph.domain.time import MAX_POINTS, MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import MAX_POINTS, MICROS_PER_SECOND, MS_PER_SECOND, Micros, TimeRange, to_micros, to_millis
 from limnograph.services.lake.history import History
 from limnograph.services.timeline import lane_sql, lanes
 from limnograph.services.timeline.lanes import MetaState, instants, until
@@ -29,8 +29,8 @@ class Along(NamedTuple):
     and the extremes inside each.
     """
 
-    begins: list[int]
-    ends: list[int]
+    begins: list[Micros]
+    ends: list[Micros]
     last: list[Value]
     low: list[Value]
     high: list[Value]
@@ -58,7 +58,7 @@ def _along(rolled: RolledHistory, column: str) -> Along:
     )
 
 
-def _held(along: Along, history: History, column: str, at: Sequence[int], edge: int) -> list[Value]:
+def _held(along: Along, history: History, column: str, at: Sequence[Micros], edge: Micros) -> list[Value]:
     """State at each instant: of the span that ended before, from the edge on of the move before."""
     old = alignment.held(along.ends, along.last, at)
     new = alignment.held(history.main_times, history.column(column), at)
@@ -66,7 +66,7 @@ def _held(along: Along, history: History, column: str, at: Sequence[int], edge: 
 
 
 def _extremes(
-    along: Along, history: History, column: str, at: Sequence[int], width: int, *, edge: int
+    along: Along, history: History, column: str, at: Sequence[Micros], width: int, *, edge: Micros
 ) -> alignment.Envelope:
     """Least and greatest per step: the state at its start, the spans that it overlaps, the moves after the edge."""
     low = _held(along, history, column, at, edge)
@@ -170,10 +170,10 @@ def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: 
 
 def _commits(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> EventsLane:
     """Before the edge one mark stands for the commits of a span."""
-    edge = rolled.edge // MICROS_PER_MS
-    start = span.start * MICROS_PER_MS
+    edge = to_millis(rolled.edge)
+    start = to_micros(span.start)
     spans = rolled.rows.filter((pl.col("commits") > 0) & (pl.col("begin") >= start) & (pl.col("begin") < rolled.edge))
-    marks = [_mark(row) for row in spans.iter_rows(named=True) if row["begin"] < span.end * MICROS_PER_MS]
+    marks = [_mark(row) for row in spans.iter_rows(named=True) if row["begin"] < to_micros(span.end)]
     raw = lanes.draw("commits", history, span._replace(start=max(span.start, min(edge, span.end))), state)
     assert isinstance(raw, EventsLane)  # noqa: S101  # what that lane is
     return msgspec.structs.replace(
@@ -192,7 +192,7 @@ def _mark(row: dict[str, int | None]) -> CommitEvent:
     target = row["main_snapshot_id"]
     return CommitEvent(
         snapshot_id="" if target is None else str(target),
-        t=(row["begin"] or 0) // MICROS_PER_MS,
+        t=to_millis(Micros(row["begin"] or 0)),
         operation=None if kind == "other" else kind,
         added_data_files=row["added_data_files"],
         removed_data_files=row["removed_data_files"],
@@ -210,7 +210,7 @@ def thinned(events: list[CommitEvent], span: TimeRange) -> list[CommitEvent]:
     """At most MAX_POINTS marks: when there are more, those of one step are one, told by the one that added most."""
     if len(events) <= MAX_POINTS:
         return events
-    width = max(span.step * 1000, -(-(span.end - span.start) // MAX_POINTS))
+    width = max(span.step * MS_PER_SECOND, -(-(span.end - span.start) // MAX_POINTS))
     groups: dict[int, list[CommitEvent]] = {}
     for event in events:
         groups.setdefault((event.t - span.start) // width, []).append(event)

@@ -11,7 +11,7 @@ import msgspec
 from limnograph.domain.answers.timeline import ComparedPeriod, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.domain.errors import InvalidInput, SourceError, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import MICROS_PER_SECOND, MS_PER_SECOND, TimeRange, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.jobs import lanes as job_lanes
@@ -84,10 +84,10 @@ class TimelineService:
         watermark = self._store.known_until(name)
         return Timeline(
             range=Range(start=span.start, end=span.end, step=span.step),
-            watermark=None if watermark is None else watermark // MICROS_PER_MS,
+            watermark=to_millis(watermark),
             t=list(span.instants()),
             lanes=ordered,
-            cmp=ComparedPeriod(seconds=(span.start - before.start) // 1000, lanes=then.result())
+            cmp=ComparedPeriod(seconds=(span.start - before.start) // MS_PER_SECOND, lanes=then.result())
             if before and then
             else None,
         )
@@ -111,7 +111,7 @@ class TimelineService:
         """What the job lanes ask, and the lane of alerts with them."""
         if not _JOB_LANES.intersection(asked):
             return None
-        at = min(span.end, self._clock.now() // MICROS_PER_MS)
+        at = min(span.end, to_millis(self._clock.now()))
         also = (alert_pending.selection(name),) if "alerts" in asked else ()
         with page_budget():
             return await self._jobs.page(name, job, span, at, also)
@@ -121,7 +121,7 @@ class TimelineService:
     ) -> list[Lane]:
         if "alerts" not in asked:
             return []
-        now_ms = self._clock.now() // MICROS_PER_MS
+        now_ms = to_millis(self._clock.now())
         return [await alert_lane.draw(self._alerts, self._metrics, name, span, now_ms, page=page)]
 
     async def _meta(self, name: TableName, span: TimeRange, wanted: list[str], ref: str | None) -> list[Lane]:
@@ -143,7 +143,7 @@ class TimelineService:
         known = hot.lake.find(name)
         if known is None:
             return _Meta(None, state._replace(status="absent"))
-        start = span.start * MICROS_PER_MS
+        start = to_micros(span.start)
         self._store.asked(known.uuid)
         self._viewed(name)
         if hot.lake.reaches(start, known.uuid):
@@ -159,7 +159,7 @@ class TimelineService:
         lake = self._store.reading.lake
         floor = lake.edges.get(table_uuid, lake.floor)
         rolled = self._tiers.read(table_uuid, span, floor, self._clock.now()) if self._tiers else None
-        start = rolled.edge if rolled else span.start * MICROS_PER_MS
+        start = rolled.edge if rolled else to_micros(span.start)
         return self._store.since(start, (table_uuid,)), rolled
 
     def _state(self, reading: LakeView, name: TableName) -> lanes.MetaState:
@@ -183,7 +183,7 @@ class TimelineService:
     ) -> list[Lane]:
         if not _JOB_LANES.intersection(asked):
             return []
-        at = min(span.end, self._clock.now() // MICROS_PER_MS)
+        at = min(span.end, to_millis(self._clock.now()))
         with page_budget():
             page = await asking
             chosen = job_lanes.choose(await self._jobs.of_table(name, at, page), job)
@@ -198,7 +198,7 @@ def _earlier(span: TimeRange, seconds: int) -> TimeRange:
     """The range so many seconds before, whole steps. Raises InvalidInput."""
     if not 1 <= seconds <= MAX_COMPARE_S:
         raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
-    shift = -(-seconds // span.step) * span.step * 1000
+    shift = -(-seconds // span.step) * span.step * MS_PER_SECOND
     if span.start < shift:
         raise InvalidInput("cmp", "leads to before 1970")
     return TimeRange(span.start - shift, span.end - shift, span.step)

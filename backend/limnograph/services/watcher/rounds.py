@@ -16,6 +16,7 @@ from limnograph.domain.errors import LimnographError
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.time import Micros
 from limnograph.domain.watch import ProbeRound, Trouble
 from limnograph.ports.clock import Clock
 from limnograph.ports.lake import LakeListing, ObservedLake
@@ -85,7 +86,7 @@ class Watcher:
         self._complete = (self._complete if same else frozenset()) | listing.complete
         self._last = listing
 
-    def _start(self, at: int) -> Ledger:
+    def _start(self, at: Micros) -> Ledger:
         """What the meta tables hold, read once. Raises SourceError."""
         if self._ledger is None:
             ledger = Ledger(change_facts(self._engine.select(MetaQuery(table="changes"))))
@@ -96,7 +97,7 @@ class Watcher:
             self._ledger = ledger
         return self._ledger
 
-    def _snapshots(self, table: ObservedTable, at: int, tables: int) -> Iterator[ProbeRound]:
+    def _snapshots(self, table: ObservedTable, at: Micros, tables: int) -> Iterator[ProbeRound]:
         """Facts of the table's new snapshots inside the window; main's own snapshot also when it is older."""
         metadata = table.metadata
         floor = at - self._window
@@ -124,11 +125,11 @@ class Watcher:
         self._known[table.uuid].update(fact.snapshot_id for fact in facts)
 
     @staticmethod
-    def _stamped(rows: list[ChangeFact], at: int) -> list[ChangeFact]:
+    def _stamped(rows: list[ChangeFact], at: Micros) -> list[ChangeFact]:
         return [msgspec.structs.replace(row, observed_at=at, extractor_version=__version__) for row in rows]
 
 
-def _ended(at: int, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
+def _ended(at: Micros, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
     """The last message of a round."""
     failed = [*map(str, failing), *_unlocated(listing)]
     troubles, read = _troubles(listing, failing), sorted(listing.answered)
