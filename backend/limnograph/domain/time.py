@@ -87,7 +87,7 @@ class TimeRange(NamedTuple):
 
     start: Millis
     end: Millis
-    step: int
+    step_s: int
 
     @classmethod
     def parse(cls, start: Millis, end: Millis, step: int | None) -> TimeRange:
@@ -112,7 +112,7 @@ class TimeRange(NamedTuple):
 
     def instants(self) -> Sequence[Millis]:
         """Epoch milliseconds of every point, `start` first, `end` excluded."""
-        return cast("Sequence[Millis]", range(self.start, self.end, self.step * MS_PER_SECOND))
+        return cast("Sequence[Millis]", range(self.start, self.end, self.step_s * MS_PER_SECOND))
 
 
 def choose_step(width_ms: int, points: int = 720) -> int:

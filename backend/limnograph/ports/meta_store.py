@@ -18,8 +18,8 @@ class Candidates(NamedTuple):
     """
 
     table_uuid: str
-    earliest: int | None
-    latest: int | None
+    earliest: Micros | None
+    latest: Micros | None
 
 
 class KnownRow(NamedTuple):

@@ -35,7 +35,7 @@ class MemoryMetrics:
 
 
 def _sampled(series: Series, query: RangeQuery) -> Series:
-    width = query.step * 1000
+    width = query.step_s * 1000
     times: list[Millis] = []
     values = []
     for instant in map(Millis, range(query.start, query.end + 1, width)):

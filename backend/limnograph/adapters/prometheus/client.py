@@ -82,7 +82,7 @@ class PrometheusClient:
             "query": query.promql,
             "start": f"{query.start / 1000:.3f}",
             "end": f"{query.end / 1000:.3f}",
-            "step": str(query.step),
+            "step": str(query.step_s),
         }
         try:
             async with asyncio.timeout(self._timeout):

@@ -75,13 +75,13 @@ def against(
     suspect.evidence = found
 
 
-def _timing(job: CaseSeries, commits: CaseCommits, commit: int, lag: float) -> float:
+def _timing(job: CaseSeries, commits: CaseCommits, commit: int, lag_s: float) -> float:
     """The lag's probability density over that of the next run."""
-    start = commits.at[commit] + lag * MS_PER_SECOND
-    pair = np.array([start]), np.array([start - job.gap])
-    mass = onset_mass(commits.at[[commit]], commits.first_read_at[[commit]], *pair, job.gap)
-    first = commits.at[[commit]] + job.gap
-    best = onset_mass(commits.at[[commit]], np.array([np.nan]), first, first - job.gap - 1, job.gap)
+    start = commits.at[commit] + lag_s * MS_PER_SECOND
+    pair = np.array([start]), np.array([start - job.gap_ms])
+    mass = onset_mass(commits.at[[commit]], commits.first_read_at[[commit]], *pair, job.gap_ms)
+    first = commits.at[[commit]] + job.gap_ms
+    best = onset_mass(commits.at[[commit]], np.array([np.nan]), first, first - job.gap_ms - 1, job.gap_ms)
     return round(float(np.clip(mass[0, 0] / max(best[0, 0], 1e-12), 0.0, 1.0)), 4)
 
 

@@ -78,7 +78,7 @@ def _asked(job: CaseSeries, extent: tuple[int, int], selection: Selection | None
     """Whether a change that sets in and rises between these runs meets the selection, give or take two runs."""
     if selection is None:
         return True
-    slack = 2 * job.gap
+    slack = 2 * job.gap_ms
     over = selection.start is not None and job.at[extent[1]] < selection.start - slack
     return not (over or (selection.end is not None and job.at[extent[0]] > selection.end + slack))
 

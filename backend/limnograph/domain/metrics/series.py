@@ -8,12 +8,12 @@ from limnograph.domain.time import Millis
 
 
 class RangeQuery(msgspec.Struct, frozen=True):
-    """One PromQL range query. `start` and `end` are epoch milliseconds, both inclusive, `step` whole seconds."""
+    """One PromQL range query. `start` and `end` are epoch milliseconds, both inclusive, `step_s` whole seconds."""
 
     promql: str
     start: Millis
     end: Millis
-    step: int
+    step_s: int
 
 
 class Series(msgspec.Struct, frozen=True):

@@ -33,9 +33,9 @@ async def load(jobs: Jobs, job: str, start: Millis, end: Millis) -> QueryResult:
 
 async def signals(jobs: Jobs, job: str, start: Millis, end: Millis) -> Mapping[Signal, QueryResult]:
     """What a job used between two instants (epoch ms), each asked for itself."""
-    step = page_metrics.runs_step(start, end)
+    step_s = page_metrics.runs_step(start, end)
     kinds = list(job_signals.UNITS)
-    asked = (job_signals.promql(jobs, job, signal, step) for signal in kinds)
+    asked = (job_signals.promql(jobs, job, signal, step_s) for signal in kinds)
     found = await asyncio.gather(*(_told(jobs, job, promql, start, end) for promql in asked))
     return dict(zip(kinds, found, strict=True))
 
@@ -68,5 +68,5 @@ async def runs(jobs: Jobs, job: str, start: Millis, end: Millis) -> list[RunReco
 async def _asked(jobs: Jobs, job: str, promql: str, start: Millis, end: Millis) -> Matrix:
     if jobs.metrics is None or not promql:
         return Matrix([])
-    step = page_metrics.runs_step(start, end)
-    return await jobs.metrics.range(RangeQuery(promql, start, end, step), jobs.server(job))
+    step_s = page_metrics.runs_step(start, end)
+    return await jobs.metrics.range(RangeQuery(promql, start, end, step_s), jobs.server(job))

@@ -35,9 +35,9 @@ _SLOWS: Mapping[str, int] = {"cpu": 0, "spill": 1, "executors": -1}
 """Which way it moves when it makes a job slower; 0: either way."""
 
 
-def around(kind: Signal, told: QueryResult, onset: Millis, near: tuple[float, float]) -> CompetingChange:
-    """One signal between the bounds of `near`; with 0 series where too little is known of it there."""
-    at, values = _within(told, near)
+def around(kind: Signal, told: QueryResult, onset: Millis, near_ms: tuple[float, float]) -> CompetingChange:
+    """One signal between the bounds of `near_ms`; with 0 series where too little is known of it there."""
+    at, values = _within(told, near_ms)
     place = int(np.searchsorted(at, onset))
     before, after = values[:place], values[place:]
     if min(before.size, after.size) < LEAST_VALUES:
@@ -58,11 +58,11 @@ def around(kind: Signal, told: QueryResult, onset: Millis, near: tuple[float, fl
     )
 
 
-def _within(told: QueryResult, near: tuple[float, float]) -> tuple[Floats, Floats]:
+def _within(told: QueryResult, near_ms: tuple[float, float]) -> tuple[Floats, Floats]:
     if told.series is None:
         return np.empty(0), np.empty(0)
     at, values = np.array(told.series.times, np.float64), np.array(told.series.values, np.float64)
-    inside = (at >= near[0]) & (at <= near[1])
+    inside = (at >= near_ms[0]) & (at <= near_ms[1])
     order = np.argsort(at[inside])
     return at[inside][order], values[inside][order]
 

@@ -86,7 +86,7 @@ class _Run:
         By the commits' own times, so that every observer decides alike.
         """
         parent = self._metadata.snapshots.get(snapshot.parent_id) if snapshot.parent_id is not None else None
-        return parent is None or _interval(parent) != _interval(snapshot)
+        return parent is None or _interval_number(parent) != _interval_number(snapshot)
 
     def _may_be_base(self, snapshot: Snapshot) -> bool:
         """Whether the row may hold only what differs from its parent's row: that row has partitions, same UTC day."""
@@ -128,7 +128,7 @@ class _Run:
         }
 
 
-def _interval(snapshot: Snapshot) -> int | None:
+def _interval_number(snapshot: Snapshot) -> int | None:
     return None if snapshot.timestamp_ms is None else snapshot.timestamp_ms // SHAPE_MILLIS
 
 

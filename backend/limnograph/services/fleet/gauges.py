@@ -14,7 +14,7 @@ import numpy as np
 
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.gauges import TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
-from limnograph.domain.time import Micros
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.counters import CounterState, CounterStore
 from limnograph.services.fleet.state_vectors import main_at
 from limnograph.services.lake.columns import FLOATS, INDEX, NULL, Ints
@@ -96,11 +96,12 @@ class TableGauges:
         elif known is not None:
             new = times > known.until
         else:
-            known = CounterState(0, dict.fromkeys((counter.name for counter in TABLE_COUNTERS), 0.0))
+            known = CounterState(EPOCH, dict.fromkeys((counter.name for counter in TABLE_COUNTERS), 0.0))
             new = np.zeros(len(ids), np.bool_)
         fresh = np.unique(places[new & (places >= 0)])
         fresh = fresh[history.numbers("committed_at")[fresh] >= self._store.reading.lake.floor]
-        until = max(known.until, int(times[-1])) if known else int(times[-1])
+        newest = Micros(times[-1])
+        until = max(known.until, newest) if known else newest
         totals = _added(table, fresh, known.totals if known else {})
         self._counted[table.uuid], self._totals[table.uuid] = table, CounterState(until, totals)
         return self._totals[table.uuid]

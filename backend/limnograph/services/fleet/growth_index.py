@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain.queries import DEFAULT_WITHIN_S
-from limnograph.domain.time import MICROS_PER_SECOND, Micros
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros
 from limnograph.services.fleet.growth import Rise, Rises, rises
 from limnograph.services.fleet.move_columns import MoveColumns
 from limnograph.services.lake.columns import Ints
@@ -102,8 +102,8 @@ class GrowthIndex:
     def _renew(self, slot: int, table: HotTable) -> None:
         times, files = self.columns.moves.of(slot)
         self._ahead[slot] = False
-        end = int(times[-1]) + 1 if len(times) else 0
-        found = rises(times, files, int(times[0]) if end else 0, end, DEFAULT_WITHIN * MICROS_PER_SECOND)
+        end = Micros(times[-1]) + 1 if len(times) else EPOCH
+        found = rises(times, files, Micros(times[0]) if end else EPOCH, end, DEFAULT_WITHIN * MICROS_PER_SECOND)
         buckets = found.times // _BUCKET
         grew = found.shares > 0
         self._ahead[slot] = bool((grew & (buckets > self._top)).any())

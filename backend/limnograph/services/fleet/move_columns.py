@@ -175,7 +175,7 @@ class MoveColumns:
         files = np.where(index >= 0, self.moves.at(1, of_each, index), NULL)
         return files.reshape(len(slots), len(instants))
 
-    def shares(self, slots: Ints, start: Micros, end: Micros, within: int) -> NDArray[np.float64]:
+    def shares(self, slots: Ints, start: Micros, end: Micros, within_us: int) -> NDArray[np.float64]:
         """Greatest growth of each in `[start, end)`, as `growth.greatest` tells it; NOTHING where there is none.
 
         O(moves in the range), some at a time.
@@ -185,17 +185,17 @@ class MoveColumns:
         for cut in [*np.flatnonzero(np.diff(np.cumsum(sizes) // _AT_ONCE)) + 1, len(slots)]:
             part = slice(begin, int(cut))
             times, files = self._cut(slots[part], firsts[part], sizes[part])
-            found[part] = shares_of(times, files, sizes[part], start, within)
+            found[part] = shares_of(times, files, sizes[part], start, within_us)
             begin = int(cut)
         return found
 
-    def greatest(self, slots: Ints, start: Micros | Ints, end: Micros | Ints, within: int) -> list[Rise | None]:
+    def greatest(self, slots: Ints, start: Micros | Ints, end: Micros | Ints, within_us: int) -> list[Rise | None]:
         """The same with its numbers; of few tables, for it is worked out at once. Each may have a range of its own."""
         starts = np.empty(len(slots), np.int64)
         starts[:] = start
         firsts, sizes = self._inside(slots, start, end)
         times, files = self._cut(slots, firsts, sizes)
-        return rises_of(times, files, sizes, starts, within)
+        return rises_of(times, files, sizes, starts, within_us)
 
     def _inside(self, slots: Ints, start: Micros | Ints, end: Micros | Ints) -> tuple[Ints, Ints]:
         """First move of each that counts in a range, the one that held before it, and how many there are."""

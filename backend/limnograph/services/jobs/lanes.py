@@ -58,13 +58,13 @@ async def duration(
     if jobs.metrics is None or job is None:
         return _failed_discovery(absent, jobs) if job is None else absent
     own, matchers, server = jobs.own(job.name, "promql"), jobs.matchers(name, job.name, job.role), jobs.server(job.name)
-    promql = own or templates.duration_band(matchers, span.step)
+    promql = own or templates.duration_band(matchers, span.step_s)
     query = LaneQuery(promql=promql, prometheus=jobs.graph(server))
     try:
         if page is not None and not own and page.covers(matchers):
             matrix = page.band(matchers, server)
         else:
-            matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step), server)
+            matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step_s), server)
     except SourceError as error:
         return BandLane(
             id="job_duration",
@@ -87,7 +87,7 @@ async def duration(
         status="partial" if matrix.truncated else "ok" if matrix.series or job.linked else "absent",
         label=job.name,
         age_s=jobs.metrics.age_s(),
-        resolution=f"{span.step} s",
+        resolution=f"{span.step_s} s",
         query=query,
         lo=lows,
         mid=middles,
@@ -102,7 +102,7 @@ async def _own_median(jobs: Jobs, job: str, span: TimeRange, server: str | None)
     if jobs.metrics is None or not promql:
         return None
     try:
-        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step), server)
+        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step_s), server)
     except SourceError:
         return None
     found = _column(matrix, "last", span)
@@ -149,7 +149,7 @@ def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
 
 def _fill(values: list[Value], series: Series, span: TimeRange, stat: str) -> None:
     """Samples may be closer than points: the last value is the one on the point, extremes are those after it."""
-    width_ms = span.step * MS_PER_SECOND
+    width_ms = span.step_s * MS_PER_SECOND
     for at, sample in zip(series.times, series.values, strict=True):
         index, rest = divmod(at - span.start, width_ms)
         if stat == "last" and rest:

@@ -37,7 +37,7 @@ def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
     window, value = (0, 0), None
     for at, middle in zip(span.instants(), lane.mid, strict=True):
         last = bisect_right(ends, at)
-        first = max(0, min(last - RUNS, bisect_right(ends, at - span.step * MS_PER_SECOND)))
+        first = max(0, min(last - RUNS, bisect_right(ends, at - span.step_s * MS_PER_SECOND)))
         if (first, last) != window:
             window = first, last
             value = median(seconds[first:last]) if last - first >= LEAST_RUNS else None

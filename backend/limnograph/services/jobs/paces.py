@@ -25,19 +25,19 @@ async def slowest_readers(metrics: Metrics | None, start_ms: Millis, end_ms: Mil
     if metrics is None:
         return {}
     width_s = (end_ms - start_ms) // MS_PER_SECOND
-    window = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
-    step = max(1, width_s - window)
+    window_s = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
+    step_s = max(1, width_s - window_s)
     # Pages that people open together ask the same, and equal questions go out once.
     end_ms = templates.snapped(end_ms)
 
     async def measured(promql: str) -> dict[_Reader, tuple[float, float]]:
         try:
-            return ends(await metrics.everywhere(RangeQuery(promql, end_ms - step * MS_PER_SECOND, end_ms, step)))
+            return ends(await metrics.everywhere(RangeQuery(promql, end_ms - step_s * MS_PER_SECOND, end_ms, step_s)))
         except SourceError:
             return {}
 
     medians, p95s = await asyncio.gather(
-        measured(templates.median_duration_by_table(window)), measured(templates.p95_duration_by_table(window))
+        measured(templates.median_duration_by_table(window_s)), measured(templates.p95_duration_by_table(window_s))
     )
     return slowest(medians, p95s)
 

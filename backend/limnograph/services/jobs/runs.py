@@ -64,13 +64,13 @@ class RunRegistry:
         engine: QueryEngine | None = None,
         clock: Clock | None = None,
         *,
-        window: int = WINDOW,
+        window_us: int = WINDOW,
         most: int = MOST,
         reads: ColdReads | None = None,
     ) -> None:
         self._reads = reads or ColdReads()
         self._inbox, self._engine, self._clock = inbox, engine, clock
-        self._window, self._most = window, most
+        self._window, self._most = window_us, most
         self._lock = threading.Lock()
         self._told: dict[str, dict[str, RunFact]] = {}
         self._runs: dict[str, RunFact] = {}

@@ -25,7 +25,7 @@ _OPERATIONS = ("append", "replace", "overwrite", "delete")
 _OTHER, _CHANGED = np.uint8(len(_OPERATIONS)), np.uint8(8)
 """Flags of a commit: the place of its operation, or _OTHER; 8 more when its schema is not its parent's."""
 _MOST = 2**31 - 1
-_LONG_AGO = NULL
+_LONG_AGO = Micros(NULL)
 _MANY = 5
 """Where more than one table in five changed, all chunks are made anew: that is less work than to change each."""
 
@@ -149,7 +149,7 @@ def _matching(chunk: _Chunk, first: int, wanted: CommitFilter) -> NDArray[np.boo
     return fits
 
 
-def _since(old: PackedRows, table: HotTable) -> int:
+def _since(old: PackedRows, table: HotTable) -> Micros:
     """The first instant at which its rows may be others than they were: blocks that both share are the same rows.
 
     Whether a commit changed the schema depends on its parent, wherever that stands: all are looked at where there was,
@@ -160,8 +160,8 @@ def _since(old: PackedRows, table: HotTable) -> int:
         same += 1
     if same == 0 or any(len(np.unique(rows.column("schema_id"))) > 1 for rows in (old, new)):
         return _LONG_AGO
-    begins = [int(rows.blocks[same].column(AT)[0]) for rows in (old, new) if len(rows.blocks) > same]
-    return min(begins, default=2**63 - 1)
+    begins = [Micros(rows.blocks[same].column(AT)[0]) for rows in (old, new) if len(rows.blocks) > same]
+    return min(begins, default=Micros(2**63 - 1))
 
 
 def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: Micros) -> dict[int, _Chunk]:

@@ -103,28 +103,28 @@ class MainLog(NamedTuple):
         return MainLog((_pack(Sheet(kept, [])),))
 
 
-def ordered(moves: list[Move], came_from: int | None) -> list[Move]:
+def ordered(moves: list[Move], previous_id: int | None) -> list[Move]:
     """By time; moves of one instant in the order of their chain: each begins where the one before it ended."""
     found: list[Move] = []
     by_time = sorted(moves, key=lambda move: move[0])
     for _, group in itertools.groupby(by_time, key=lambda move: move[0]):
         same = list(group)
-        found += _chained(same, found[-1][1] if found else came_from) if len(same) > 1 else same
+        found += _chained(same, found[-1][1] if found else previous_id) if len(same) > 1 else same
     return found
 
 
-def _chained(moves: list[Move], came_from: int | None) -> list[Move]:
-    """Moves of one instant, from snapshot `came_from` on where they continue it, else from the one that no other leads
+def _chained(moves: list[Move], previous_id: int | None) -> list[Move]:
+    """Moves of one instant, from snapshot `previous_id` on where they continue it, else from one that no other leads
     to.
     """
     left, chain = list(moves), []
     while left:
         reached = {to for _, to, _ in left}
-        following = next((m for m in left if m[2] == came_from), None)
+        following = next((m for m in left if m[2] == previous_id), None)
         following = following or next((m for m in left if m[2] not in reached), left[0])
         left.remove(following)
         chain.append(following)
-        came_from = following[1]
+        previous_id = following[1]
     return chain
 
 

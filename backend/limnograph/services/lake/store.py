@@ -68,7 +68,7 @@ class HotStore:
         self,
         engine: QueryEngine,
         clock: Clock,
-        window: int = WINDOW,
+        window_us: int = WINDOW,
         *,
         fresh: Fresh | None = None,
         most_bytes: int | None = None,
@@ -77,7 +77,7 @@ class HotStore:
     ) -> None:
         self.reads = reads or ColdReads()
         self._older = OlderLakes(cold or engine, clock, None if cold else fresh)
-        self._engine, self._clock, self._window, self._fresh = engine, clock, window, fresh
+        self._engine, self._clock, self._window, self._fresh = engine, clock, window_us, fresh
         self._most_bytes = most_bytes
         self._refreshing, self._swapping = threading.Lock(), threading.Lock()
         self._whole = WholeRows()

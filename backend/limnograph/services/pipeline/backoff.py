@@ -22,10 +22,10 @@ class Failure(NamedTuple):
 
 
 class BackOff:
-    """Failures of tables in a row. `first` and `cap` in seconds; 0 as `cap`: every pass tries every table."""
+    """Failures of tables in a row. 0 as `cap_s`: every pass tries every table."""
 
-    def __init__(self, first: int = FIRST_SECONDS, cap: int = CAP_SECONDS) -> None:
-        self._first, self._cap = first, cap
+    def __init__(self, first_s: int = FIRST_SECONDS, cap_s: int = CAP_SECONDS) -> None:
+        self._first, self._cap = first_s, cap_s
         self._failures: dict[TableName, Failure] = {}
 
     @property

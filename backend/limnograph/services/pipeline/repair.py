@@ -130,7 +130,7 @@ class Repairs:
         return ledger_at(self._store, self._store.head(CHANGES))
 
     def _repair(
-        self, found: Survey, wanted: Sequence[_RepairTarget], started: float, *, only_better: bool
+        self, found: Survey, wanted: Sequence[_RepairTarget], started_s: float, *, only_better: bool
     ) -> RepairReport:
         done = _Sum()
         self._progress(f"{sum(len(w.ids) for w in wanted)} snapshots of {len(wanted)} tables to read again")
@@ -144,7 +144,7 @@ class Repairs:
             done.changed |= set(rows.column("table_uuid").to_pylist())
             done.replaced += rows.num_rows
             self._progress(f"{done.replaced} rows replaced")
-        return _report(done, found, started)
+        return _report(done, found, started_s)
 
     def _replace(self, rows: pa.Table) -> None:
         if rows.num_rows:
@@ -167,7 +167,7 @@ class _Sum:
         self.failed: dict[TableName, str] = {}
 
 
-def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
+def _report(done: _Sum, found: Survey | None, started_s: float) -> RepairReport:
     failed = done.failed | found.failed if found else {}
     sentences = [f"{name}: {reason}" for name, reason in sorted(failed.items())]
     return RepairReport(
@@ -176,7 +176,7 @@ def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
         tables_changed=len(done.changed),
         snapshots_replaced=done.replaced,
         unreadable=len(found.damaged) if found else 0,
-        seconds=round(time.monotonic() - started, 3),
+        seconds=round(time.monotonic() - started_s, 3),
         failed=(*(found.listing.failed if found else ()), *sentences),
     )
 

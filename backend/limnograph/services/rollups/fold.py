@@ -127,8 +127,8 @@ def _sum(values: pl.Expr) -> pl.Expr:
     return pl.when((values.len() > 0) & (values.count() == 0)).then(None).otherwise(total)
 
 
-def _floor(column: str, width: int, name: str) -> pl.Expr:
-    return (pl.col(column) // width * width).alias(name)
+def _floor(column: str, width_us: int, name: str) -> pl.Expr:
+    return (pl.col(column) // width_us * width_us).alias(name)
 
 
 def _shaped(table: MetaTable, rows: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:

@@ -48,8 +48,8 @@ class CoalescedSource:
     async def range(self, query: RangeQuery) -> Matrix:
         """As the source does. Raises SourceError."""
         loop = asyncio.get_running_loop()
-        until = _PAGE.until
-        if until is not None and until <= loop.time():
+        until_s = _PAGE.until_s
+        if until_s is not None and until_s <= loop.time():
             raise SourceTimeout(self.name, _LATE)
         if query not in self._flying:
             self.breaker.admit()
@@ -57,7 +57,7 @@ class CoalescedSource:
         task, waiting = self._flying[query]
         waiting.append(None)
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(until_s):
                 return await asyncio.shield(task)
         except TimeoutError as error:
             late = SourceTimeout(self.name, _LATE)

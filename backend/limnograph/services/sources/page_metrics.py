@@ -61,31 +61,31 @@ async def ask(
     metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, also: Sequence[Expression] = ()
 ) -> PageMetrics | None:
     """Asks each server once. `also`: more that is asked with it. None: these questions are to be asked one by one."""
-    fine = finer(span)
-    if fine is None:
+    fine_s = finer(span)
+    if fine_s is None:
         return None
-    answers = await metrics.each(question(matchers, span, at_ms, fine, also))
+    answers = await metrics.each(question(matchers, span, at_ms, fine_s, also))
     if any(isinstance(answer, SourceRejected) or _cut(answer) for answer in answers.values()):
         return None
     return PageMetrics(answers, matchers)
 
 
 def question(
-    matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, fine: int, also: Sequence[Expression] = ()
+    matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, fine_s: int, also: Sequence[Expression] = ()
 ) -> RangeQuery:
     """All that a page asks. `at_ms`: the instant at which jobs are known."""
     at_s, end_s = templates.snapped(at_ms) // MS_PER_SECOND, span.end // MS_PER_SECOND
-    promql = templates.of_page(matchers, at_s, end_s, fine, templates.window(span.step), also=also)
-    return RangeQuery(promql, span.start, span.end, fine)
+    promql = templates.of_page(matchers, at_s, end_s, fine_s, templates.window_s(span.step_s), also=also)
+    return RangeQuery(promql, span.start, span.end, fine_s)
 
 
 def finer(span: TimeRange) -> int | None:
     """Seconds that divide the step and are about those at which runs are looked for; None when there are none."""
     wanted = runs_step(span.start, span.end)
-    if span.step <= wanted:
-        return span.step
-    small = [seconds for seconds in range(1, math.isqrt(span.step) + 1) if span.step % seconds == 0]
-    divisors = [*small, *(span.step // seconds for seconds in small)]
+    if span.step_s <= wanted:
+        return span.step_s
+    small = [seconds for seconds in range(1, math.isqrt(span.step_s) + 1) if span.step_s % seconds == 0]
+    divisors = [*small, *(span.step_s // seconds for seconds in small)]
     below = max(seconds for seconds in divisors if seconds <= wanted)
     above = min(seconds for seconds in divisors if seconds >= wanted)
     if 2 * below >= wanted:

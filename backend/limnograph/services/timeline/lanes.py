@@ -100,7 +100,7 @@ def until(values: list[Value], at: list[Micros], known_until: Micros) -> list[Va
 
 def _step(lane: str, history: History, span: TimeRange, state: MetaState) -> StepLane:
     column, unit = STEP_COLUMNS[lane]
-    at, width = instants(span), span.step * MICROS_PER_SECOND
+    at, width = instants(span), span.step_s * MICROS_PER_SECOND
     times, values = history.main_times, history.column(column)
     extremes = alignment.envelope(times, values, at, width)
     shown = until(alignment.held(times, values, at), at, state.known_until)
@@ -145,7 +145,7 @@ def _file_size(history: History, span: TimeRange, state: MetaState) -> BandLane:
 
 def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
     at = instants(span)
-    ages = alignment.since_last(history.main_times, at)
+    ages = alignment.since_last_us(history.main_times, at)
     seconds: list[Value] = [None if age is None else age / MICROS_PER_SECOND for age in ages]
     return LineLane(
         id="freshness",

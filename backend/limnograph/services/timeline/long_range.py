@@ -66,7 +66,7 @@ def _held(along: Along, history: History, column: str, at: Sequence[Micros], edg
 
 
 def _extremes(
-    along: Along, history: History, column: str, at: Sequence[Micros], width: int, *, edge: Micros
+    along: Along, history: History, column: str, at: Sequence[Micros], width_us: int, *, edge: Micros
 ) -> alignment.Envelope:
     """Least and greatest per step: the state at its start, the spans that it overlaps, the moves after the edge."""
     low = _held(along, history, column, at, edge)
@@ -80,11 +80,11 @@ def _extremes(
             high[bucket] = _most(high[bucket], most)
 
     for begin, end, least, most in zip(along.begins, along.ends, along.low, along.high, strict=True):
-        for bucket in range((begin - at[0]) // width, (end - 1 - at[0]) // width + 1):
+        for bucket in range((begin - at[0]) // width_us, (end - 1 - at[0]) // width_us + 1):
             stretch(bucket, least, most)
     for instant, value in zip(history.main_times, history.column(column), strict=True):
         if instant >= edge:
-            stretch((instant - at[0]) // width, value, value)
+            stretch((instant - at[0]) // width_us, value, value)
     return alignment.Envelope(low, high)
 
 
@@ -98,7 +98,7 @@ def _most(one: Value, other: Value) -> Value:
 
 def _step(lane: str, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> StepLane:
     column, unit = lanes.STEP_COLUMNS[lane]
-    at, width = instants(span), span.step * MICROS_PER_SECOND
+    at, width = instants(span), span.step_s * MICROS_PER_SECOND
     along = _along(rolled, column)
     extremes = _extremes(along, history, column, at, width, edge=rolled.edge)
     return StepLane(
@@ -136,7 +136,7 @@ def _file_size(rolled: RolledHistory, history: History, span: TimeRange, state: 
 def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> LineLane:
     """Before the edge the last commit is known by its span: `v` is the least that the age can be, `max` the most."""
     at, along = instants(span), _along(rolled, "total_data_files")
-    exact = alignment.since_last(history.main_times, at)
+    exact = alignment.since_last_us(history.main_times, at)
     low: list[Value] = []
     high: list[Value] = []
     for i, instant in enumerate(at):
@@ -210,7 +210,7 @@ def thinned(events: list[CommitEvent], span: TimeRange) -> list[CommitEvent]:
     """At most MAX_POINTS marks: when there are more, those of one step are one, told by the one that added most."""
     if len(events) <= MAX_POINTS:
         return events
-    width = max(span.step * MS_PER_SECOND, -(-(span.end - span.start) // MAX_POINTS))
+    width = max(span.step_s * MS_PER_SECOND, -(-(span.end - span.start) // MAX_POINTS))
     groups: dict[int, list[CommitEvent]] = {}
     for event in events:
         groups.setdefault((event.t - span.start) // width, []).append(event)

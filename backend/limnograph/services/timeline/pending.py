@@ -56,11 +56,11 @@ async def waits(
         found, step = await _states(metrics, name, span, end, page)
     except LimnographError:
         return []
-    facts, width = list(told), step * MS_PER_SECOND
-    newest = span.start + (end - span.start) // width * width
-    still = newest if span.end > now_ms - width else None
+    facts, width_ms = list(told), step * MS_PER_SECOND
+    newest = span.start + (end - span.start) // width_ms * width_ms
+    still = newest if span.end > now_ms - width_ms else None
     rules = [rule for rule in _rules(found) if name in tables(rule.labels, [name])]
-    bars = [bar for rule in rules for bar in _of(rule, facts, width, still)]
+    bars = [bar for rule in rules for bar in _of(rule, facts, width_ms, still)]
     return [bar for bar in bars if bar.begins < span.end and (bar.end is None or bar.end > span.start)]
 
 
@@ -71,12 +71,12 @@ async def _states(
     if page is not None:
         done, _ = await asyncio.wait([page], timeout=WITHIN_S)
         if not done:
-            return Matrix([]), span.step
+            return Matrix([]), span.step_s
         asked = page.result()
         if asked is not None:
-            return asked.named(METRICS, end), finer(span) or span.step
+            return asked.named(METRICS, end), finer(span) or span.step_s
     with page_budget(WITHIN_S):
-        return await metrics.everywhere(RangeQuery(str(selection(name)), span.start, end, span.step)), span.step
+        return await metrics.everywhere(RangeQuery(str(selection(name)), span.start, end, span.step_s)), span.step_s
 
 
 def selection(name: TableName) -> Union:
@@ -106,7 +106,7 @@ def _add(rule: _Rule, one: Series) -> None:
         rule.firing.update(one.times)
 
 
-def _of(rule: _Rule, told: Sequence[AlertFact], width: int, still: Millis | None) -> list[Bar]:
+def _of(rule: _Rule, told: Sequence[AlertFact], width_ms: int, still: Millis | None) -> list[Bar]:
     """`still`: the newest instant that was asked about, where it is now."""
     fired = sorted(to_millis(fact.starts_at) for fact in told if _same(rule.labels, fact.labels or {}))
     found: dict[Millis, Millis | None] = {}
@@ -115,20 +115,20 @@ def _of(rule: _Rule, told: Sequence[AlertFact], width: int, still: Millis | None
         known = [since for since in rule.since.values() if before < since <= at - 1000 and at - since <= LONGEST_MS]
         if known:
             found[max(known)] = at
-    for first, last in _runs(rule.pending, width):
+    for first, last in _runs(rule.pending, width_ms):
         start = min(rule.since.get(first, first), first)
         if start not in found:
-            ends = [at for at in (*fired, *sorted(rule.firing)) if last < at <= last + 2 * width]
+            ends = [at for at in (*fired, *sorted(rule.firing)) if last < at <= last + 2 * width_ms]
             found[start] = ends[0] if ends else None if last == still else last
     label = rule.labels.get("alertname", "")
     return [Bar(start=start, end=end, label=label, state="pending") for start, end in sorted(found.items())]
 
 
-def _runs(times: Iterable[Millis], width: int) -> list[tuple[Millis, Millis]]:
+def _runs(times: Iterable[Millis], width_ms: int) -> list[tuple[Millis, Millis]]:
     """First and last of each run of neighbouring steps."""
     runs: list[tuple[Millis, Millis]] = []
     for at in sorted(times):
-        if runs and at - runs[-1][1] <= width:
+        if runs and at - runs[-1][1] <= width_ms:
             runs[-1] = runs[-1][0], at
         else:
             runs.append((at, at))

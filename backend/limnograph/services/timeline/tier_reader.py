@@ -63,7 +63,7 @@ def unit_of(span: TimeRange, raw_from: Micros | None, hours_from: Micros) -> Uni
 
     A roll-up answers where its spans fill whole steps; shorter steps get raw rows as long as there are any.
     """
-    step, start = span.step * MICROS_PER_SECOND, to_micros(span.start)
+    step, start = span.step_s * MICROS_PER_SECOND, to_micros(span.start)
     if step % DAY == 0 or start < hours_from:
         return "day"
     if step % HOUR == 0 or (raw_from is not None and start < raw_from):
@@ -238,8 +238,8 @@ def _begun(rows: pl.DataFrame, unit: str) -> pl.DataFrame:
     return rows.rename({unit: "begin"})
 
 
-def _ended(rows: pl.DataFrame, width: int) -> pl.DataFrame:
-    return rows.with_columns((pl.col("begin") + width).alias("end"))
+def _ended(rows: pl.DataFrame, width_us: int) -> pl.DataFrame:
+    return rows.with_columns((pl.col("begin") + width_us).alias("end"))
 
 
 def _replaced(rows: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:

@@ -83,7 +83,7 @@ class TimelineService:
         _raise_if_nothing(ordered)
         watermark = self._store.known_until(name)
         return Timeline(
-            range=Range(start=span.start, end=span.end, step=span.step),
+            range=Range(start=span.start, end=span.end, step=span.step_s),
             watermark=to_millis(watermark),
             t=list(span.instants()),
             lanes=ordered,
@@ -198,10 +198,10 @@ def _earlier(span: TimeRange, seconds: int) -> TimeRange:
     """The range so many seconds before, whole steps. Raises InvalidInput."""
     if not 1 <= seconds <= MAX_COMPARE_S:
         raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
-    shift = -(-seconds // span.step) * span.step * MS_PER_SECOND
-    if span.start < shift:
+    shift_ms = -(-seconds // span.step_s) * span.step_s * MS_PER_SECOND
+    if span.start < shift_ms:
         raise InvalidInput("cmp", "leads to before 1970")
-    return TimeRange(span.start - shift, span.end - shift, span.step)
+    return TimeRange(span.start - shift_ms, span.end - shift_ms, span.step_s)
 
 
 def _drawn(lane: Lane, span: TimeRange) -> Lane:

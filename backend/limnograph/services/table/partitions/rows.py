@@ -121,8 +121,8 @@ def _ratio(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else part / whole
 
 
-def _difference(now: int | None, then: int | None) -> int | None:
-    return None if now is None or then is None else now - then
+def _difference(new: int | None, old: int | None) -> int | None:
+    return None if new is None or old is None else new - old
 
 
 def ordered(rows: Iterable[PartitionRow], sort: PartitionSort, direction: Direction) -> list[PartitionRow]:
