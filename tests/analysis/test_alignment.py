@@ -1,6 +1,6 @@
 """Values on a time axis."""
 
-from limnograph.analysis.alignment import envelope, held, median, since_last
+from limnograph.analysis.alignment import envelope, held, median, since_last_us
 
 
 def test_a_value_holds_from_its_event_until_the_next() -> None:
@@ -23,7 +23,7 @@ def test_extremes_of_a_bucket_with_nothing_known_are_unknown() -> None:
 
 
 def test_distance_from_the_last_event() -> None:
-    assert since_last([10], [5, 10, 17]) == [None, 0, 7]
+    assert since_last_us([10], [5, 10, 17]) == [None, 0, 7]
 
 
 def test_median_of_nothing_is_not_known() -> None:

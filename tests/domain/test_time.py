@@ -23,7 +23,7 @@ def test_a_chosen_step_covers_the_range_within_the_limit(start: int, width: int)
     found = TimeRange.parse(start, start + width, None)
     assert found.start <= start < start + width <= found.end
     assert len(found.instants()) <= MAX_POINTS
-    assert found.start % (found.step * 1000) == 0
+    assert found.start % (found.step_s * 1000) == 0
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+from limnograph.domain.time import Micros
+
 
 class SystemClock:
     """Wall-clock time, UTC."""
 
-    def now(self) -> int:
-        return time.time_ns() // 1000
+    def now(self) -> Micros:
+        return Micros(time.time_ns() // 1000)

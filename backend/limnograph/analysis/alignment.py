@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from limnograph.domain.time import Micros
+
 Value = float | None
 
 
@@ -26,14 +28,14 @@ class Envelope(NamedTuple):
         return self.low != self.high
 
 
-def held(times: Sequence[int], values: Sequence[Value], at: Sequence[int]) -> list[Value]:
+def held(times: Sequence[Micros], values: Sequence[Value], at: Sequence[Micros]) -> list[Value]:
     """Value that holds at each instant of `at`; None before the first event. `times` rises."""
     indexes = (bisect_right(times, instant) - 1 for instant in at)
     return [values[index] if index >= 0 else None for index in indexes]
 
 
-def envelope(times: Sequence[int], values: Sequence[Value], starts: Sequence[int], width: int) -> Envelope:
-    """Extremes in each bucket `[start, start + width)`, the value held at its start included.
+def envelope(times: Sequence[Micros], values: Sequence[Value], starts: Sequence[Micros], width_us: int) -> Envelope:
+    """Extremes in each bucket `[start, start + width_us)`, the value held at its start included.
 
     A bucket in which the value is not known at some instant still shows the extremes of those that are.
     """
@@ -42,7 +44,7 @@ def envelope(times: Sequence[int], values: Sequence[Value], starts: Sequence[int
     if not starts:
         return Envelope(low, high)
     for time, value in zip(times, values, strict=True):
-        bucket = (time - starts[0]) // width
+        bucket = (time - starts[0]) // width_us
         if value is None or not 0 <= bucket < len(starts):
             continue
         least, most = low[bucket], high[bucket]
@@ -51,8 +53,8 @@ def envelope(times: Sequence[int], values: Sequence[Value], starts: Sequence[int
     return Envelope(low, high)
 
 
-def since_last(times: Sequence[int], at: Sequence[int]) -> list[int | None]:
-    """Distance from the last event to each instant, in the unit of the input; None before the first event."""
+def since_last_us(times: Sequence[Micros], at: Sequence[Micros]) -> list[int | None]:
+    """Microseconds from the last event to each instant; None before the first event."""
     indexes = (bisect_right(times, instant) - 1 for instant in at)
     return [instant - times[index] if index >= 0 else None for instant, index in zip(at, indexes, strict=True)]
 

@@ -66,13 +66,13 @@ def _chosen(group: Longs, size: Longs, by_delete: Flags, rule: Targets) -> Itera
         yield count, weight, expected_outputs(weight, rule)
 
 
-def _bins(running: Longs, start: int, end: int, capacity: int) -> tuple[Longs, Longs]:
+def _bins(running: Longs, low: int, high: int, capacity: int) -> tuple[Longs, Longs]:
     """First files and ends of the bins of one partition, by next-fit packing (Iceberg's BinPacking with lookback 1):
     a bin is closed by the first file that does not fit. A file larger than the capacity has a bin of its own.
     """
-    edges = [start]
-    while edges[-1] < end:
-        room = int(np.searchsorted(running[: end + 1], running[edges[-1]] + capacity, side="right")) - 1
+    edges = [low]
+    while edges[-1] < high:
+        room = int(np.searchsorted(running[: high + 1], running[edges[-1]] + capacity, side="right")) - 1
         edges.append(max(room, edges[-1] + 1))
     return np.array(edges[:-1], np.int64), np.array(edges[1:], np.int64)
 

@@ -11,7 +11,7 @@ import click
 
 from limnograph.domain.access import SCOPES, AuditEvent, TokenRecord
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.settings import CONFIG_ENV, Settings, load
 
 _EPILOG = "\b\nExample:\n  limnograph token create alertmanager --scope webhook --expires 365d"
@@ -78,7 +78,7 @@ def revoke(token: str, config: str | None) -> None:
     click.echo(f"{record.name} ({record.id}) is revoked", err=True)
 
 
-def expiry(text: str, now: int) -> int:
+def expiry(text: str, now: Micros) -> Micros:
     """`90d`, `12h`, `30m` or a date (its first instant, UTC) in epoch microseconds. Raises InvalidInput."""
     if found := re.fullmatch(r"(\d{1,6})([mhd])", text):
         seconds = int(found[1]) * _UNITS[found[2]]
@@ -86,12 +86,12 @@ def expiry(text: str, now: int) -> int:
             return now + seconds * MICROS_PER_SECOND
         raise InvalidInput("--expires", f"must lie between a minute and {_LONGEST_DAYS} days from now")
     try:
-        return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) * MICROS_PER_SECOND
+        return Micros(int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) * MICROS_PER_SECOND)
     except ValueError as error:
         raise InvalidInput("--expires", f"{text!r} is neither 90d, 12h, 30m nor a date like 2027-01-31") from error
 
 
-def _row(record: TokenRecord, now: int) -> dict[str, Any]:
+def _row(record: TokenRecord, now: Micros) -> dict[str, Any]:
     status = "revoked" if record.revoked_at is not None else "valid" if record.valid(now) else "expired"
     return {
         "id": record.id,

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
+from limnograph.domain.time import Micros
+
 AccessScope = Literal["read", "webhook", "annotate", "maintain"]
 """`read`: pages, the API and the stream. `webhook`: what other programs push. `annotate`: what people say to everyone.
 `maintain`: what changes the lake.
@@ -38,11 +40,11 @@ class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
     scopes: tuple[AccessScope, ...]
     salt: str
     hash: str
-    created_at: int
-    expires_at: int | None = None
-    revoked_at: int | None = None
+    created_at: Micros
+    expires_at: Micros | None = None
+    revoked_at: Micros | None = None
 
-    def valid(self, now: int) -> bool:
+    def valid(self, now: Micros) -> bool:
         """Neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 

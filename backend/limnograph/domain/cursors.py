@@ -16,6 +16,7 @@ import msgspec
 
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.queries import CommitsQuery, Direction, FleetQuery, FleetSort
+from limnograph.domain.time import Millis
 
 Kind = Literal["tables", "commits", "alerts"]
 Position = list[int | float | str]
@@ -31,8 +32,8 @@ class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     of: Kind
     table: str | None = None
-    start: int | None = msgspec.field(name="from", default=None)
-    end: int | None = msgspec.field(name="to", default=None)
+    start: Millis | None = msgspec.field(name="from", default=None)
+    end: Millis | None = msgspec.field(name="to", default=None)
     q: str | None = None
     ns: str | None = None
     sort: FleetSort | None = None

@@ -8,6 +8,7 @@ import msgspec
 
 from limnograph.domain.answers.partitions import PartitionSort
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Millis
 
 FleetSort = Literal[
     "attention",
@@ -54,8 +55,8 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
     `compare_s`: differences are taken against the state so many seconds before the end, not at the start.
     """
 
-    start: int
-    end: int
+    start: Millis
+    end: Millis
     text: str = ""
     namespace: str = ""
     sort: FleetSort = "attention"
@@ -70,8 +71,8 @@ class FleetQuery(msgspec.Struct, frozen=True, kw_only=True):
 class CommitsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """A page of commits, newest first, of one table or (`table` None) of all. `start`, `end` epoch ms, half-open."""
 
-    start: int
-    end: int
+    start: Millis
+    end: Millis
     table: TableName | None = None
     operation: str | None = None
     min_added_data_files: int | None = None
@@ -90,9 +91,9 @@ class PartitionsQuery(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     table: TableName
-    at: int
-    start: int
-    end: int
+    at: Millis
+    start: Millis
+    end: Millis
     compare_s: int | None = None
     conditions: tuple[tuple[str, str], ...] = ()
     sort: PartitionSort = "data_files"

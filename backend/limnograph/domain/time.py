@@ -1,13 +1,21 @@
-"""Ranges and steps on the UTC time line. Inside, instants are integer microseconds; on the wire, milliseconds."""
+"""Instants, ranges and steps on the UTC time line. Inside, instants are `Micros`; on the wire, `Millis`.
+
+Both are plain integers where the program runs, so that msgspec, OpenAPI, numpy and polars see `int`. Only the type
+checker tells them apart: one is never taken for the other, nor a bare integer for either, while an instant and a
+duration still make an instant, and two instants a duration, without a call around each sum (`typing.NewType` would
+want one). `Micros(value)` says that a number from outside is one. Durations carry `_s`, `_ms` or `_us` in their name.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast, overload
 
 from limnograph.domain.errors import InvalidInput
 
 MICROS_PER_MS = 1_000
 MICROS_PER_SECOND = 1_000_000
+MS_PER_SECOND = 1_000
 MAX_POINTS = 2_000
 """No answer has more points than this: about one per pixel of a wide screen (DESIGN §6.2)."""
 
@@ -17,16 +25,72 @@ MAX_STEP_S = 86_400
 STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 """Steps in seconds that an automatic choice may take; all divide a UTC day, so buckets repeat from day to day."""
 
+if TYPE_CHECKING:
+
+    class Micros(int):
+        """An instant, epoch microseconds."""
+
+        def __add__(self, other: int, /) -> Micros: ...
+        @overload
+        def __sub__(self, other: Micros, /) -> int: ...  # type: ignore[overload-overlap]
+        @overload
+        def __sub__(self, other: int, /) -> Micros: ...
+        def __sub__(self, other: int, /) -> int: ...
+
+    class Millis(int):
+        """An instant, epoch milliseconds."""
+
+        def __add__(self, other: int, /) -> Millis: ...
+        @overload
+        def __sub__(self, other: Millis, /) -> int: ...  # type: ignore[overload-overlap]
+        @overload
+        def __sub__(self, other: int, /) -> Millis: ...
+        def __sub__(self, other: int, /) -> int: ...
+
+else:
+    Micros = Millis = int
+
+EPOCH = Micros(0)
+"""1970: before all that is known."""
+
+
+@overload
+def to_millis(at: Micros) -> Millis: ...
+@overload
+def to_millis(at: Micros | None) -> Millis | None: ...
+def to_millis(at: Micros | None) -> Millis | None:
+    """The millisecond that an instant lies in."""
+    return None if at is None else Millis(at // MICROS_PER_MS)
+
+
+@overload
+def to_micros(at: Millis) -> Micros: ...
+@overload
+def to_micros(at: Millis | None) -> Micros | None: ...
+def to_micros(at: Millis | None) -> Micros | None:
+    """The first microsecond of a millisecond."""
+    return None if at is None else Micros(at * MICROS_PER_MS)
+
+
+def truncated(at: Micros, width_us: int) -> Micros:
+    """Begin of the hour, day, or other stretch of a width that an instant lies in."""
+    return Micros(at // width_us * width_us)
+
+
+def beginnings(start: Micros, end: Micros, width_us: int) -> Sequence[Micros]:
+    """Where each stretch of a width in `[start, end)` begins."""
+    return cast("Sequence[Micros]", range(start, end, width_us))
+
 
 class TimeRange(NamedTuple):
     """Half-open `[start, end)` in epoch milliseconds with a step in seconds; both ends are multiples of the step."""
 
-    start: int
-    end: int
-    step: int
+    start: Millis
+    end: Millis
+    step_s: int
 
     @classmethod
-    def parse(cls, start: int, end: int, step: int | None) -> TimeRange:
+    def parse(cls, start: Millis, end: Millis, step: int | None) -> TimeRange:
         """Snap to the step outwards; choose the step when none is given. Raises InvalidInput naming the field."""
         if not 0 <= start <= LATEST_MS:
             raise InvalidInput("from", "must be epoch milliseconds between 1970 and 3000")
@@ -37,20 +101,20 @@ class TimeRange(NamedTuple):
         seconds = choose_step(end - start) if step is None else step
         if not 1 <= seconds <= MAX_STEP_S:
             raise InvalidInput("step", "must be whole seconds between 1 and 86400")
-        width = seconds * 1000
-        low, high = start // width * width, -(-end // width) * width
-        if (high - low) // width > MAX_POINTS:
+        width_ms = seconds * MS_PER_SECOND
+        low, high = start // width_ms * width_ms, -(-end // width_ms) * width_ms
+        if (high - low) // width_ms > MAX_POINTS:
             least = choose_step(end - start)
             if seconds >= least:
                 raise InvalidInput("from", f"a range of at most {MAX_POINTS - 1:,} days is told; choose a later one")
             raise InvalidInput("step", f"{seconds} s gives more than {MAX_POINTS} points; use {least} or more")
-        return cls(low, high, seconds)
+        return cls(Millis(low), Millis(high), seconds)
 
-    def instants(self) -> range:
+    def instants(self) -> Sequence[Millis]:
         """Epoch milliseconds of every point, `start` first, `end` excluded."""
-        return range(self.start, self.end, self.step * 1000)
+        return cast("Sequence[Millis]", range(self.start, self.end, self.step_s * MS_PER_SECOND))
 
 
 def choose_step(width_ms: int, points: int = 720) -> int:
     """Smallest step of STEPS (seconds) that keeps `width_ms` within `points` points, a day at most."""
-    return next((step for step in STEPS if width_ms <= step * 1000 * points), STEPS[-1])
+    return next((step for step in STEPS if width_ms <= step * MS_PER_SECOND * points), STEPS[-1])

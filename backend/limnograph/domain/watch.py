@@ -7,13 +7,14 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.time import Micros
 
 
 class WatchState(NamedTuple):
     """The watcher as its supervisor sees it. `at`: newest message, epoch microseconds."""
 
     status: Literal["ok", "stale", "error", "absent"]
-    at: int | None
+    at: Micros | None
     detail: str | None
 
 
@@ -51,7 +52,7 @@ class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
     `cpu_s`: what the process and its parsers took of a processor so far, seconds.
     """
 
-    at: int
+    at: Micros
     tables: int
     snapshots: list[SnapshotFact] = []
     changes: list[ChangeFact] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 _MINUTE, _DAY = 60 * MICROS_PER_SECOND, 86_400 * MICROS_PER_SECOND
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -32,7 +32,7 @@ def seconds(value: float) -> str:
     return f"{value / 86_400:.0f} days"
 
 
-def clock(micros: int, other: int | None = None) -> str:
+def clock(micros: Micros, other: Micros | None = None) -> str:
     """UTC time of day; with the date when `other` (an instant people think of) is on another day."""
     if other is None or micros // _DAY == other // _DAY:
         hours, minutes = divmod(micros // _MINUTE % 1_440, 60)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.access import AuditEvent, Claims, TokenRecord
+from limnograph.domain.time import Micros
 
 
 class TokenStore(Protocol):
@@ -19,7 +20,7 @@ class TokenStore(Protocol):
         """Durable when it returns. Raises EnvironmentFault."""
         ...
 
-    def revoke(self, token_id: str, at: int) -> None:
+    def revoke(self, token_id: str, at: Micros) -> None:
         """Durable when it returns; a repeat changes nothing. Raises EnvironmentFault."""
         ...
 
@@ -31,7 +32,7 @@ class EndedSessions(Protocol):
         """Whether somebody ended it, here or in another process within the last second."""
         ...
 
-    def end(self, session_id: str, expires_at: int, now: int) -> None:
+    def end(self, session_id: str, expires_at: Micros, now: Micros) -> None:
         """Durable when it returns. Epoch microseconds; after `expires_at` nobody has to remember."""
         ...
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from limnograph.domain.answers.alerts import Muted
+from limnograph.domain.time import Micros
 
 
 class ActiveAlert(NamedTuple):
@@ -13,7 +14,7 @@ class ActiveAlert(NamedTuple):
 
     fingerprint: str
     labels: Mapping[str, str]
-    starts_at: int | None
+    starts_at: Micros | None
     muted: Muted | None = None
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from limnograph.domain.time import Micros
+
 
 class Clock(Protocol):
     """Wall-clock time, UTC."""
 
-    def now(self) -> int:
+    def now(self) -> Micros:
         """Epoch microseconds."""
         ...

@@ -7,11 +7,13 @@ from typing import Protocol
 
 import msgspec
 
+from limnograph.domain.time import Micros
+
 
 class CounterState(msgspec.Struct, frozen=True):
-    """Of one table: `totals` by metric name; all moves of main until `until` (epoch microseconds) are in them."""
+    """Of one table: `totals` by metric name; all moves of main until `until` are in them."""
 
-    until: int
+    until: Micros
     totals: dict[str, float]
 
 

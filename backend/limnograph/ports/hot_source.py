@@ -16,8 +16,8 @@ class Fresh(Protocol):
         """What the engine's `select` answers, in no order. Raises SourceError."""
         ...
 
-    def fresh(self, query: MetaQuery, since: int) -> pl.DataFrame | None:
-        """Rows of `query` in files appended after snapshot `since` of its table, in no order; rows that were there
+    def fresh(self, query: MetaQuery, since_snapshot: int) -> pl.DataFrame | None:
+        """Rows of `query` in files appended after `since_snapshot` of its table, in no order; rows that were there
         before may be among them. None when appends alone do not tell what changed (rows were replaced or deleted, the
         snapshot expired): read everything. Raises SourceError.
         """

@@ -13,6 +13,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from limnograph.domain.time import EPOCH, Micros
+
 Kind = Literal["run", "alert", "report", "label", "notification", "pass"]
 PASS_MARK: Kind = "pass"  # noqa: S105  # a mark, no word to enter
 """Marks of the pipeline's good passes. The newest stays for ever: it says how long a pipeline has been dead."""
@@ -27,15 +29,15 @@ class InboxItem(msgspec.Struct, frozen=True):
     kind: str
     key: str
     payload: bytes
-    accepted_at: int
-    committed_at: int | None = None
+    accepted_at: Micros
+    committed_at: Micros | None = None
 
 
 class Backlog(NamedTuple):
     """Items that are not committed. `oldest`: when the oldest of them was accepted; None: there are none."""
 
     items: int
-    oldest: int | None
+    oldest: Micros | None
 
 
 class Inbox(Protocol):
@@ -47,7 +49,7 @@ class Inbox(Protocol):
         """
         ...
 
-    def items(self, kind: str, since: int = 0) -> list[InboxItem]:
+    def items(self, kind: str, since: Micros = EPOCH) -> list[InboxItem]:
         """Items of a kind accepted at or after `since`, committed ones too, oldest first."""
         ...
 
@@ -59,15 +61,15 @@ class Inbox(Protocol):
         """How much of some kinds waits."""
         ...
 
-    def mark(self, items: Sequence[InboxItem], at: int) -> None:
+    def mark(self, items: Sequence[InboxItem], at: Micros) -> None:
         """Say that the items' rows stand since `at`. Items that are gone or marked already stay as they are."""
         ...
 
-    def purge(self, before: int) -> int:
+    def purge(self, before: Micros) -> int:
         """Delete items that were committed before an instant, but for the newest PASS_MARK; returns how many."""
         ...
 
-    def newest(self, kind: str) -> int | None:
+    def newest(self, kind: str) -> Micros | None:
         """When the newest item of a kind was accepted; None when there is none."""
         ...
 

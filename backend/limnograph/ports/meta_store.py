@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from limnograph.domain.facts.meta_tables import ChangeFact, MetaTable
+from limnograph.domain.time import Micros
 
 
 class Candidates(NamedTuple):
@@ -17,15 +18,15 @@ class Candidates(NamedTuple):
     """
 
     table_uuid: str
-    earliest: int | None
-    latest: int | None
+    earliest: Micros | None
+    latest: Micros | None
 
 
 class KnownRow(NamedTuple):
     """What a row of `snapshots` says about itself. `has_partitions`: a later row may be told as its difference."""
 
     has_partitions: bool
-    committed_at: int | None = None
+    committed_at: Micros | None = None
     sequence_number: int | None = None
     status: str | None = None
     tier: str | None = None

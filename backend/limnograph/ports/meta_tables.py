@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from limnograph.domain.facts.meta_tables import MetaTable
+from limnograph.domain.time import Micros
 
 
 class MetaTables(Protocol):
@@ -23,7 +24,7 @@ class MetaTables(Protocol):
         """
         ...
 
-    def reopen(self, tables: Sequence[MetaTable], since: int) -> None:
+    def reopen(self, tables: Sequence[MetaTable], since: Micros) -> None:
         """Roll-ups of `since` (microseconds) and later give way to any that is made from now on, whatever the sequence
         numbers that they were made from: those of a table that was made again begin anew.
         """

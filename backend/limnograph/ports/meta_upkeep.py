@@ -13,6 +13,7 @@ import msgspec
 import polars as pl
 
 from limnograph.domain.facts.meta_tables import MetaTable
+from limnograph.domain.time import Micros
 
 
 class Position(NamedTuple):
@@ -25,8 +26,8 @@ class Position(NamedTuple):
 class PartitionFiles(NamedTuple):
     """Live data files of one partition: from `start` to `end` (microseconds, half-open); None: unpartitioned."""
 
-    start: int | None
-    end: int | None
+    start: Micros | None
+    end: Micros | None
     files: int
     bytes: int
 
@@ -39,7 +40,7 @@ class MetaTableState(msgspec.Struct, frozen=True, kw_only=True):
     position: Position | None
     parts: tuple[PartitionFiles, ...]
     manifests: int
-    committed: tuple[int, ...]
+    committed: tuple[Micros, ...]
     properties: Mapping[str, str]
     metadata_bytes: int | None = None
 
@@ -61,8 +62,8 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
 
     tables: frozenset[str] | None = None
     ids: frozenset[int] | None = None
-    start: int | None = None
-    end: int | None = None
+    start: Micros | None = None
+    end: Micros | None = None
     equal: Mapping[str, str] = {}
 
 
@@ -73,9 +74,9 @@ class MetaUpkeep(Protocol):
         """The table now; an empty one where it does not exist."""
         ...
 
-    def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
-        """Rows, at a head, of the files whose rows may have been written after sequence number `since`: all rows that
-        were, and others beside them where rows were replaced.
+    def fresh(self, table: MetaTable, at: Position, since_sequence: int, columns: Sequence[str]) -> pl.DataFrame:
+        """Rows, at a head, of the files whose rows may have been written after a sequence number: all rows that were,
+        and others beside them where rows were replaced.
         """
         ...
 
@@ -91,7 +92,7 @@ class MetaUpkeep(Protocol):
         """Delete rows of `snapshots` by `(table_uuid, snapshot_id)`; `committed_at` of the keys bounds the files."""
         ...
 
-    def delete_before(self, table: MetaTable, instant: int) -> None:
+    def delete_before(self, table: MetaTable, instant: Micros) -> None:
         """Delete all rows of the table's partitions before an instant that begins one."""
         ...
 
@@ -109,10 +110,10 @@ class MetaUpkeep(Protocol):
         """Rewrite the manifests, clustered by partition."""
         ...
 
-    def expire(self, table: MetaTable, older_than: int, keep: int) -> None:
+    def expire(self, table: MetaTable, older_than: Micros, keep: int) -> None:
         """Expire snapshots older than an instant, but never the newest `keep`; files that only they have go."""
         ...
 
-    def orphans(self, table: MetaTable, older_than: int, *, remove: bool) -> int:
+    def orphans(self, table: MetaTable, older_than: Micros, *, remove: bool) -> int:
         """Files in the table's folder that no snapshot has and that are older; how many there are, or were removed."""
         ...

@@ -8,6 +8,8 @@ from typing import Literal, Protocol
 import msgspec
 import polars as pl
 
+from limnograph.domain.time import Micros
+
 Table = Literal["snapshots", "changes", "runs", "alerts", "reports", "labels", "snapshots_hourly", "snapshots_daily"]
 
 
@@ -24,9 +26,9 @@ class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
     table_uuids: tuple[str, ...] = ()
     snapshot_ids: tuple[int, ...] = ()
     kinds: tuple[str, ...] = ()
-    start: int | None = None
-    end: int | None = None
-    observed_from: int | None = None
+    start: Micros | None = None
+    end: Micros | None = None
+    observed_from: Micros | None = None
     limit: int | None = None
 
 
@@ -38,7 +40,7 @@ class MetaHead(msgspec.Struct, frozen=True):
 
     snapshots: int | None
     changes: int | None
-    written_at: int | None = None
+    written_at: Micros | None = None
     run_id: str | None = None
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from limnograph.domain.time import Millis
+
 
 class ListedFile(NamedTuple):
     """A file of a listing. `name` is relative to the listed folder, with `/` between levels; `size` in bytes."""
 
     name: str
     size: int
-    modified_ms: int | None = None
+    modified_ms: Millis | None = None
 
 
 class Storage(Protocol):

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from limnograph.domain.errors import LimnographError, SourceError
+from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import KEEP, Inbox
 from limnograph.services.alerts.registry import AlertRegistry
@@ -92,7 +93,7 @@ async def keep_probing_sources(metrics: Metrics, clock: Clock) -> None:
     """Send every source of metrics a trivial query, so that the status knows whether it answers."""
     while True:
         with contextlib.suppress(SourceError):
-            await metrics.instant("vector(1)", clock.now() // 1000)
+            await metrics.instant("vector(1)", to_millis(clock.now()))
         await asyncio.sleep(PROBE_SOURCES_S)
 
 

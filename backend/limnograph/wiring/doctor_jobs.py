@@ -9,7 +9,7 @@ from functools import partial
 from limnograph.adapters.system_clock import SystemClock
 from limnograph.domain.errors import SourceRejected
 from limnograph.domain.metrics.series import RangeQuery
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import to_millis
 from limnograph.services.server.doctor import Check, CheckResult
 from limnograph.services.sources.metrics import Metrics
 from limnograph.settings import JobSettings, Settings
@@ -34,7 +34,7 @@ def _told(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> C
 async def _asked(settings: Settings, job: JobSettings, queries: Mapping[str, str]) -> CheckResult:
     """Raises SourceError: of a query that is refused, with its name."""
     sources, clock = metrics_sources(settings), SystemClock()
-    metrics, at_ms, found = Metrics(sources, clock), clock.now() // MICROS_PER_MS, []
+    metrics, at_ms, found = Metrics(sources, clock), to_millis(clock.now()), []
     try:
         for name, promql in queries.items():
             try:

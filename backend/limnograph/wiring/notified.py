@@ -9,6 +9,7 @@ import msgspec
 from limnograph.domain.errors import SettingsError, SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.notices import Notice
+from limnograph.domain.time import Micros
 from limnograph.ports.inbox import Inbox
 
 _log = logging.getLogger("limnograph.observe")
@@ -19,7 +20,7 @@ class NotifiedTables:
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
-        self._since: int | None = None
+        self._since: Micros | None = None
 
     def __call__(self) -> set[TableName]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from limnograph.domain.time import Micros
 from limnograph.services.sources.query_counts import CountedSource
 from limnograph.wiring.server import ServerServices
 
@@ -24,7 +25,7 @@ def own_metrics(services: ServerServices) -> dict[str, float | None]:
     }
 
 
-def catalog_answers(services: ServerServices) -> dict[str, tuple[int | None, bool]]:
+def catalog_answers(services: ServerServices) -> dict[str, tuple[Micros | None, bool]]:
     """Of each catalog: when it last answered the watcher (epoch microseconds), and whether it did in the newest
     round.
     """

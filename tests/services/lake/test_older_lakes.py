@@ -65,7 +65,7 @@ def listed(store: HotStore, **given: object) -> list[CommitRow]:
 
 def test_a_list_of_old_commits_reads_what_it_shows_and_shows_what_memory_would() -> None:
     engine = Asked(week())
-    cold, hot = HotStore(engine, FixedClock()), HotStore(week(), FixedClock(), window=DAYS * DAY)
+    cold, hot = HotStore(engine, FixedClock()), HotStore(week(), FixedClock(), window_us=DAYS * DAY)
     for store in (cold, hot):
         store.refresh()
     engine.reads.clear()
@@ -113,7 +113,7 @@ def test_a_long_span_is_read_in_a_bounded_number_of_pieces() -> None:
 
 def test_a_fleet_of_days_ago_reads_its_own_days_and_columns_and_shows_what_memory_would() -> None:
     engine = Asked(week())
-    cold, hot = parts(engine), HotStore(week(), FixedClock(), window=DAYS * DAY)
+    cold, hot = parts(engine), HotStore(week(), FixedClock(), window_us=DAYS * DAY)
     whole = FleetService(hot, cold.jobs, FixedClock())
     hot.refresh()
     engine.reads.clear()

@@ -10,13 +10,13 @@ from limnograph.services.sources.deadline import PageDeadline
 def test_a_question_has_its_own_time_and_never_more_than_the_page_s() -> None:
     async def run() -> None:
         deadline, now = PageDeadline("a"), asyncio.get_running_loop().time
-        assert deadline.until is None
-        assert 4.9 < deadline.end(5) - now() <= 5
+        assert deadline.until_s is None
+        assert 4.9 < deadline.end_s(5) - now() <= 5
         with deadline.within(2):
-            page = deadline.until
-            assert (deadline.end(5), deadline.end(60)) == (page, page)
-            assert deadline.end(1) < (page or 0)
-        assert deadline.until is None
+            page = deadline.until_s
+            assert (deadline.end_s(5), deadline.end_s(60)) == (page, page)
+            assert deadline.end_s(1) < (page or 0)
+        assert deadline.until_s is None
 
     asyncio.run(run())
 
@@ -25,12 +25,12 @@ def test_a_page_in_a_page_ends_with_the_outer_one_at_the_latest() -> None:
     async def run() -> None:
         deadline = PageDeadline("a")
         with deadline.within(2):
-            outer = deadline.until
+            outer = deadline.until_s
             with deadline.within(60):
-                assert deadline.until == outer
+                assert deadline.until_s == outer
             with deadline.within(1):
-                assert (deadline.until or 0) < (outer or 0)
-            assert deadline.until == outer
+                assert (deadline.until_s or 0) < (outer or 0)
+            assert deadline.until_s == outer
 
     asyncio.run(run())
 
@@ -39,14 +39,14 @@ def test_kinds_do_not_know_each_other_and_pages_side_by_side_neither() -> None:
     async def page(deadline: PageDeadline, seconds: float) -> float:
         with deadline.within(seconds):
             await asyncio.sleep(0)
-            return deadline.end(60)
+            return deadline.end_s(60)
 
     async def run() -> None:
         one, other = PageDeadline("a"), PageDeadline("b")
         short, long = await asyncio.gather(page(one, 1), page(one, 9))
         assert long - short > 7
         with one.within(1):
-            assert other.until is None
+            assert other.until_s is None
 
     asyncio.run(run())
 
@@ -55,10 +55,10 @@ def test_what_a_page_starts_keeps_its_deadline() -> None:
     async def run() -> None:
         deadline = PageDeadline("a")
 
-        async def until() -> float | None:
-            return deadline.until
+        async def until_s() -> float | None:
+            return deadline.until_s
 
         with deadline.within(1):
-            assert await asyncio.create_task(until()) == deadline.until
+            assert await asyncio.create_task(until_s()) == deadline.until_s
 
     asyncio.run(run())

@@ -415,7 +415,7 @@ class Moody:
 def test_a_table_that_fails_is_tried_ever_more_rarely_and_the_others_go_on(tmp_path: Path) -> None:
     world = Observed(tmp_path)
     clock, moody = FixedClock(), Moody()
-    patience = BackOff(first=60, cap=300)
+    patience = BackOff(first_s=60, cap_s=300)
     passes = local_passes(world.lake, world.store, clock=clock, extraction=moody, backoff=patience)
     bad, good = world.table("sales.bad"), world.table("sales.good")
     bad.append(bad.file("eu"))

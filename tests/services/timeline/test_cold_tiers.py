@@ -143,7 +143,7 @@ def test_before_the_first_rollup_and_for_short_steps_raw_rows_answer() -> None:
     span = TimeRange.parse((NOW - 10 * DAY) // 1000, NOW // 1000, 3_600)
     assert TierReader(lake([row(1, NOW - 5 * DAY)]), 400).read(UUID, span, FLOOR, NOW) is None
     _, engine = written([(5 * 1_440, 1, None, True, False)])
-    assert TierReader(engine, 400).read(UUID, span._replace(step=600), FLOOR, NOW) is None
+    assert TierReader(engine, 400).read(UUID, span._replace(step_s=600), FLOOR, NOW) is None
     assert TierReader(engine, 400).read(UUID, span._replace(start=FLOOR // 1000), FLOOR, NOW) is None
 
 

@@ -91,7 +91,7 @@ def test_the_period_before_has_the_same_lanes_on_the_same_axis() -> None:
     asked = TimeRange.parse((NOW - 6 * HOUR) // 1000, NOW // 1000, 60)
     times = list(range(asked.start - 9 * 86_400_000, asked.end, 60_000))
     reader = {**templates.table_matchers(NAME), "role": "reads", "job_name": "churn", "__name__": templates.DURATION}
-    days = TimeRange(asked.start - 9 * 86_400_000, asked.end - 9 * 86_400_000, asked.step)
+    days = TimeRange(asked.start - 9 * 86_400_000, asked.end - 9 * 86_400_000, asked.step_s)
     labels, also = templates.table_matchers(NAME), (selection(NAME),)
     texts = [page_metrics.question(labels, one, one.end, 15, also).promql for one in (asked, days)]
     source = MemoryMetrics("main", {text: [Series(reader, times, [7.0] * len(times))] for text in texts})

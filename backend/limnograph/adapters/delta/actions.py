@@ -13,6 +13,7 @@ import msgspec
 
 from limnograph.adapters.delta.paths import file_key, path_key
 from limnograph.domain.errors import MetadataError
+from limnograph.domain.time import Millis
 
 MAX_COMMIT_BYTES = 256 * 2**20
 MAX_ACTIONS = 500_000
@@ -61,7 +62,7 @@ class Head(msgspec.Struct):
     changes_data: bool = False
     damage: str | None = None
     summary: dict[str, str] | None = None
-    timestamp_ms: int | None = None
+    timestamp_ms: Millis | None = None
 
 
 class _Flag(msgspec.Struct):

@@ -21,6 +21,7 @@ from limnograph.domain.metadata.content import (
     Totals,
 )
 from limnograph.domain.metadata.manifests import PartitionKey
+from limnograph.domain.time import Micros
 
 
 def content_of(
@@ -79,7 +80,7 @@ def partitions_of(
     small_below: int | None,
     *,
     changed_only: bool,
-    committed_at: Callable[[int], int | None],
+    committed_at: Callable[[int], Micros | None],
 ) -> Partitions:
     """States of the touched partitions, or of the largest ones. `committed_at`: commit time by partition number."""
     total = sum(1 for sums in live.partitions if sums.files)
@@ -109,7 +110,7 @@ def _largest(live: DeltaLiveFiles, naming: ColumnNames) -> list[tuple[PartitionK
     return [(key, number) for _, key, number in ranked[:PARTITIONS_KEPT]]
 
 
-def _state(sums: Sums, moved: list[int] | None, small_below: int | None, at: int | None) -> PartitionState:
+def _state(sums: Sums, moved: list[int] | None, small_below: int | None, at: Micros | None) -> PartitionState:
     added, removed = moved or (0, 0)
     return PartitionState(
         data_files=sums.files,

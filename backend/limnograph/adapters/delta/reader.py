@@ -16,6 +16,7 @@ from limnograph.analysis.shape import packed_shape, wrote_much
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata.content import Partitions, Reading, Want
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import Micros
 from limnograph.ports.storage import Storage
 
 MAX_CHECKSUM_BYTES = 2**20
@@ -130,7 +131,7 @@ class DeltaReader:
         if not (changed_only and moves.placed):
             self._states.seed(log, live, version, self._storage)
 
-        def committed_at(number: int) -> int | None:
+        def committed_at(number: int) -> Micros | None:
             own = live.values[number] in moves.touched
             touched = metadata.snapshots.get(version if own else live.touched.get(number, -1))
             return touched.committed_at if touched else None

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from limnograph.adapters.delta.actions import Head
+from limnograph.domain.time import Millis
 
 _WORDS = {
     "append": {"CREATE TABLE AS SELECT", "COPY INTO", "CLONE", "CONVERT", "ADD FILE"},
@@ -73,12 +74,12 @@ def operation_of(head: Head) -> str:
     return "append" if head.adds else "delete"
 
 
-def timestamp_of(head: Head) -> int | None:
+def timestamp_of(head: Head) -> Millis | None:
     """In-commit timestamp, else what the writer says (milliseconds); never the file's own time. None: not known."""
     for key in ("inCommitTimestamp", "timestamp"):
         value = (head.info or {}).get(key)
         if isinstance(value, int) and not isinstance(value, bool) and value in _YEARS:
-            return value
+            return Millis(value)
     return None
 
 

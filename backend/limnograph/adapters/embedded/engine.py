@@ -14,6 +14,7 @@ import polars as pl
 from limnograph.adapters.embedded import frames
 from limnograph.adapters.embedded.plan import planned
 from limnograph.domain.errors import SourceUnavailable
+from limnograph.domain.time import Millis, to_micros
 from limnograph.ports.query_engine import MetaHead, MetaQuery, Table
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class EmbeddedEngine:
         return MetaHead(
             snapshots=newest.snapshot_id if newest else None,
             changes=_head_id(changes),
-            written_at=newest.timestamp_ms * 1000 if newest else None,
+            written_at=to_micros(Millis(newest.timestamp_ms)) if newest else None,
             run_id=properties.get("limnograph-run-id"),
         )
 

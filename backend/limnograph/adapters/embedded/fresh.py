@@ -25,22 +25,22 @@ class FreshEngine(EmbeddedEngine):
         """What `select` answers, in no order: sorting a window's rows would take longer than reading them."""
         return self._twice(query, in_order=False)
 
-    def fresh(self, query: MetaQuery, since: int) -> pl.DataFrame | None:
+    def fresh(self, query: MetaQuery, since_snapshot: int) -> pl.DataFrame | None:
         """Rows of files that are there now and were not at `since`. Compaction alone brings no row."""
         table = self._load(query.table)
-        operations = _operations(table, since) if table else None
+        operations = _operations(table, since_snapshot) if table else None
         if table is None or operations is None or operations - {_APPEND, _REPLACE}:
             return None
         try:
-            return _new_rows(table, query, since) if _APPEND in operations else frames.empty(query)
+            return _new_rows(table, query, since_snapshot) if _APPEND in operations else frames.empty(query)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
             raise SourceUnavailable("meta", f"cannot read {query.table}: {error}") from error
 
 
-def _new_rows(table: IcebergTable, query: MetaQuery, since: int) -> pl.DataFrame:
-    before = {task.file.file_path for task in planned(table, query, table.snapshot_by_id(since))}
+def _new_rows(table: IcebergTable, query: MetaQuery, since_snapshot: int) -> pl.DataFrame:
+    before = {task.file.file_path for task in planned(table, query, table.snapshot_by_id(since_snapshot))}
     tasks = [task for task in planned(table, query, table.current_snapshot()) if task.file.file_path not in before]
     if not tasks:
         return frames.empty(query)

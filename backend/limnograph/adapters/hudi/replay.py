@@ -12,6 +12,7 @@ from limnograph.adapters.hudi.table import HudiTable
 from limnograph.adapters.hudi.timeline import HudiInstant, HudiTimeline
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata.table import Snapshot
+from limnograph.domain.time import to_micros
 from limnograph.ports.storage import Storage
 
 GROUPS_CARRIED = 300_000
@@ -102,7 +103,7 @@ class Replay:
             self.problem = "history_damaged"
             return None
         at = instant.timestamp_ms
-        return self.slices.apply(instant, commit, None if at is None else at * 1000)
+        return self.slices.apply(instant, commit, to_micros(at))
 
     def _start_from_folder(self, storage: Storage) -> None:
         self._listed = True

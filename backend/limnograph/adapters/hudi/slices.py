@@ -18,6 +18,7 @@ from limnograph.adapters.hudi.tally import HudiFile, Tally
 from limnograph.adapters.hudi.timeline import HudiInstant
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES
 from limnograph.domain.metadata.manifests import size_bin
+from limnograph.domain.time import Micros
 
 GroupId = tuple[str, str]
 """`(partition path, file id)`."""
@@ -54,7 +55,7 @@ class Slices:
         self.total = Tally()
         self.histogram = [0] * (len(HISTOGRAM_EDGES) + 1)
         self.partitions: dict[str, Tally] = {}
-        self.last_touched: dict[str, int | None] = {}
+        self.last_touched: dict[str, Micros | None] = {}
         self.unknown: set[GroupId] = set()
         """Live groups of which nothing is known but that they will be replaced."""
 
@@ -82,7 +83,7 @@ class Slices:
             self._put_log(group, name, log)
         self._move = SliceDelta()
 
-    def apply(self, instant: HudiInstant, commit: Commit, committed_at: int | None) -> SliceDelta:
+    def apply(self, instant: HudiInstant, commit: Commit, committed_at: Micros | None) -> SliceDelta:
         """The state after one more completed instant, and what that instant changed."""
         self._move = SliceDelta()
         written = {(item.partition, item.file_id) for item in commit.written}

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from limnograph.domain.time import Millis
 from limnograph.ports.storage import ListedFile
 
 SNAPSHOT_ACTIONS = ("commit", "deltacommit", "replacecommit")
@@ -38,7 +39,7 @@ class HudiInstant(NamedTuple):
         return (self.completed or self.requested, self.requested)
 
     @property
-    def timestamp_ms(self) -> int | None:
+    def timestamp_ms(self) -> Millis | None:
         """Completion, where the timeline tells it, else the instant itself."""
         return instant_ms(self.completed or self.requested)
 
@@ -108,7 +109,7 @@ def parse_instant(name: str, layout: int, size: int = 0) -> HudiInstant | None:
     return HudiInstant(match["requested"], match["completed"] if layout == 2 else None, match["action"], name, size)
 
 
-def instant_ms(instant: str) -> int | None:
+def instant_ms(instant: str) -> Millis | None:
     """Epoch milliseconds of `yyyyMMddHHmmss[SSS]`; None when it is no date (Hudi's bootstrap instants are none).
 
     Read as UTC, also where the table's timezone is LOCAL: no file says what that was, and a guess that changed
@@ -119,4 +120,4 @@ def instant_ms(instant: str) -> int | None:
         seconds = datetime(*parts, tzinfo=UTC)  # type: ignore[arg-type, misc]
     except ValueError:
         return None
-    return int(seconds.timestamp()) * 1000 + (int(instant[14:17]) if len(instant) == 17 else 0)
+    return Millis(int(seconds.timestamp()) * 1000 + (int(instant[14:17]) if len(instant) == 17 else 0))

@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from limnograph.adapters import private_files
 from limnograph.adapters.inbox.schema import ITEMS, prepare
 from limnograph.domain.errors import SettingsError, SourceUnavailable
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.inbox import PASS_MARK, Backlog, InboxItem
 
 _INSERT: dict[str, Callable[[sa.Table], Any]] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
@@ -58,7 +59,7 @@ class SqlInbox:
             return sum(connection.execute(self._insert, row).rowcount for row in rows)
         return connection.execute(self._insert, rows).rowcount
 
-    def items(self, kind: str, since: int = 0) -> list[InboxItem]:
+    def items(self, kind: str, since: Micros = EPOCH) -> list[InboxItem]:
         return self._select(ITEMS.c.kind == kind, ITEMS.c.accepted_at >= since)
 
     def waiting(self, kinds: Collection[str], limit: int) -> list[InboxItem]:
@@ -69,7 +70,7 @@ class SqlInbox:
         mine = query.where(ITEMS.c.kind.in_(kinds), ITEMS.c.committed_at.is_(None))
         return self._read(lambda c: Backlog(*c.execute(mine).one()))
 
-    def mark(self, items: Sequence[InboxItem], at: int) -> None:
+    def mark(self, items: Sequence[InboxItem], at: Micros) -> None:
         mine = sa.and_(
             ITEMS.c.kind == sa.bindparam("k"), ITEMS.c.key == sa.bindparam("id"), ITEMS.c.committed_at.is_(None)
         )
@@ -77,12 +78,12 @@ class SqlInbox:
         if rows:
             self._write("mark", lambda c: c.execute(ITEMS.update().where(mine).values(committed_at=at), rows))
 
-    def purge(self, before: int) -> int:
+    def purge(self, before: Micros) -> int:
         newest = sa.select(sa.func.max(ITEMS.c.accepted_at)).where(ITEMS.c.kind == PASS_MARK).scalar_subquery()
         old = sa.and_(ITEMS.c.committed_at < before, sa.or_(ITEMS.c.kind != PASS_MARK, ITEMS.c.accepted_at < newest))
         return self._write("purge", lambda c: c.execute(ITEMS.delete().where(old)).rowcount)
 
-    def newest(self, kind: str) -> int | None:
+    def newest(self, kind: str) -> Micros | None:
         query = sa.select(sa.func.max(ITEMS.c.accepted_at)).where(ITEMS.c.kind == kind)
         return self._read(lambda c: c.execute(query).scalar())
 

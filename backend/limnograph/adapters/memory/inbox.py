@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.inbox import PASS_MARK, Backlog, InboxItem
 
 
@@ -26,7 +27,7 @@ class MemoryInbox:
                 self._items.setdefault((item.kind, item.key), item)
             return len(self._items) - before
 
-    def items(self, kind: str, since: int = 0) -> list[InboxItem]:
+    def items(self, kind: str, since: Micros = EPOCH) -> list[InboxItem]:
         self._check()
         return _ordered(item for item in self._all() if item.kind == kind and item.accepted_at >= since)
 
@@ -39,7 +40,7 @@ class MemoryInbox:
         found = [i.accepted_at for i in self._all() if i.kind in kinds and i.committed_at is None]
         return Backlog(len(found), min(found, default=None))
 
-    def mark(self, items: Sequence[InboxItem], at: int) -> None:
+    def mark(self, items: Sequence[InboxItem], at: Micros) -> None:
         self._check()
         with self._lock:
             for item in items:
@@ -47,7 +48,7 @@ class MemoryInbox:
                 if known is not None and known.committed_at is None:
                     self._items[item.kind, item.key] = msgspec.structs.replace(known, committed_at=at)
 
-    def purge(self, before: int) -> int:
+    def purge(self, before: Micros) -> int:
         self._check()
         newest = self.newest(PASS_MARK)
         with self._lock:
@@ -58,7 +59,7 @@ class MemoryInbox:
                 del self._items[key]
         return len(old)
 
-    def newest(self, kind: str) -> int | None:
+    def newest(self, kind: str) -> Micros | None:
         self._check()
         return max((item.accepted_at for item in self._all() if item.kind == kind), default=None)
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 
 from limnograph.domain.errors import SourceError
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
+from limnograph.domain.time import Millis
 
 
 class MemoryMetrics:
@@ -34,9 +35,10 @@ class MemoryMetrics:
 
 
 def _sampled(series: Series, query: RangeQuery) -> Series:
-    width = query.step * 1000
-    times, values = [], []
-    for instant in range(query.start, query.end + 1, width):
+    width = query.step_s * 1000
+    times: list[Millis] = []
+    values = []
+    for instant in map(Millis, range(query.start, query.end + 1, width)):
         index = bisect_right(series.times, instant) - 1
         if index >= 0 and series.times[index] > instant - width:
             times.append(instant)

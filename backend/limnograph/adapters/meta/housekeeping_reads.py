@@ -21,6 +21,7 @@ from pyiceberg.table import FileScanTask, Table
 from pyiceberg.table.snapshots import Snapshot
 
 from limnograph.domain.facts.meta_tables import MetaTable
+from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles, Position, Where
 
 _X: Any = expressions  # its constructors are typed for bound terms; ours are names
@@ -65,12 +66,12 @@ class UpkeepReads:
             position=_position(found.current_snapshot()),
             parts=tuple(_part(table, value, *counts) for value, counts in sorted(sums.items(), key=_nulls_first)),
             manifests=len(self._manifests.get(table.name, {})),
-            committed=tuple(sorted(snapshot.timestamp_ms * 1000 for snapshot in found.snapshots())),
+            committed=tuple(sorted(to_micros(Millis(snapshot.timestamp_ms)) for snapshot in found.snapshots())),
             properties=dict(found.properties),
             metadata_bytes=self._size(found),
         )
 
-    def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
+    def fresh(self, table: MetaTable, at: Position, since_sequence: int, columns: Sequence[str]) -> pl.DataFrame:
         """See the port. A compaction keeps the sequence number that it started from, so it makes no row fresh that
         was rolled up before it.
         """
@@ -78,7 +79,7 @@ class UpkeepReads:
         newer = [
             FileScanTask(file.file)
             for file in self._files(found, table, found.snapshot_by_id(at.snapshot_id))
-            if file.sequence > since
+            if file.sequence > since_sequence
         ]
         schema = found.schema().select(*columns)
         return _frame(ArrowScan(found.metadata, found.io, schema, AlwaysTrue()).to_table(newer), columns)
@@ -149,7 +150,7 @@ def _part(table: MetaTable, value: int | None, files: int, size: int) -> Partiti
     if table.partition is None or value is None:
         return PartitionFiles(None, None, files, size)
     begin, end = (_month(value), _month(value + 1)) if table.partition[1] == "month" else (value, value + 1)
-    return PartitionFiles(begin * DAY_MICROS, end * DAY_MICROS, files, size)
+    return PartitionFiles(Micros(begin * DAY_MICROS), Micros(end * DAY_MICROS), files, size)
 
 
 def _month(months: int) -> int:

@@ -15,6 +15,7 @@ import msgspec
 
 from limnograph.domain.errors import SourceRejected, SourceTimeout, SourceUnavailable
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
+from limnograph.domain.time import Millis
 
 MAX_BYTES = 32 * 1024 * 1024
 IN_THREAD_BYTES = 512 * 1024
@@ -81,7 +82,7 @@ class PrometheusClient:
             "query": query.promql,
             "start": f"{query.start / 1000:.3f}",
             "end": f"{query.end / 1000:.3f}",
-            "step": str(query.step),
+            "step": str(query.step_s),
         }
         try:
             async with asyncio.timeout(self._timeout):
@@ -139,7 +140,7 @@ class PrometheusClient:
 
 
 def _series(result: _Result) -> Series:
-    times = [round(at * 1000) for at, _ in result.values]
+    times = [Millis(round(at * 1000)) for at, _ in result.values]
     return Series(result.metric, times, [float(text) for _, text in result.values])
 
 

@@ -55,8 +55,8 @@ class SparkUpkeep:
     def standing(self, table: MetaTable) -> MetaTableState:
         return guarded(lambda: self._reads.standing(table))
 
-    def fresh(self, table: MetaTable, at: Position, since: int, columns: Sequence[str]) -> pl.DataFrame:
-        return guarded(lambda: self._reads.fresh(table, at, since, columns))
+    def fresh(self, table: MetaTable, at: Position, since_sequence: int, columns: Sequence[str]) -> pl.DataFrame:
+        return guarded(lambda: self._reads.fresh(table, at, since_sequence, columns))
 
     def rows(self, table: MetaTable, at: Position | None, columns: Sequence[str], where: Where) -> pl.DataFrame:
         return guarded(lambda: self._reads.rows(table, at, columns, where))

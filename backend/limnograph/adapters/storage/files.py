@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from limnograph.adapters.storage.places import Location, PathMap, place_of
 from limnograph.domain.errors import MetadataError, SourceError, SourceUnavailable
+from limnograph.domain.time import Millis
 from limnograph.ports.storage import ListedFile
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _local_files(folder: Path, *, deep: bool) -> Iterator[ListedFile]:
                     waiting += [here / entry.name] if deep else []
                 elif entry.is_file():
                     about = entry.stat()
-                    yield ListedFile(prefix + entry.name, about.st_size, about.st_mtime_ns // 1_000_000)
+                    yield ListedFile(prefix + entry.name, about.st_size, Millis(about.st_mtime_ns // 1_000_000))
 
 
 def _local_folders(folder: Path) -> Iterator[str]:

@@ -17,6 +17,7 @@ import msgspec
 from limnograph.adapters.processor_time import sample
 from limnograph.domain import watch
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.domain.watch import Sighted, WatchState
 
 _FIRST_DELAY_S, _LONGEST_DELAY_S, _STEADY_S = 1.0, 60.0, 30.0
@@ -47,7 +48,7 @@ class WatchProcess:
         self._command, self._on_probe, self._first_look_s = command, on_probe, first_look_s
         self._status: Literal["ok", "stale", "error"] = "ok"
         self._detail: str | None = "the first look at the catalogs has not ended"
-        self._message_at: int | None = None
+        self._message_at: Micros | None = None
         self.sighted: Sighted | None = None
         """None until the first message."""
         self._heard = time.monotonic()

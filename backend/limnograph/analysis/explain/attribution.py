@@ -58,7 +58,7 @@ def attribute(
         return [_share(each, np.ones(kinds), BY_NOBODY, commits.kind, np.zeros(size)) for each in weighed]
     made = np.bincount(commits.kind, observed, kinds).astype(np.float64)
     span = max(float(job.at[-1] - job.at[0]), 1.0)
-    chance = sum(each.onset.rises for each in asked) * 2 * soon_ms(job.gap) / span
+    chance = sum(each.onset.rises for each in asked) * 2 * soon_ms(job.gap_ms) / span
     around = _Others(commits.kind, made, _foretold(asked), [each.onset.rises for each in asked], chance)
     real = np.array([1 - each.no_change / (each.no_change + each.nobody) for each in weighed])
     # Commits of one kind did it, or the job wanders by itself: stories that hold themselves up. The likeliest one.

@@ -42,8 +42,8 @@ class CaseSeries:
 
     at: Floats
     log: Floats
-    gap: float
-    """`median_gap` of the instants."""
+    gap_ms: float
+    """`median_gap_ms` of the instants."""
 
     def __len__(self) -> int:
         return self.at.size
@@ -88,10 +88,10 @@ def series(times: Sequence[float | None], values: Sequence[float | None], field:
     if at.size and not (np.diff(at) > 0).all():
         at, place, count = np.unique(at, return_inverse=True, return_counts=True)
         log = np.bincount(place, log) / count
-    return CaseSeries(at, log, median_gap(at))
+    return CaseSeries(at, log, median_gap_ms(at))
 
 
-def median_gap(at: Floats) -> float:
+def median_gap_ms(at: Floats) -> float:
     """Median distance of neighbours, in milliseconds; 0 with fewer than two."""
     return float(np.median(np.diff(at))) if at.size > 1 else 0.0
 

@@ -85,9 +85,9 @@ def has_weeks(at: Floats) -> bool:
     return bool(at[-1] - at[0] >= WEEKS * WEEK_MS)
 
 
-def _waves(at: Floats, span: float, most: int) -> Floats:
+def _waves(at: Floats, span_ms: float, most: int) -> Floats:
     """Sines and cosines of a day, the slow ones first; faster ones than 2.5 gaps of the series are not told apart."""
-    gap = span / max(at.size - 1, 1)
+    gap = span_ms / max(at.size - 1, 1)
     periods = [DAY_MS / k for k in range(1, most + 1) if DAY_MS / k > 2.5 * gap]
     angles = [2 * np.pi * at / period for period in periods]
     columns = [wave(angle) for angle in angles for wave in (np.sin, np.cos)]

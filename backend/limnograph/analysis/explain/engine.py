@@ -85,7 +85,7 @@ def _ends(job: CaseSeries, rise: FittedChange, fall: FittedChange) -> bool:
     """Whether the second is a fall that only takes back what the first brought, soon after it."""
     if fall.onset.rises or not rise.onset.rises:
         return False
-    soon = job.at[fall.onset.best] - job.at[rise.onset.best] <= max(PULSE_MS, PULSE_GAPS * job.gap)
+    soon = job.at[fall.onset.best] - job.at[rise.onset.best] <= max(PULSE_MS, PULSE_GAPS * job.gap_ms)
     return bool(soon and -fall.effect >= RETURNED * rise.effect)
 
 

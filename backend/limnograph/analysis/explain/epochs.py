@@ -69,7 +69,7 @@ def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -
     starts = np.searchsorted(job.at, commits.at[observed])
     clear = np.zeros(size, bool)
     for span in SPANS:
-        stops = np.searchsorted(job.at, job.at[starts] + span * max(HOUR_MS, job.gap))
+        stops = np.searchsorted(job.at, job.at[starts] + span * max(HOUR_MS, job.gap_ms))
         fits = stops > starts + 1
         score, information = rises.measured(starts[fits], stops[fits])
         total = np.bincount(kind[fits], information, size)
@@ -80,11 +80,11 @@ def _proposed(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries) -
     return found
 
 
-def _best(job: CaseSeries, rises: _Rises, start: int, changes: Sequence[int]) -> set[int]:
+def _best(job: CaseSeries, rises: _Rises, place: int, changes: Sequence[int]) -> set[int]:
     """First run, and first run after it, of the clearest rise that begins soon after a commit; empty without one."""
-    last = int(np.searchsorted(job.at, job.at[start] + 2 * soon_ms(job.gap)))
-    first = np.arange(max(start, 2), max(last, start + 3))
-    longest = int(np.clip(LONGEST_MS / max(job.gap, 1.0), 2 * LEAST_WIDTH, MOST_WIDTH))
+    last = int(np.searchsorted(job.at, job.at[place] + 2 * soon_ms(job.gap_ms)))
+    first = np.arange(max(place, 2), max(last, place + 3))
+    longest = int(np.clip(LONGEST_MS / max(job.gap_ms, 1.0), 2 * LEAST_WIDTH, MOST_WIDTH))
     width = np.arange(LEAST_WIDTH, longest + 1)
     starts, stops = (each.ravel() for each in np.broadcast_arrays(first[:, None], first[:, None] + width))
     fits = stops < len(job) - 2

@@ -11,6 +11,7 @@ from limnograph.analysis.explain.case import FEATURES, CaseCommits, CaseSeries
 from limnograph.analysis.explain.lag import onset_mass
 from limnograph.analysis.explain.structure import KNOTS, CommitStructure, top_features
 from limnograph.domain.answers.explanations import Evidence, Hypothesis, Similar
+from limnograph.domain.time import MS_PER_SECOND
 
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 NAMES = {name: name.replace("_", " ") for name in FEATURES}
@@ -74,13 +75,13 @@ def against(
     suspect.evidence = found
 
 
-def _timing(job: CaseSeries, commits: CaseCommits, commit: int, lag: float) -> float:
+def _timing(job: CaseSeries, commits: CaseCommits, commit: int, lag_s: float) -> float:
     """The lag's probability density over that of the next run."""
-    start = commits.at[commit] + lag * 1000
-    pair = np.array([start]), np.array([start - job.gap])
-    mass = onset_mass(commits.at[[commit]], commits.first_read_at[[commit]], *pair, job.gap)
-    first = commits.at[[commit]] + job.gap
-    best = onset_mass(commits.at[[commit]], np.array([np.nan]), first, first - job.gap - 1, job.gap)
+    start = commits.at[commit] + lag_s * MS_PER_SECOND
+    pair = np.array([start]), np.array([start - job.gap_ms])
+    mass = onset_mass(commits.at[[commit]], commits.first_read_at[[commit]], *pair, job.gap_ms)
+    first = commits.at[[commit]] + job.gap_ms
+    best = onset_mass(commits.at[[commit]], np.array([np.nan]), first, first - job.gap_ms - 1, job.gap_ms)
     return round(float(np.clip(mass[0, 0] / max(best[0, 0], 1e-12), 0.0, 1.0)), 4)
 
 

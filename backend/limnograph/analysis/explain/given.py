@@ -39,9 +39,9 @@ def given_moves(job: CaseSeries, normal: NormalisedSeries, onsets: Sequence[floa
     return found
 
 
-def _lasting(normal: NormalisedSeries, place: int, start: int, stop: int) -> Onset | None:
+def _lasting(normal: NormalisedSeries, place: int, low: int, high: int) -> Onset | None:
     """The change as far as it lasts: over as many runs after its place as show it best."""
-    ends = {min(stop, max(place + runs, start + 2 * EDGE)) for runs in LASTS} | {stop}
-    found = [step_onset(normal.values, start, end, normal.levels.noise) for end in sorted(ends)]
+    ends = {min(high, max(place + runs, low + 2 * EDGE)) for runs in LASTS} | {high}
+    found = [step_onset(normal.values, low, end, normal.levels.noise) for end in sorted(ends)]
     known = [each for each in found if each and each.first <= place < each.first + each.support.size]
     return max(known, key=lambda each: float(each.support[place - each.first]), default=None)

@@ -25,30 +25,30 @@ READ_KNOWN = 0.97
 """That the first run known to have read a commit is the first to feel it."""
 
 
-def horizon(gap: float) -> float:
+def horizon_ms(gap_ms: float) -> float:
     """Longest lag that is looked at, in milliseconds."""
-    return max(LATE_MS, LATE_GAPS * gap) * LATEST / 2
+    return max(LATE_MS, LATE_GAPS * gap_ms) * LATEST / 2
 
 
-def soon_ms(gap: float) -> float:
+def soon_ms(gap_ms: float) -> float:
     """Mean of the lags that are soon, in milliseconds."""
-    return max(SOON_MS, SOON_GAPS * gap)
+    return max(SOON_MS, SOON_GAPS * gap_ms)
 
 
-def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Floats, gap: float) -> Floats:
+def onset_mass(committed: Floats, first_read: Floats, starts: Floats, before: Floats, gap_ms: float) -> Floats:
     """P(first slow run is this one | commit guilty), commits x runs.
 
-    `starts` are runs that may be the first slow one, `before` the runs just before each; `gap` the job's median gap.
+    `starts` are runs that may be the first slow one, `before` the runs just before each; `gap_ms` the job's median gap.
     """
     opened = np.maximum(before[None, :] - committed[:, None], 0.0)
     closed = starts[None, :] - committed[:, None]
     seen = closed >= 0
     opened, closed = np.where(seen, opened, 0.0), np.where(seen, closed, 0.0)
-    soon, late = soon_ms(gap), max(LATE_MS, LATE_GAPS * gap)
+    soon, late = soon_ms(gap_ms), max(LATE_MS, LATE_GAPS * gap_ms)
     mass = SOON * (np.exp(-opened / soon) - np.exp(-closed / soon))
     mass += LATE * (np.exp(-opened / late) - np.exp(-closed / late))
     mass += NEXT_RUN * (seen & (before[None, :] < committed[:, None]))
-    mass[closed > horizon(gap)] = 0.0
+    mass[closed > horizon_ms(gap_ms)] = 0.0
     known = np.isfinite(first_read)
     if known.any():
         here = starts[None, :] == first_read[known, None]
@@ -63,14 +63,14 @@ class Onsets:
     starts: Floats
     before: Floats
     weights: Floats
-    gap: float
+    gap_ms: float
 
 
 def expected_mass(committed: Floats, first_read: Floats, onsets: Onsets) -> Floats:
     """`onset_mass` of each commit times the runs' weights, by sums over runs instead of a value for each pair."""
-    starts, before, weights, gap = onsets.starts, onsets.before, onsets.weights, onsets.gap
+    starts, before, weights, gap = onsets.starts, onsets.before, onsets.weights, onsets.gap_ms
     first = np.searchsorted(starts, committed)
-    last = np.searchsorted(starts, committed + horizon(gap), side="right")
+    last = np.searchsorted(starts, committed + horizon_ms(gap), side="right")
     # Only of the first run after a commit the run before may be older than the commit.
     inside = np.minimum(first, starts.size - 1)
     opens = (first < last) & (before[inside] < committed)

@@ -47,7 +47,7 @@ def _held(each: CaseSeries, at: Floats) -> Floats:
     smooth = running_median(each.log, 3) - median(each.log)
     found = np.interp(at, each.at, smooth, left=np.nan, right=np.nan)
     after = np.clip(np.searchsorted(each.at, at), 1, len(each) - 1)
-    hole = each.at[after] - each.at[after - 1] > 12 * max(each.gap, 1.0)
+    hole = each.at[after] - each.at[after - 1] > 12 * max(each.gap_ms, 1.0)
     return np.where(hole & (each.at[after] != at), np.nan, found)
 
 
@@ -56,9 +56,9 @@ def _filled(values: Floats) -> Floats:
     return np.interp(np.arange(values.size), known, values[known])
 
 
-def rough_level(at: Floats, values: Floats, period: float = DAY_MS) -> Floats:
+def rough_level(at: Floats, values: Floats, period_ms: float = DAY_MS) -> Floats:
     """A rough level without what happens within a day (or a week): the median of the whole one around each instant."""
-    width = int(np.clip(round(at.size * period / max(float(at[-1] - at[0]), 1.0)), 1, at.size))
+    width = int(np.clip(round(at.size * period_ms / max(float(at[-1] - at[0]), 1.0)), 1, at.size))
     middles = np.median(sliding_window_view(values, width), axis=1)
     return middles[np.clip(np.arange(at.size) - width // 2, 0, middles.size - 1)]
 

@@ -62,14 +62,14 @@ class Onset:
         return np.asarray(odds / odds.sum())
 
 
-def doubted(onset: Onset, values: Floats, start: int, stop: int, noise: Noise) -> Onset:
+def doubted(onset: Onset, values: Floats, low: int, high: int, noise: Noise) -> Onset:
     """The same, with the support lowered to what remains of it when a few extreme runs do not count for more than that.
 
     Squared error believes a burst: one run of ten deviations is worth fifty in log likelihood. Under Student's t it is
     worth seven. Levels before and after are fitted again with its weights.
     """
-    place = onset.best - start
-    return doubted_shape(onset, values[start:stop], (np.arange(stop - start) >= place).astype(np.float64), noise)
+    place = onset.best - low
+    return doubted_shape(onset, values[low:high], (np.arange(high - low) >= place).astype(np.float64), noise)
 
 
 def doubted_shape(onset: Onset, values: Floats, shape: Floats, noise: Noise) -> Onset:
@@ -101,15 +101,15 @@ def _loss(white: Floats, constant: Floats, change: Floats | None) -> float:
     return 0.5 * (FREEDOM + 1) * float(np.log1p((rest / T_SCALE) ** 2 / FREEDOM).sum())
 
 
-def step_onset(values: Floats, start: int, stop: int, noise: Noise) -> Onset | None:
-    """All places of `values[start:stop]` as onset of a step: generalised least squares under AR(1), by suffix sums.
+def step_onset(values: Floats, low: int, high: int, noise: Noise) -> Onset | None:
+    """All places of `values[low:high]` as onset of a step: generalised least squares under AR(1), by suffix sums.
 
     None when there are too few runs for two levels.
     """
-    size = stop - start
+    size = high - low
     if size < 2 * EDGE:
         return None
-    white = noise.whiten(values[start:stop])
+    white = noise.whiten(values[low:high])
     unit = (1 - noise.phi) / noise.innovation
     first = 1 / noise.innovation
     constant = np.full(size, unit)
@@ -125,13 +125,13 @@ def step_onset(values: Floats, start: int, stop: int, noise: Noise) -> Onset | N
     constant_data = float(constant @ white)
     information = step_step - step_constant**2 / constant_constant
     score = step_data - step_constant * constant_data / constant_constant
-    return Onset(start + EDGE, *_support(score, information))
+    return Onset(low + EDGE, *_support(score, information))
 
 
-def shape_onset(values: Floats, start: int, shapes: Floats, first: int, noise: Noise) -> Onset:
-    """Rows of `shapes` (effect 0 to 1 over `values[start:]`) as shapes of a change whose onsets are from `first` on."""
+def shape_onset(values: Floats, low: int, shapes: Floats, first: int, noise: Noise) -> Onset:
+    """Rows of `shapes` (effect 0 to 1 over `values[low:]`) as shapes of a change whose onsets are from `first` on."""
     size = shapes.shape[1]
-    white = noise.whiten(values[start : start + size])
+    white = noise.whiten(values[low : low + size])
     constant = np.full(size, (1 - noise.phi) / noise.innovation)
     constant[0] = np.sqrt(1 - noise.phi**2) / noise.innovation
     whitened = shapes.copy()

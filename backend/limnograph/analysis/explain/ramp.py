@@ -85,7 +85,7 @@ def _hinge(job: CaseSeries, values: Floats, levels: Levels, first: int, last: in
     found = shape_onset(coarse, 0, shapes, 0, around)
     found = doubted_shape(found, coarse, shapes[int(found.support.argmax())], around)
     hinges = _by_place(found, places, edges)
-    rise = max(1, int(lengths[found.support.argmax()] / max(job.gap, 1.0)))
+    rise = max(1, int(lengths[found.support.argmax()] / max(job.gap_ms, 1.0)))
     if last > first:
         return FittedChange(hinges, rise, stop) if _is_one(coarse, stairs, found, around) else None
     step = doubted_shape(shape_onset(coarse, 0, stairs[1:], 0, around), coarse, stairs[1], around)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from limnograph.analysis.explain.case import CaseSeries, Floats, Ints, median_gap
+from limnograph.analysis.explain.case import CaseSeries, Floats, Ints, median_gap_ms
 from limnograph.analysis.explain.changes import find_levels
 from limnograph.analysis.explain.cycles import DAY_MS, WEEK_MS, cycles, has_weeks
 from limnograph.analysis.explain.modes import rough_level
@@ -71,26 +71,26 @@ def shifts_of(at: Floats, mode: Floats) -> tuple[list[SeriesShift], Floats]:
     weekly = has_weeks(at)
     flat = mode - cycles(at, mode - rough_level(at, mode, WEEK_MS if weekly else DAY_MS), weekly=weekly)[0]
     levels = find_levels(flat, SHIFT_KEPT)
-    rival = CaseSeries(at, flat, median_gap(at))
+    rival = CaseSeries(at, flat, median_gap_ms(at))
     found = [SeriesShift(each.onset.best, each.rise, each.effect) for each in moves(rival, flat, levels)]
     return found, np.sum([each.size * each.shape(at.size) for each in found], axis=0) if found else np.zeros(at.size)
 
 
-def moved_together(controls: Sequence[CaseSeries], since: float, until: float, way: float) -> float:
+def moved_together(controls: Sequence[CaseSeries], since_ms: float, until_ms: float, way: float) -> float:
     """How often a job would follow: whether other jobs moved that way between the instants, not one of several alone.
 
     `controls`: without their own cycles.
     """
     if len(controls) < 2:
         return ALONE
-    steps = [_step_at(each.at, each.log, *_places(each, since, until), (0, len(each))) for each in controls]
+    steps = [_step_at(each.at, each.log, *_places(each, since_ms, until_ms), (0, len(each))) for each in controls]
     known = [np.sign(way) * own / error for own, error in steps if np.isfinite(own) and error > 0]
     moved = sum(each > SEEN_BY for each in known)
     return TOGETHER if moved >= max(2, (len(known) + 1) // 2) else 0.0
 
 
-def _places(each: CaseSeries, since: float, until: float) -> tuple[int, int]:
-    first, full = np.searchsorted(each.at, (since, until))
+def _places(each: CaseSeries, since_ms: float, until_ms: float) -> tuple[int, int]:
+    first, full = np.searchsorted(each.at, (since_ms, until_ms))
     return int(first), int(full - first)
 
 
@@ -147,13 +147,13 @@ def _step_at(at: Floats, values: Floats, place: int, rise: int, within: tuple[in
     return float(means[place - before]), max(scale(means), 1e-6)
 
 
-def _back(at: Floats, place: int, width: float) -> int:
+def _back(at: Floats, place: int, width_ms: float) -> int:
     if place >= at.size:
         return max(place - NEAR_RUNS, 0)
-    return min(int(np.searchsorted(at, at[place] - width)), max(place - NEAR_RUNS, 0))
+    return min(int(np.searchsorted(at, at[place] - width_ms)), max(place - NEAR_RUNS, 0))
 
 
-def _on(at: Floats, place: int, width: float) -> int:
+def _on(at: Floats, place: int, width_ms: float) -> int:
     if place >= at.size:
         return at.size
-    return max(int(np.searchsorted(at, at[place] + width)), min(place + NEAR_RUNS, at.size))
+    return max(int(np.searchsorted(at, at[place] + width_ms)), min(place + NEAR_RUNS, at.size))

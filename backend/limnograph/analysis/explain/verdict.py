@@ -16,6 +16,7 @@ from limnograph.analysis.explain.ranking import TAU, concluded
 from limnograph.analysis.explain.rivals import RivalShift
 from limnograph.analysis.explain.structure import CommitStructure
 from limnograph.domain.answers.explanations import ChangeKind, Explanation, Hypothesis, LevelChange, Selection
+from limnograph.domain.time import MS_PER_SECOND, Millis
 
 SHOWN = 12
 """Suspects of a change that are told; the rest is too unlikely to help."""
@@ -77,7 +78,7 @@ def _asked(job: CaseSeries, extent: tuple[int, int], selection: Selection | None
     """Whether a change that sets in and rises between these runs meets the selection, give or take two runs."""
     if selection is None:
         return True
-    slack = 2 * job.gap
+    slack = 2 * job.gap_ms
     over = selection.start is not None and job.at[extent[1]] < selection.start - slack
     return not (over or (selection.end is not None and job.at[extent[0]] > selection.end + slack))
 
@@ -123,13 +124,13 @@ def _told_change(
     places = [0, *(each.onset.best for each in told.moves if each.onset.best < place)]
     before = float(np.exp(np.median(job.log[max(*places, place - 100) : place])))
     return LevelChange(
-        onset=int(job.at[place]),
+        onset=Millis(job.at[place]),
         kind=kind,
         effect_ratio=ratio,
         effect_seconds=before * (ratio - 1),
         probability=probability,
-        onset_from=int(job.at[around[0]]),
-        onset_to=int(job.at[around[1]]),
+        onset_from=Millis(job.at[around[0]]),
+        onset_to=Millis(job.at[around[1]]),
         before_seconds=before,
         after_seconds=before * ratio,
         runs=stop - place,
@@ -170,7 +171,7 @@ def _hypotheses(told: CaseFindings, k: int, index: int | None) -> list[Hypothesi
         found.append(Hypothesis("load", shares.load, index))
     at = float(told.job.at[onset.best])
     for j in order:
-        lag = (at - float(told.commits.at[j])) / 1000
+        lag = (at - float(told.commits.at[j])) / MS_PER_SECOND
         commit = Hypothesis(
             "commit", float(shares.commit[j]), index, told.commits.ids[j], told.commits.tables[j], max(lag, 0.0)
         )

@@ -57,13 +57,13 @@ def wander(values: Floats) -> Wander:
     return Wander(np.array(lengths, np.float64), np.maximum(found, 1e-9))
 
 
-def sobered(onset: Onset, around: Wander, start: int, stop: int) -> Onset:
+def sobered(onset: Onset, around: Wander, low: int, high: int) -> Onset:
     """The same change, believed no more than the series' own wandering between such stretches lets one.
 
     Where it sets in is known as before: slow wandering makes levels doubtful, not the run at which they part.
     """
     error = float(onset.error[onset.index])
-    own = around.deviation(onset.best - start, stop - onset.best)
+    own = around.deviation(onset.best - low, high - onset.best)
     if own <= error:
         return onset
     lost = (1 - (error / own) ** 2) * max(onset.supported, 0.0)

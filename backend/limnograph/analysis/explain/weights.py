@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from limnograph.analysis.explain.case import CaseCommits, CaseSeries, Floats, Ints
-from limnograph.analysis.explain.lag import Onsets, expected_mass, horizon, soon_ms
+from limnograph.analysis.explain.lag import Onsets, expected_mass, horizon_ms, soon_ms
 from limnograph.analysis.explain.onset import EFFECT_SCALE, Onset
 from limnograph.analysis.explain.rivals import MISFIT, RivalShift
 
@@ -70,9 +70,9 @@ def weigh(job: CaseSeries, commits: CaseCommits, asked: ChangeToExplain, shifts:
     near = np.flatnonzero(onset.support - top > -NEAR)
     factor = np.exp(onset.support[near] - top)
     places = onset.first + near
-    starts, gap = job.at[places], job.gap
+    starts, gap = job.at[places], job.gap_ms
     before = job.at[np.maximum(places - 1, 0)]
-    low, high = np.searchsorted(commits.at, (starts[0] - horizon(gap), starts[-1] + 1))
+    low, high = np.searchsorted(commits.at, (starts[0] - horizon_ms(gap), starts[-1] + 1))
     candidates = np.arange(low, high)
     onsets = Onsets(starts, before, factor * _worth(onset.effect[near]), gap)
     mass = expected_mass(commits.at[candidates], commits.first_read_at[candidates], onsets)

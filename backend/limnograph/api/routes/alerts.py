@@ -20,7 +20,7 @@ from limnograph.domain.answers.alerts import AlertsPage, AlertTarget, Incident
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.inbound.alert_times import instant
 from limnograph.domain.queries import DEFAULT_LIMIT
-from limnograph.domain.time import LATEST_MS, MICROS_PER_MS
+from limnograph.domain.time import LATEST_MS, Micros, Millis, to_micros
 from limnograph.services.alerts.pages import AlertsQuery
 from limnograph.services.alerts.targets import AlertQuestion
 from limnograph.services.server.backend import Backend
@@ -32,7 +32,7 @@ State = Annotated[
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name or of a label, case-insensitive.")]
 Mark = Annotated[str, PathParameter(description="Fingerprint of the alert, as its sender gives it.")]
 StartsAt = Annotated[
-    int | None,
+    Millis | None,
     QueryParameter(
         name="starts_at",
         description="When the episode began, epoch ms; default the newest.",
@@ -99,7 +99,7 @@ async def get_alert(backend: NamedDependency[Backend], fingerprint: Mark, starts
     """The alert with its window, its table's commits in it, its earlier episodes and the ways out."""
     if starts_at is not None and not 0 <= starts_at <= LATEST_MS:
         raise InvalidInput("starts_at", "must be epoch milliseconds between 1970 and 3000")
-    return await backend.alerts.incident(fingerprint, None if starts_at is None else starts_at * MICROS_PER_MS)
+    return await backend.alerts.incident(fingerprint, to_micros(starts_at))
 
 
 @get("/a", include_in_schema=False, opt=OPEN)
@@ -137,12 +137,12 @@ def _question(request: AnyRequest) -> AlertQuestion:
     return AlertQuestion(labels, mark, _instant(starts))
 
 
-def _instant(text: str | None) -> int | None:
+def _instant(text: str | None) -> Micros | None:
     """Epoch microseconds; None for what is no instant, because a link must lead somewhere."""
     if text is None:
         return None
     if text.isascii() and text.isdecimal() and len(text) < 15:
-        return int(text) * MICROS_PER_MS
+        return to_micros(Millis(text))
     return instant(text)
 
 

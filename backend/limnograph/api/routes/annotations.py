@@ -16,7 +16,7 @@ from limnograph.domain.answers.annotations import AnnotationsPage
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import MAX_LIMIT, CommitsQuery
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import to_millis
 from limnograph.services.server.backend import Backend
 from limnograph.services.timeline.annotations import annotation
 
@@ -49,7 +49,7 @@ async def list_annotations(
     """Newest first, of all tables or, where all three of its names are given, of one; default the last 24 hours. For
     data sources that read annotations from JSON: fields are called as Grafana calls them.
     """
-    first, last = v.span(start, end, backend.clock.now() // MICROS_PER_MS, 24 * v.HOUR_MS)
+    first, last = v.span(start, end, to_millis(backend.clock.now()), 24 * v.HOUR_MS)
     query = CommitsQuery(
         start=first,
         end=last,

@@ -15,6 +15,7 @@ from limnograph.api.wire.problems import documented
 from limnograph.api.wire.views import LabelIn
 from limnograph.domain.answers.explanations import ExplainPage, Label
 from limnograph.domain.errors import InvalidInput
+from limnograph.domain.time import to_millis
 from limnograph.services.explain.baseline import windows
 from limnograph.services.explain.labels import LabelInput
 from limnograph.services.server.backend import Backend
@@ -44,7 +45,7 @@ async def get_explanation(
     commit explains this" is an answer. `differences`: what is different about the commits of the range, beside those of
     the baseline. What people said is in `labels`.
     """
-    first, last = v.span(start, end, backend.clock.now() // 1000, 6 * v.HOUR_MS)
+    first, last = v.span(start, end, to_millis(backend.clock.now()), 6 * v.HOUR_MS)
     asked = windows(first, last, baseline, (baseline_from, baseline_to))
     return await backend.explanations.page(v.known_name(backend, catalog, namespace, table), asked, job)
 

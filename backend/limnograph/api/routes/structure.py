@@ -15,6 +15,7 @@ from limnograph.domain.answers.partitions import PartitionsPage
 from limnograph.domain.answers.refs import RefsPage
 from limnograph.domain.answers.schemas import SchemaPage
 from limnograph.domain.queries import DEFAULT_PARTITIONS, PartitionsQuery
+from limnograph.domain.time import to_millis
 from limnograph.services.server.backend import Backend
 
 
@@ -41,7 +42,7 @@ async def get_partitions(
     limit: p.Partitions = DEFAULT_PARTITIONS,
 ) -> PartitionsPage:
     """Leaderboard at `at`, file sizes at both instants, partitions by time in the range (default: 24 hours)."""
-    now = backend.clock.now() // 1000
+    now = to_millis(backend.clock.now())
     first, last = v.span(start, end, now, 24 * v.HOUR_MS)
     query = PartitionsQuery(
         table=v.known_name(backend, catalog, namespace, table),

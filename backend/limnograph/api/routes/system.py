@@ -18,7 +18,7 @@ from limnograph.domain.answers.tables import Status
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import to_micros
 from limnograph.services.jobs.run_log import only_written
 from limnograph.services.server.backend import Backend
 
@@ -82,9 +82,9 @@ def _fact(run: RunIn, backend: Backend) -> RunFact:
     now = backend.clock.now()
     if run.ended_at is not None and run.ended_at < run.started_at:
         raise InvalidInput("ended_at", "must not be before started_at")
-    started = run.started_at * MICROS_PER_MS
+    started = to_micros(run.started_at)
     tables = [_touched(table, backend) for table in run.tables]
-    ended = None if run.ended_at is None else run.ended_at * MICROS_PER_MS
+    ended = to_micros(run.ended_at)
     return RunFact(
         run_id=run.run_id,
         status=run.status,

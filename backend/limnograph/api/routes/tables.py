@@ -20,14 +20,14 @@ from limnograph.domain.answers.timeline import Timeline
 from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import DEFAULT_LIMIT, CommitsQuery, FleetQuery
-from limnograph.domain.time import TimeRange
+from limnograph.domain.time import Millis, TimeRange, to_millis
 from limnograph.services.server.backend import Backend
 
 AnyRequest = Request[Any, Any, Any]
 
 
-def _now_ms(backend: Backend) -> int:
-    return backend.clock.now() // 1000
+def _now_ms(backend: Backend) -> Millis:
+    return to_millis(backend.clock.now())
 
 
 @get("/tables", operation_id="listTables", summary="Fleet rows", responses=documented(503), opt=LAKE_PAGE)

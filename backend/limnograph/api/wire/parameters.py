@@ -18,7 +18,7 @@ from limnograph.domain.queries import (
     Direction,
     FleetSort,
 )
-from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S
+from limnograph.domain.time import LATEST_MS, MAX_POINTS, MAX_STEP_S, Millis
 from limnograph.services.timeline.timeline import MAX_COMPARE_S
 
 MAX_CONDITIONS_CHARS = 2_000
@@ -34,10 +34,10 @@ Catalog = Annotated[str, PathParameter(description="Catalog name.")]
 Namespace = Annotated[str, PathParameter(description="Namespace; levels joined with `.`, `/` written `~s`.")]
 Table = Annotated[str, PathParameter(description="Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`.")]
 From = Annotated[
-    int | None, QueryParameter(name="from", description="Start, epoch ms, inclusive.", schema_extra=_INSTANT)
+    Millis | None, QueryParameter(name="from", description="Start, epoch ms, inclusive.", schema_extra=_INSTANT)
 ]
 To = Annotated[
-    int | None,
+    Millis | None,
     QueryParameter(name="to", description="End, epoch ms, exclusive; default now.", schema_extra=_INSTANT),
 ]
 Step = Annotated[
@@ -67,11 +67,11 @@ BaselineChoice = Annotated[
     ),
 ]
 BaselineFrom = Annotated[
-    int | None,
+    Millis | None,
     QueryParameter(name="baseline_from", description="Start of a custom baseline, epoch ms.", schema_extra=_INSTANT),
 ]
 BaselineTo = Annotated[
-    int | None,
+    Millis | None,
     QueryParameter(
         name="baseline_to", description="End of a custom baseline, epoch ms; at most `from`.", schema_extra=_INSTANT
     ),
@@ -144,7 +144,7 @@ SchemaChanged = Annotated[
 ]
 
 At = Annotated[
-    int | None, QueryParameter(name="at", description="Instant, epoch ms; default `to`.", schema_extra=_INSTANT)
+    Millis | None, QueryParameter(name="at", description="Instant, epoch ms; default `to`.", schema_extra=_INSTANT)
 ]
 CompareAt = Annotated[
     int | None,

@@ -16,7 +16,7 @@ from limnograph.domain.answers.lane_specs import DEFAULT_LANES, LANES
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName, from_path_segment, unescape_level
 from limnograph.domain.queries import DEFAULT_WITHIN_S, MAX_GREW, MAX_LIMIT, MAX_PARTITIONS, MAX_WITHIN_S
-from limnograph.domain.time import LATEST_MS
+from limnograph.domain.time import LATEST_MS, Millis
 from limnograph.services.server.backend import Backend
 from limnograph.services.timeline.timeline import MAX_COMPARE_S
 
@@ -84,10 +84,10 @@ def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
     return grew, DEFAULT_WITHIN_S if within is None else within
 
 
-def span(start: int | None, end: int | None, now_ms: int, width_ms: int) -> tuple[int, int]:
+def span(start: Millis | None, end: Millis | None, now_ms: Millis, width_ms: int) -> tuple[Millis, Millis]:
     """Both ends in epoch ms; a missing end is now, a missing start lies `width_ms` before. Raises InvalidInput."""
     last = now_ms if end is None else end
-    first = max(0, last - width_ms) if start is None else start
+    first = max(Millis(0), last - width_ms) if start is None else start
     for field, value in (("from", first), ("to", last)):
         if not 0 <= value <= LATEST_MS:
             raise InvalidInput(field, "must be epoch milliseconds between 1970 and 3000")
@@ -96,7 +96,7 @@ def span(start: int | None, end: int | None, now_ms: int, width_ms: int) -> tupl
     return first, last
 
 
-def instant(at: int | None, default: int) -> int:
+def instant(at: Millis | None, default: Millis) -> Millis:
     """Epoch ms. Raises InvalidInput."""
     if at is not None and not 0 <= at <= LATEST_MS:
         raise InvalidInput("at", "must be epoch milliseconds between 1970 and 3000")

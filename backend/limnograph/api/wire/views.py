@@ -11,9 +11,9 @@ import msgspec
 from limnograph.domain.access import AccessScope
 from limnograph.domain.answers.explanations import LabelKind
 from limnograph.domain.answers.tables import View
-from limnograph.domain.time import LATEST_MS
+from limnograph.domain.time import LATEST_MS, Millis
 
-Instant = Annotated[int, msgspec.Meta(ge=0, le=LATEST_MS)]
+Instant = Annotated[Millis, msgspec.Meta(ge=0, le=LATEST_MS)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=512)]
 Comment = Annotated[str, msgspec.Meta(max_length=4_096)]
 SnapshotId = Annotated[str, msgspec.Meta(pattern="^-?[0-9]{1,19}$")]

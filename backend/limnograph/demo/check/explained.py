@@ -15,6 +15,7 @@ from limnograph.adapters.system_clock import SystemClock
 from limnograph.demo.check.evidence import get_json
 from limnograph.domain.answers.explanations import ExplainPage, Explanation
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Millis
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine, Table
 from limnograph.services.explain.baseline import windows
@@ -35,7 +36,9 @@ class HttpExplanations:
     def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
         """Of a job's change in a range of epoch ms."""
         if without is not None:
-            return asyncio.run(_in_process(self._settings, table, job, span, int(without))).explanation
+            return asyncio.run(
+                _in_process(self._settings, table, job, (Millis(span[0]), Millis(span[1])), int(without))
+            ).explanation
         path = "/".join(urllib.parse.quote(part) for part in table.split("."))
         asked = urllib.parse.urlencode({"from": span[0], "to": span[1], "job": job})
         answer = get_json(f"{self._server}/api/v1/tables/{path}/explain?{asked}")
@@ -77,7 +80,9 @@ def services_without(settings: Settings, snapshot_id: int, sources: Sequence[Met
     return build_services(ServerOptions(engine, MemoryInbox(), SystemClock(), sources))
 
 
-async def _in_process(settings: Settings, table: str, job: str, span: tuple[int, int], snapshot_id: int) -> ExplainPage:
+async def _in_process(
+    settings: Settings, table: str, job: str, span: tuple[Millis, Millis], snapshot_id: int
+) -> ExplainPage:
     name, sources = TableName(*table.split(".")), metrics_sources(settings)
     services = services_without(settings, snapshot_id, sources)
     try:

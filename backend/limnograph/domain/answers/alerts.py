@@ -8,6 +8,7 @@ import msgspec
 
 from limnograph.domain.answers.commits import CommitRow
 from limnograph.domain.answers.tables import View
+from limnograph.domain.time import Millis
 
 AlertStatus = Literal["firing", "resolved"]
 State = Literal["firing", "resolved", "unknown"]
@@ -58,10 +59,10 @@ class AlertView(View, frozen=True, kw_only=True):
     """
 
     fingerprint: str
-    starts_at: int
-    ends_at: int | None
+    starts_at: Millis
+    ends_at: Millis | None
     state: State
-    heard_at: int | None
+    heard_at: Millis | None
     muted: Muted | None
     alert_name: str | None
     severity: str | None
@@ -74,8 +75,8 @@ class AlertView(View, frozen=True, kw_only=True):
 class AlertSpan(View, frozen=True, kw_only=True):
     """A time that an alert fired; `end` null: it still does. Of one whose end nobody told, to when it was heard of."""
 
-    start: int = msgspec.field(name="from")
-    end: int | None = msgspec.field(name="to")
+    start: Millis = msgspec.field(name="from")
+    end: Millis | None = msgspec.field(name="to")
 
 
 class AlertWeek(View, frozen=True, kw_only=True):
@@ -102,8 +103,8 @@ class AlertTransition(View, frozen=True, kw_only=True):
     """What was told: `at` when it happened (null where the sender did not say), `observed_at` when it came here."""
 
     status: AlertStatus
-    at: int | None
-    observed_at: int | None
+    at: Millis | None
+    observed_at: Millis | None
 
 
 class AlertLink(View, frozen=True, kw_only=True):
@@ -117,8 +118,8 @@ class AlertLink(View, frozen=True, kw_only=True):
 class AlertWindow(View, frozen=True, kw_only=True):
     """The time to look at: from an hour or more before the cause may lie; `end` null: live."""
 
-    start: int = msgspec.field(name="from")
-    end: int | None = msgspec.field(name="to")
+    start: Millis = msgspec.field(name="from")
+    end: Millis | None = msgspec.field(name="to")
 
 
 class Incident(View, frozen=True, kw_only=True):
@@ -127,7 +128,7 @@ class Incident(View, frozen=True, kw_only=True):
     """
 
     alert: AlertView
-    active_at: int | None
+    active_at: Millis | None
     window: AlertWindow
     labels: dict[str, str]
     annotations: dict[str, str]
@@ -147,7 +148,7 @@ class AlertTarget(View, frozen=True, kw_only=True):
     source: Literal["record", "prometheus", "alertmanager", "url"]
     state: Literal["pending", "firing", "resolved", "unknown"]
     fingerprint: str | None
-    active_at: int | None
+    active_at: Millis | None
     window: AlertWindow
     labels: dict[str, str]
     tables: list[AlertTable]

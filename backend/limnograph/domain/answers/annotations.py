@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from limnograph.domain.answers.tables import View
+from limnograph.domain.time import Millis
 
 
 class Annotation(View, frozen=True, kw_only=True):
     """One mark. `path`: the page of the commit at this server."""
 
     id: str
-    time: int
+    time: Millis
     title: str
     text: str
     tags: list[str]

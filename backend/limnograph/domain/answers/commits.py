@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from limnograph.domain.answers.tables import View
+from limnograph.domain.time import Millis
 
 
 class CommitRow(View, frozen=True, kw_only=True):
@@ -15,7 +16,7 @@ class CommitRow(View, frozen=True, kw_only=True):
     catalog: str
     namespace: str
     table: str
-    t: int
+    t: Millis
     operation: str | None
     on_main: bool
     engine: str | None
@@ -38,7 +39,7 @@ class CommitsPage(View, frozen=True, kw_only=True):
 
     rows: list[CommitRow]
     next_cursor: str | None
-    watermark: int | None
+    watermark: Millis | None
 
 
 class Diff(View, frozen=True, kw_only=True):
@@ -76,7 +77,7 @@ class RunEffect(View, frozen=True, kw_only=True):
     change_s: float | None
     change_low_s: float | None
     change_high_s: float | None
-    last_run: int | None
+    last_run: Millis | None
 
 
 class SizeShape(View, frozen=True, kw_only=True):
@@ -108,8 +109,8 @@ class WritingRun(View, frozen=True, kw_only=True):
     run_id: str
     job: str | None
     status: str
-    started_at: int | None
-    ended_at: int | None
+    started_at: Millis | None
+    ended_at: Millis | None
     parent_run_id: str | None
     ref: str | None
     columns: list[ColumnOrigin]

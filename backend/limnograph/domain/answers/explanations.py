@@ -11,6 +11,7 @@ import msgspec
 
 from limnograph.domain.answers.commits import CommitRow
 from limnograph.domain.answers.timeline import LaneQuery
+from limnograph.domain.time import Millis
 
 Confidence = Literal["strong", "possible", "weak", "none"]
 ChangeKind = Literal["step", "ramp", "pulse", "drop"]
@@ -93,13 +94,13 @@ class LevelChange(msgspec.Struct):
     lasts, until a change takes it back or to the last known run.
     """
 
-    onset: int
+    onset: Millis
     kind: ChangeKind
     effect_ratio: float
     effect_seconds: float
     probability: float
-    onset_from: int
-    onset_to: int
+    onset_from: Millis
+    onset_to: Millis
     before_seconds: float
     after_seconds: float
     runs: int
@@ -151,7 +152,7 @@ class Label(msgspec.Struct):
 
     kind: LabelKind
     snapshot_id: str
-    t: int
+    t: Millis
     job_name: str | None = None
     author: str | None = None
     comment: str | None = None
@@ -160,8 +161,8 @@ class Label(msgspec.Struct):
 class Level(msgspec.Struct, kw_only=True):
     """How the job did in a window: runs that ended well and began there; their median, None without one."""
 
-    start: int = msgspec.field(name="from")
-    end: int = msgspec.field(name="to")
+    start: Millis = msgspec.field(name="from")
+    end: Millis = msgspec.field(name="to")
     runs: int
     median_seconds: float | None
 
@@ -204,7 +205,7 @@ class CompetingChange(msgspec.Struct, kw_only=True):
     before: float | None = None
     after: float | None = None
     unit: str | None = None
-    at: int | None = None
+    at: Millis | None = None
     problem: str | None = None
 
 
@@ -226,11 +227,11 @@ class Pending(msgspec.Struct, kw_only=True):
     after `last_run`; `commit_id` and `committed_at`: the one that is waited for, null: the range has no run at all.
     """
 
-    last_run: int | None
-    running_since: int | None
+    last_run: Millis | None
+    running_since: Millis | None
     commits: int
     commit_id: str | None
-    committed_at: int | None
+    committed_at: Millis | None
 
 
 class ExplainPage(msgspec.Struct, kw_only=True):
@@ -245,9 +246,9 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     """
 
     job: str | None
-    start: int = msgspec.field(name="from")
-    end: int = msgspec.field(name="to")
-    since: int
+    start: Millis = msgspec.field(name="from")
+    end: Millis = msgspec.field(name="to")
+    since: Millis
     selected: Level
     baseline: Baseline
     runs: int
@@ -259,7 +260,7 @@ class ExplainPage(msgspec.Struct, kw_only=True):
     differences: list[Difference]
     labels: list[Label]
     notes: list[str]
-    watermark: int | None
+    watermark: Millis | None
     pending: Pending | None
     queries: LaneQuery
     sure_from: dict[str, float]

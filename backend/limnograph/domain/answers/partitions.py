@@ -6,6 +6,7 @@ from typing import Literal
 
 from limnograph.domain.answers.structure import PageHead
 from limnograph.domain.answers.tables import PartitionField, View
+from limnograph.domain.time import Millis
 
 PartitionSort = Literal[
     "data_files",
@@ -26,9 +27,9 @@ class Instant(View, frozen=True, kw_only=True):
     `histogram`: live data files per bin of `PartitionsPage.edges`. `partitions`: those with a live file.
     """
 
-    t: int
+    t: Millis
     snapshot_id: str | None
-    committed_at: int | None
+    committed_at: Millis | None
     data_files: int | None
     delete_files: int | None
     bytes: int | None
@@ -57,7 +58,7 @@ class PartitionRow(View, frozen=True, kw_only=True):
     bytes_share: float | None
     bytes_over_median: float | None
     delete_ratio: float | None
-    last_committed_at: int | None
+    last_committed_at: Millis | None
     data_files_delta: int | None
     bytes_delta: int | None
 
@@ -82,7 +83,7 @@ class HeatRow(View, frozen=True, kw_only=True):
 class PartitionHeat(View, frozen=True, kw_only=True):
     """Partitions by time, those with most files: `t` are starts of steps of `step` ms."""
 
-    t: list[int]
+    t: list[Millis]
     step: int
     rows: list[HeatRow]
 
@@ -92,15 +93,15 @@ class FileTrack(View, frozen=True, kw_only=True):
     range's start; of very many moves the largest in each of equal steps.
     """
 
-    t: list[int]
+    t: list[Millis]
     data_files: list[int | None]
 
 
 class SpanMs(View, frozen=True, kw_only=True):
     """A range of time, epoch ms, half-open."""
 
-    start: int
-    end: int
+    start: Millis
+    end: Millis
 
 
 class PartitionsPage(PageHead, frozen=True, kw_only=True):

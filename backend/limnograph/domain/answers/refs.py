@@ -6,6 +6,7 @@ from typing import Literal
 
 from limnograph.domain.answers.structure import PageHead
 from limnograph.domain.answers.tables import View
+from limnograph.domain.time import Millis
 
 
 class Retention(View, frozen=True, kw_only=True):
@@ -31,15 +32,15 @@ class RefRow(View, frozen=True, kw_only=True):
     name: str
     type: Literal["branch", "tag"]
     snapshot_id: str
-    committed_at: int | None
-    moved_at: int | None
+    committed_at: Millis | None
+    moved_at: Millis | None
     retention: Retention | None
     ancestors: int | None
     protected: int | None
-    protected_from: int | None
+    protected_from: Millis | None
     ahead: int | None
     behind: int | None
-    expires_at: int | None
+    expires_at: Millis | None
     sentence: str
 
 
@@ -51,8 +52,8 @@ class RefMove(View, frozen=True, kw_only=True):
     name: str
     type: Literal["branch", "tag"]
     kind: Literal["created", "advanced", "rolled_back", "moved", "removed"]
-    t: int
-    not_before: int | None
+    t: Millis
+    not_before: Millis | None
     from_snapshot_id: str | None
     to_snapshot_id: str | None
     sentence: str

@@ -6,6 +6,7 @@ from typing import Literal
 
 from limnograph.domain.answers.structure import PageHead
 from limnograph.domain.answers.tables import View
+from limnograph.domain.time import Millis
 
 Risk = Literal["breaking", "check", "safe"]
 
@@ -59,8 +60,8 @@ class StructureVersion(View, frozen=True, kw_only=True):
     kind: Literal["schema", "spec", "sort_order"]
     id: str
     previous_id: str | None
-    t: int
-    not_before: int | None
+    t: Millis
+    not_before: Millis | None
     first: bool
     risk: Risk
     sentence: str
@@ -94,7 +95,7 @@ class MatrixVersion(View, frozen=True, kw_only=True):
     """A column of the matrix: a schema and when it became the table's own."""
 
     schema_id: str
-    t: int
+    t: Millis
 
 
 class SchemaPage(PageHead, frozen=True, kw_only=True):

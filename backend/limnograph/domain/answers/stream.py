@@ -6,6 +6,7 @@ from typing import Literal
 
 from limnograph.domain.answers.alerts import AlertStreamEvent
 from limnograph.domain.answers.tables import SourceStatus, View
+from limnograph.domain.time import Millis
 
 
 class CommitStreamEvent(View, frozen=True, kw_only=True):
@@ -15,7 +16,7 @@ class CommitStreamEvent(View, frozen=True, kw_only=True):
     table_namespace: str
     table: str
     snapshot_id: str
-    t: int | None
+    t: Millis | None
     operation: str | None
     added_data_files: int | None
     removed_data_files: int | None

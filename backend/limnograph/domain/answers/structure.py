@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from limnograph.domain.answers.tables import Health, View
+from limnograph.domain.time import Millis
 
 NoteCode = Literal[
     "unreadable",
@@ -46,5 +47,5 @@ class PageHead(View, frozen=True, kw_only=True):
     table: str
     format: str | None
     status: Health
-    watermark: int | None
+    watermark: Millis | None
     notes: list[Note]

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.access import AccessScope
+from limnograph.domain.time import Millis
 
 ReasonCode = Literal[
     "unreadable",
@@ -47,7 +48,7 @@ class Reason(View, frozen=True, kw_only=True):
     sentence: str
     magnitude: float
     snapshot_id: str | None = None
-    at: int | None = None
+    at: Millis | None = None
 
 
 class TableValues(View, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ class TableValues(View, frozen=True, kw_only=True):
     live_snapshots: int | None
     skew_max_over_median: float | None
     commits: int
-    last_committed_at: int | None
+    last_committed_at: Millis | None
     job_duration_seconds: float | None
     job_p95_seconds: float | None
 
@@ -87,7 +88,7 @@ class Growth(View, frozen=True, kw_only=True):
     files_before: int
     files_after: int
     share: float | None
-    at: int
+    at: Millis
 
 
 class TableRow(View, frozen=True, kw_only=True):
@@ -112,7 +113,7 @@ class TablesPage(View, frozen=True, kw_only=True):
     rows: list[TableRow]
     total: int
     next_cursor: str | None
-    watermark: int | None
+    watermark: Millis | None
     namespaces: list[str]
     hints: list[Hint]
 
@@ -136,10 +137,10 @@ class FleetHeatRow(View, frozen=True, kw_only=True):
 class FleetHeat(View, frozen=True, kw_only=True):
     """Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables."""
 
-    start: int = msgspec.field(name="from")
-    end: int = msgspec.field(name="to")
+    start: Millis = msgspec.field(name="from")
+    end: Millis = msgspec.field(name="to")
     total: int
-    watermark: int | None
+    watermark: Millis | None
     rows: list[FleetHeatRow]
 
 
@@ -180,7 +181,7 @@ class Ref(View, frozen=True, kw_only=True):
 class Freshness(View, frozen=True, kw_only=True):
     """`usual_interval_s`: median distance of the last commits of main."""
 
-    last_committed_at: int | None
+    last_committed_at: Millis | None
     age_s: float | None
     usual_interval_s: float | None
 
@@ -209,7 +210,7 @@ class TableDetail(View, frozen=True, kw_only=True):
     status: Health
     unreadable_code: str | None
     unreadable_detail: str | None
-    gone_at: int | None
+    gone_at: Millis | None
     renamed_to: TableRef | None
     reason: Reason
     schema_id: int | None
@@ -220,8 +221,8 @@ class TableDetail(View, frozen=True, kw_only=True):
     values: TableValues
     freshness: Freshness
     jobs: list[LinkedJob]
-    first_seen_at: int | None
-    watermark: int | None
+    first_seen_at: Millis | None
+    watermark: Millis | None
     hints: list[Hint]
 
 
@@ -252,8 +253,8 @@ class Status(View, frozen=True, kw_only=True):
     """
 
     version: str
-    now: int
-    watermark: int | None
+    now: Millis
+    watermark: Millis | None
     lag_s: float | None
     run_id: str | None
     tables: int

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from limnograph.domain.answers.tables import TableDetail
+from limnograph.domain.time import Millis
 
 LaneStatus = Literal["ok", "partial", "stale", "error", "absent"]
 Source = Literal["meta", "prometheus", "alertmanager", "runs"]
@@ -82,7 +83,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     snapshot_id: str
-    t: int
+    t: Millis
     operation: str | None
     added_data_files: int | None
     removed_data_files: int | None
@@ -100,7 +101,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
 class RefFlag(msgspec.Struct, frozen=True, kw_only=True):
     """A ref that was made, removed (`snapshot_id` null) or set to an older commit."""
 
-    t: int
+    t: Millis
     ref: str
     type: Literal["branch", "tag"]
     snapshot_id: str | None
@@ -121,16 +122,16 @@ class Bar(msgspec.Struct, frozen=True, kw_only=True):
     job run was reported. `state` picks the drawing.
     """
 
-    start: int | None
-    end: int | None
+    start: Millis | None
+    end: Millis | None
     label: str
     state: str = "ok"
     detail: str | None = None
 
     @property
-    def begins(self) -> int:
+    def begins(self) -> Millis:
         """Its start, else its end."""
-        return self.start if self.start is not None else self.end or 0
+        return self.start if self.start is not None else self.end or Millis(0)
 
 
 class BarsLane(_Lane, frozen=True, kw_only=True, tag="bars"):
@@ -145,8 +146,8 @@ Lane = StepLane | LineLane | BandLane | EventsLane | BarsLane
 class Range(msgspec.Struct, frozen=True):
     """Epoch ms; `from` on the wire. `step` in seconds."""
 
-    start: int = msgspec.field(name="from")
-    end: int = msgspec.field(name="to")
+    start: Millis = msgspec.field(name="from")
+    end: Millis = msgspec.field(name="to")
     step: int
 
 
@@ -166,8 +167,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     range: Range
-    watermark: int | None
-    t: list[int]
+    watermark: Millis | None
+    t: list[Millis]
     lanes: list[Lane]
     cmp: ComparedPeriod | None = None
     detail: TableDetail | None = None

@@ -22,6 +22,7 @@ from limnograph.domain.facts.columns import (
     StructOf,
     columns_of,
 )
+from limnograph.domain.time import Micros
 
 
 class RunTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,15 +51,17 @@ class RunFact(msgspec.Struct, frozen=True, kw_only=True):
     status: Annotated[str, Col(2, STRING, "`running`, `ok` or `failed`", True)]
     job_name: Annotated[str | None, Col(3, STRING, "name of the job")] = None
     application_id: Annotated[str | None, Col(4, STRING, "Spark application id, or the engine's equivalent")] = None
-    started_at: Annotated[int | None, Col(5, TIMESTAMPTZ, "start of the run; null where only its end was told")] = None
-    ended_at: Annotated[int | None, Col(6, TIMESTAMPTZ, "end of the run; null while running")] = None
+    started_at: Annotated[Micros | None, Col(5, TIMESTAMPTZ, "start of the run; null where only its end was told")] = (
+        None
+    )
+    ended_at: Annotated[Micros | None, Col(6, TIMESTAMPTZ, "end of the run; null while running")] = None
     tables: Annotated[
         list[RunTable] | None, Col(7, ListOf(8, StructOf(columns_of(RunTable))), "tables read and written")
     ] = None
-    observed_at: Annotated[int | None, Col(14, TIMESTAMPTZ, "when the transition was accepted")] = None
-    at: Annotated[int | None, Col(16, TIMESTAMPTZ, "when it happened: the start of `running`, the end of others")] = (
-        None
-    )
+    observed_at: Annotated[Micros | None, Col(14, TIMESTAMPTZ, "when the transition was accepted")] = None
+    at: Annotated[
+        Micros | None, Col(16, TIMESTAMPTZ, "when it happened: the start of `running`, the end of others")
+    ] = None
     job_namespace: Annotated[str | None, Col(17, STRING, "OpenLineage namespace of the job")] = None
     parent_run_id: Annotated[str | None, Col(18, STRING, "run that this one is a part of")] = None
     engine: Annotated[str | None, Col(19, STRING, "engine that ran it: `spark`, `trino`, `flink`, …")] = None
@@ -75,9 +78,9 @@ class AlertFact(msgspec.Struct, frozen=True, kw_only=True):
     """One transition of an alert; key `(fingerprint, starts_at, status)`."""
 
     fingerprint: Annotated[str, Col(1, STRING, "hash of the alert's labels, as its sender gives it", True)]
-    starts_at: Annotated[int, Col(2, TIMESTAMPTZ, "when it began to fire", True)]
+    starts_at: Annotated[Micros, Col(2, TIMESTAMPTZ, "when it began to fire", True)]
     status: Annotated[str, Col(3, STRING, "`firing` or `resolved`", True)]
-    ends_at: Annotated[int | None, Col(4, TIMESTAMPTZ, "when it was resolved; null while firing")] = None
+    ends_at: Annotated[Micros | None, Col(4, TIMESTAMPTZ, "when it was resolved; null while firing")] = None
     alert_name: Annotated[str | None, Col(5, STRING, "label `alertname`")] = None
     severity: Annotated[str | None, Col(6, STRING, "label `severity`")] = None
     catalog: Annotated[str | None, Col(7, STRING, "catalog of the table that it is about")] = None
@@ -89,7 +92,7 @@ class AlertFact(msgspec.Struct, frozen=True, kw_only=True):
     generator_url: Annotated[str | None, Col(17, STRING, "where the sender shows its expression")] = None
     group_key: Annotated[str | None, Col(18, STRING, "group that Alertmanager sent it with")] = None
     source: Annotated[str | None, Col(19, STRING, "`alertmanager` or `grafana`")] = None
-    observed_at: Annotated[int | None, Col(20, TIMESTAMPTZ, "when the transition was accepted")] = None
+    observed_at: Annotated[Micros | None, Col(20, TIMESTAMPTZ, "when the transition was accepted")] = None
 
 
 class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +100,7 @@ class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
 
     event_id: Annotated[str, Col(1, STRING, "id of the report: the same report told twice has the same one", True)]
     kind: Annotated[str | None, Col(2, STRING, "`scan` or `commit`")] = None
-    at: Annotated[int | None, Col(3, TIMESTAMPTZ, "event time where one was told, else when it was accepted")] = None
+    at: Annotated[Micros | None, Col(3, TIMESTAMPTZ, "event time where one was told, else when it was accepted")] = None
     catalog: Annotated[str | None, Col(4, STRING, "catalog of the table; null where it is not known")] = None
     namespace: Annotated[str | None, Col(5, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(6, STRING, "table name")] = None
@@ -127,14 +130,14 @@ class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
     application_id: Annotated[str | None, Col(33, STRING, "Spark application id, or the engine's equivalent")] = None
     run_id: Annotated[str | None, Col(34, STRING, "job run that it came with")] = None
     source: Annotated[str | None, Col(35, STRING, "`iceberg-rest`, `iceberg-report` or `openlineage`")] = None
-    observed_at: Annotated[int | None, Col(36, TIMESTAMPTZ, "when the report was accepted")] = None
+    observed_at: Annotated[Micros | None, Col(36, TIMESTAMPTZ, "when the report was accepted")] = None
 
 
 class LabelFact(msgspec.Struct, frozen=True, kw_only=True):
     """What a person said about an explanation; key `event_id`, given at acceptance."""
 
     event_id: Annotated[str, Col(1, STRING, "id of the label", True)]
-    at: Annotated[int | None, Col(2, TIMESTAMPTZ, "when it was said")] = None
+    at: Annotated[Micros | None, Col(2, TIMESTAMPTZ, "when it was said")] = None
     kind: Annotated[
         str | None, Col(3, STRING, "`confirmed`, `rejected`, `expected`, or `withdrawn`: no longer said")
     ] = None
@@ -144,8 +147,8 @@ class LabelFact(msgspec.Struct, frozen=True, kw_only=True):
     table: Annotated[str | None, Col(7, STRING, "table name")] = None
     job_name: Annotated[str | None, Col(8, STRING, "job whose change is explained")] = None
     snapshot_id: Annotated[int | None, Col(9, LONG, "commit that explains it")] = None
-    range_from: Annotated[int | None, Col(10, TIMESTAMPTZ, "start of the span that is explained")] = None
-    range_to: Annotated[int | None, Col(11, TIMESTAMPTZ, "end of the span that is explained")] = None
+    range_from: Annotated[Micros | None, Col(10, TIMESTAMPTZ, "start of the span that is explained")] = None
+    range_to: Annotated[Micros | None, Col(11, TIMESTAMPTZ, "end of the span that is explained")] = None
     author: Annotated[str | None, Col(12, STRING, "who said it")] = None
     comment: Annotated[str | None, Col(13, STRING, "in their words")] = None
-    observed_at: Annotated[int | None, Col(14, TIMESTAMPTZ, "when the label was accepted")] = None
+    observed_at: Annotated[Micros | None, Col(14, TIMESTAMPTZ, "when the label was accepted")] = None

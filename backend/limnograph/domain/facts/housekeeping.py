@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 
 from limnograph.domain.facts.columns import DOUBLE, LONG, STRING, TIMESTAMPTZ, Col, Column
+from limnograph.domain.time import Micros
 
 DELTAS = {
     "added_data_files": 20,
@@ -93,8 +94,8 @@ class MaintenanceFact(msgspec.Struct, frozen=True, kw_only=True):
     namespace: Annotated[str | None, Col(5, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(6, STRING, "table name")] = None
     subject: Annotated[str | None, Col(7, STRING, "what of it: the day or month that was compacted")] = None
-    started_at: Annotated[int | None, Col(8, TIMESTAMPTZ, "start of the run")] = None
-    ended_at: Annotated[int | None, Col(9, TIMESTAMPTZ, "end of the run")] = None
+    started_at: Annotated[Micros | None, Col(8, TIMESTAMPTZ, "start of the run")] = None
+    ended_at: Annotated[Micros | None, Col(9, TIMESTAMPTZ, "end of the run")] = None
     seconds: Annotated[float | None, Col(10, DOUBLE, "how long it took")] = None
     files_before: Annotated[int | None, Col(11, LONG, "live data files before")] = None
     files_after: Annotated[int | None, Col(12, LONG, "live data files after")] = None

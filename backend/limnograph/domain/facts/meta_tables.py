@@ -27,6 +27,7 @@ from limnograph.domain.facts.columns import (
 )
 from limnograph.domain.facts.events import AlertFact, LabelFact, ReportFact, RunFact
 from limnograph.domain.facts.housekeeping import MaintenanceFact, span_columns
+from limnograph.domain.time import Micros
 
 SCHEMA_VERSION = 3
 """Property `limnograph.schema-version` of every meta table; rises when a column or a table is added."""
@@ -47,7 +48,9 @@ class PartitionFact(msgspec.Struct, frozen=True):
     bytes: Annotated[int | None, Col(117, LONG, "bytes of live data files")] = None
     added_data_files: Annotated[int | None, Col(118, LONG, "data files this snapshot added here")] = None
     removed_data_files: Annotated[int | None, Col(119, LONG, "data files this snapshot removed here")] = None
-    last_committed_at: Annotated[int | None, Col(120, TIMESTAMPTZ, "newest commit that touched the partition")] = None
+    last_committed_at: Annotated[Micros | None, Col(120, TIMESTAMPTZ, "newest commit that touched the partition")] = (
+        None
+    )
 
 
 class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +68,7 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     # history
     parent_id: Annotated[int | None, Col(8, LONG, "snapshot this one was made from")] = None
     sequence_number: Annotated[int | None, Col(9, LONG, "Iceberg sequence number; null in format v1")] = None
-    committed_at: Annotated[int | None, Col(10, TIMESTAMPTZ, "commit time as the table says")] = None
+    committed_at: Annotated[Micros | None, Col(10, TIMESTAMPTZ, "commit time as the table says")] = None
     operation: Annotated[str | None, Col(11, STRING, "`append`, `replace`, `overwrite` or `delete`")] = None
     on_main: Annotated[bool | None, Col(12, BOOLEAN, "ancestor of main when observed (provenance only)")] = None
     refs: Annotated[
@@ -150,7 +153,7 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     skew_gini: Annotated[float | None, Col(67, DOUBLE, "Gini coefficient of partition bytes")] = None
     skew_top1_share: Annotated[float | None, Col(68, DOUBLE, "share of the largest partition in all bytes")] = None
     shape_at: Annotated[
-        int | None, Col(69, TIMESTAMPTZ, "commit whose files debt, overlap and skew describe; null: not computed")
+        Micros | None, Col(69, TIMESTAMPTZ, "commit whose files debt, overlap and skew describe; null: not computed")
     ] = None
     # partitions
     partitions: Annotated[
@@ -170,7 +173,7 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
         list[str] | None, Col(78, ListOf(79, STRING), "summary keys that disagree with the manifests")
     ] = None
     source: Annotated[str | None, Col(80, STRING, "`poll`, `push` or `backfill`")] = None
-    observed_at: Annotated[int | None, Col(81, TIMESTAMPTZ, "when the row was extracted")] = None
+    observed_at: Annotated[Micros | None, Col(81, TIMESTAMPTZ, "when the row was extracted")] = None
     run_id: Annotated[str | None, Col(82, STRING, "pipeline run that wrote the row")] = None
     extractor_version: Annotated[str | None, Col(83, STRING, "version of the program that extracted it")] = None
 
@@ -186,11 +189,11 @@ class ChangeFact(msgspec.Struct, frozen=True, kw_only=True):
     subject: Annotated[str | None, Col(6, STRING, "ref name, property key, table name, …: what of that kind")] = None
     from_value: Annotated[str | None, Col(7, STRING, "value before")] = None
     to_value: Annotated[str | None, Col(8, STRING, "value after; ids are text")] = None
-    not_before: Annotated[int | None, Col(9, TIMESTAMPTZ, "earliest instant it can have happened")] = None
-    at: Annotated[int, Col(10, TIMESTAMPTZ, "when it happened, or was first seen", True)]
+    not_before: Annotated[Micros | None, Col(9, TIMESTAMPTZ, "earliest instant it can have happened")] = None
+    at: Annotated[Micros, Col(10, TIMESTAMPTZ, "when it happened, or was first seen", True)]
     detail: Annotated[str | None, Col(11, STRING, "JSON: the schema, the spec; for `unreadable` a sentence")] = None
     metadata_location: Annotated[str | None, Col(12, STRING, "metadata file it was read from")] = None
-    observed_at: Annotated[int | None, Col(13, TIMESTAMPTZ, "when the row was extracted")] = None
+    observed_at: Annotated[Micros | None, Col(13, TIMESTAMPTZ, "when the row was extracted")] = None
     run_id: Annotated[str | None, Col(14, STRING, "pipeline run that wrote the row")] = None
     extractor_version: Annotated[str | None, Col(15, STRING, "version of the program that extracted it")] = None
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from limnograph.domain.time import Micros, Millis, to_micros
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST = _EPOCH + timedelta(days=1)
 
 
-def instant(value: Any) -> int | None:
+def instant(value: Any) -> Micros | None:
     """Epoch microseconds of RFC 3339 text, to the millisecond: what tells two episodes apart has to be the same on the
     wire. Go's zero time (year 1) is none, and so is what is no instant.
     """
@@ -22,4 +24,4 @@ def instant(value: Any) -> int | None:
         return None
     if found < _FIRST or found.year > 2999:
         return None
-    return (found - _EPOCH) // timedelta(milliseconds=1) * 1_000
+    return to_micros(Millis((found - _EPOCH) // timedelta(milliseconds=1)))

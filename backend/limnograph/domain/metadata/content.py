@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from limnograph.domain.metadata.manifests import ManifestFile, PartitionKey
+from limnograph.domain.time import Micros
 
 PARTITIONS_KEPT = 1_000
 """A `full` row names this many partitions, the largest by bytes; a snapshot that changed more has a `full` row."""
@@ -70,7 +71,7 @@ class PartitionState(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int | None
     added_data_files: int
     removed_data_files: int
-    last_committed_at: int | None
+    last_committed_at: Micros | None
 
 
 class Partitions(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from limnograph.domain.metadata.content import Shape
+from limnograph.domain.time import Millis
 
 
 class DocumentTotals(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +38,7 @@ class InspectedSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     snapshot_id: str
     parent_id: str | None
     sequence_number: int | None
-    committed_at: int | None
+    committed_at: Millis | None
     operation: str | None
     totals: DocumentTotals
     added: FileDelta

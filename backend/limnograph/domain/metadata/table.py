@@ -12,6 +12,7 @@ import msgspec
 
 from limnograph.domain.ids import location_uuid
 from limnograph.domain.metadata.targets import Targets, targets_of
+from limnograph.domain.time import Micros, Millis, to_micros
 
 MAIN = "main"
 
@@ -28,7 +29,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """State of a table at one commit. `manifests`: paths in the metadata itself (format v1 without a list)."""
 
     snapshot_id: int
-    timestamp_ms: int | None = None
+    timestamp_ms: Millis | None = None
     parent_id: int | None = None
     sequence_number: int | None = None
     schema_id: int | None = None
@@ -42,9 +43,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return (self.summary or {}).get("operation")
 
     @property
-    def committed_at(self) -> int | None:
+    def committed_at(self) -> Micros | None:
         """Epoch microseconds."""
-        return None if self.timestamp_ms is None else self.timestamp_ms * 1000
+        return to_micros(self.timestamp_ms)
 
 
 class SnapshotRef(msgspec.Struct, frozen=True):
@@ -60,7 +61,7 @@ class SnapshotRef(msgspec.Struct, frozen=True):
 class LogEntry(msgspec.Struct, frozen=True, gc=False):
     """An entry of `snapshot-log` (value: snapshot id) or `metadata-log` (value: location)."""
 
-    timestamp_ms: int
+    timestamp_ms: Millis
     value: Any
 
 
@@ -75,7 +76,7 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True):
     location: str
     metadata_location: str
     size_bytes: int
-    last_updated_ms: int | None
+    last_updated_ms: Millis | None
     current_schema_id: int | None
     schemas: dict[int, dict[str, Any]]
     default_spec_id: int | None

@@ -43,7 +43,7 @@ def _any_of(values: tuple[str, ...]) -> str:
 
 
 class Selector(NamedTuple):
-    """An instant selector; with `window` seconds a range selector, `at` epoch seconds that one instant at every step.
+    """An instant selector; with `window_s` a range selector, with `at_s` that one instant at every step.
 
     Matchers compare for equality, with several values with any of them; those of `but` for difference. Several metrics
     are selected by one regex, so that one evaluation answers of all.
@@ -51,8 +51,8 @@ class Selector(NamedTuple):
 
     metric: str | tuple[str, ...]
     matchers: Mapping[str, str | tuple[str, ...]]
-    window: int | None = None
-    at: int | None = None
+    window_s: int | None = None
+    at_s: int | None = None
     but: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
@@ -64,8 +64,8 @@ class Selector(NamedTuple):
         else:
             name, inner = "", [f"__name__=~{quoted('|'.join(map(_name, self.metric)))}", *inner]
         text = name + (f"{{{','.join(inner)}}}" if inner else "")
-        text += "" if self.window is None else f"[{self.window}s]"
-        return text if self.at is None else f"{text} @ {self.at}"
+        text += "" if self.window_s is None else f"[{self.window_s}s]"
+        return text if self.at_s is None else f"{text} @ {self.at_s}"
 
 
 class Call(NamedTuple):
@@ -115,13 +115,13 @@ class Union(NamedTuple):
 
 
 class OnlyAt(NamedTuple):
-    """Of a range query the sample at one instant (epoch seconds), which must be one of its steps."""
+    """Of a range query the sample at one instant, which must be one of its steps."""
 
     argument: Expression
-    second: int
+    at_s: int
 
     def __str__(self) -> str:
-        return f"({self.argument}) and on() (vector(time()) == {self.second})"
+        return f"({self.argument}) and on() (vector(time()) == {self.at_s})"
 
 
 Expression = Selector | Call | Aggregate | LabelledExpression | Union | OnlyAt

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import msgspec
 
+from limnograph.domain.time import Millis
+
 
 class RangeQuery(msgspec.Struct, frozen=True):
-    """One PromQL range query. `start` and `end` are epoch milliseconds, both inclusive, `step` whole seconds."""
+    """One PromQL range query. `start` and `end` are epoch milliseconds, both inclusive, `step_s` whole seconds."""
 
     promql: str
-    start: int
-    end: int
-    step: int
+    start: Millis
+    end: Millis
+    step_s: int
 
 
 class Series(msgspec.Struct, frozen=True):
     """Samples of one label set: `times` epoch milliseconds rising, `values` of the same length."""
 
     labels: dict[str, str]
-    times: list[int]
+    times: list[Millis]
     values: list[float]
 
 

@@ -7,7 +7,7 @@ from collections import OrderedDict, deque
 
 from limnograph.domain.access import address_group
 from limnograph.domain.errors import TooManyRequests
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.clock import Clock
 
 MOST_FAILURES = 10
@@ -21,7 +21,7 @@ class Attempts:
     def __init__(self, clock: Clock, most: int = MOST_FAILURES) -> None:
         self._clock, self._most = clock, most
         self._lock = threading.Lock()
-        self._failed: OrderedDict[str, deque[int]] = OrderedDict()
+        self._failed: OrderedDict[str, deque[Micros]] = OrderedDict()
 
     def check(self, address: str) -> None:
         """Raises TooManyRequests while an address has failed too often."""
@@ -44,7 +44,7 @@ class Attempts:
             self._failed[group].append(now)
             self._failed.move_to_end(group)
 
-    def _of(self, group: str, now: int) -> deque[int] | None:
+    def _of(self, group: str, now: Micros) -> deque[Micros] | None:
         failed = self._failed.get(group)
         while failed and failed[0] <= now - WINDOW_S * MICROS_PER_SECOND:
             failed.popleft()

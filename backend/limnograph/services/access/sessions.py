@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from limnograph.domain.access import AccessScope, Identity
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.access import EndedSessions
 from limnograph.ports.clock import Clock
 from limnograph.services.access.tokens import Tokens
@@ -30,7 +30,7 @@ class _Session(msgspec.Struct, frozen=True, array_like=True):
     id: str
     subject: str
     scopes: tuple[AccessScope, ...]
-    expires_at: int
+    expires_at: Micros
     token_id: str | None
 
 
@@ -59,7 +59,7 @@ class Sessions:
         self._decoder = msgspec.json.Decoder(_Session)
         self._known: OrderedDict[bytes, _VerifiedCookie] = OrderedDict()
 
-    def now(self) -> int:
+    def now(self) -> Micros:
         """Epoch microseconds, by the clock that sessions end by."""
         return self._clock.now()
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from limnograph.domain.access import SCOPES, AccessScope, Identity, TokenRecord
 from limnograph.domain.errors import InvalidInput, NotFound
+from limnograph.domain.time import Micros
 from limnograph.ports.access import TokenStore
 from limnograph.ports.clock import Clock
 
@@ -45,7 +46,7 @@ class Tokens:
         self._lock = threading.Lock()
         self._known: OrderedDict[bytes, _VerifiedRecord] = OrderedDict()
 
-    def create(self, name: str, scopes: Collection[str], expires_at: int | None = None) -> tuple[str, TokenRecord]:
+    def create(self, name: str, scopes: Collection[str], expires_at: Micros | None = None) -> tuple[str, TokenRecord]:
         """The token, which nothing can show again, and its record. Raises InvalidInput, EnvironmentFault."""
         if not _NAME.fullmatch(name):
             raise InvalidInput("NAME", "must have 1 to 64 letters, digits or any of . _ @ -, a letter or digit first")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from limnograph.domain.answers.alerts import Muted, State
 from limnograph.domain.facts.events import AlertFact
+from limnograph.domain.time import Micros
 
 
 class Episode(NamedTuple):
@@ -14,8 +15,8 @@ class Episode(NamedTuple):
     """
 
     told: dict[str, AlertFact]
-    followed_at: int | None = None
-    doubted_at: int | None = None
+    followed_at: Micros | None = None
+    doubted_at: Micros | None = None
     muted: Muted | None = None
 
     @property
@@ -36,12 +37,12 @@ class Episode(NamedTuple):
         return self.state == "firing"
 
     @property
-    def known_to(self) -> int | None:
+    def known_to(self) -> Micros | None:
         """Microseconds until which it fired as far as is known; None while it does."""
         return self.doubted_at if self.state == "unknown" else self.ends_at
 
     @property
-    def ends_at(self) -> int | None:
+    def ends_at(self) -> Micros | None:
         """Microseconds; None while it fires, and where nobody knows."""
         resolved = self.told.get("resolved")
         if resolved is not None:

@@ -14,7 +14,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.alert_labels import TABLE_LABELS
 from limnograph.domain.metrics.promql import Selector
 from limnograph.domain.queries import CommitsQuery
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.episode import Episode
 from limnograph.services.alerts.intake import HIDDEN
@@ -40,7 +40,7 @@ class Incidents:
         self._alerts, self._commits, self._clock = alerts, commits, clock
         self._metrics, self._alertmanager = metrics, alertmanager
 
-    async def of(self, fingerprint: str, starts_at: int | None) -> Incident:
+    async def of(self, fingerprint: str, starts_at: Micros | None) -> Incident:
         """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""
         found = await self._alerts.of_fingerprint(fingerprint)
         episode = nearest(found, starts_at)
@@ -52,7 +52,7 @@ class Incidents:
         annotations = {k: v for k, v in (fact.annotations or {}).items() if k not in HIDDEN.values()}
         return Incident(
             alert=view(episode),
-            active_at=None if since is None else since // MICROS_PER_MS,
+            active_at=to_millis(since),
             window=window,
             labels=fact.labels or {},
             annotations=annotations,
@@ -63,7 +63,7 @@ class Incidents:
             links=links(fact, self._alertmanager),
         )
 
-    async def _since(self, fact: AlertFact) -> int | None:
+    async def _since(self, fact: AlertFact) -> Micros | None:
         """When the expression became true, as Prometheus has it; None where it does not say."""
         if self._metrics is None or not fact.alert_name:
             return None
@@ -71,8 +71,8 @@ class Incidents:
         with contextlib.suppress(LimnographError, TimeoutError, ValueError):
             async with asyncio.timeout(ASK_S):
                 text = str(Selector("ALERTS_FOR_STATE", own))
-                found = (await self._metrics.instant(text, fact.starts_at // MICROS_PER_MS)).series
-            times = [round(one.values[-1] * MICROS_PER_SECOND) for one in found]
+                found = (await self._metrics.instant(text, to_millis(fact.starts_at))).series
+            times = [Micros(round(one.values[-1] * MICROS_PER_SECOND)) for one in found]
             fitting = [at for at in times if fact.starts_at - LONGEST_PENDING < at <= fact.starts_at + 60_000_000]
             return min(max(fitting), fact.starts_at) if fitting else None
         return None
@@ -81,7 +81,7 @@ class Incidents:
         """Commits of the alert's table within the window; none where that is not known, or cannot be read now."""
         if not (fact.catalog and fact.namespace and fact.table):
             return []
-        end = min(window.end or fact.starts_at // MICROS_PER_MS + 1_800_000, self._clock.now() // MICROS_PER_MS + 1)
+        end = min(window.end or to_millis(fact.starts_at) + 1_800_000, to_millis(self._clock.now()) + 1)
         name = TableName(fact.catalog, fact.namespace, fact.table)
         query = CommitsQuery(start=window.start, end=max(end, window.start + 1), table=name, limit=COMMITS)
         try:

@@ -11,7 +11,7 @@ from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.alert_labels import fingerprint, job_of, named, tables
 from limnograph.domain.inbound.alert_times import instant
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, truncated
 from limnograph.services.events.bodies import parse
 
 HIDDEN = {"external_url": "__external_url__", "silence_url": "__silence_url__", "dashboard_url": "__dashboard_url__"}
@@ -22,7 +22,7 @@ _LONGEST_LABEL, _LONGEST_ANNOTATION, _LONGEST_ID = 4_096, 16_384, 128
 
 
 def parse_webhook(
-    body: bytes, known: Callable[[], Sequence[TableName]], now: int, open_since: Callable[[str], int | None]
+    body: bytes, known: Callable[[], Sequence[TableName]], now: Micros, open_since: Callable[[str], Micros | None]
 ) -> list[AlertFact]:
     """Facts of a body. `open_since`: since when an alert fires, where its sender does not say. Raises InvalidInput when
     the body is no JSON object with a list `alerts`.
@@ -39,15 +39,15 @@ def _fact(
     alert: AlertIn,
     told: AlertmanagerIn,
     by_table: Mapping[str, Sequence[TableName]],
-    now: int,
-    open_since: Callable[[str], int | None],
+    now: Micros,
+    open_since: Callable[[str], Micros | None],
 ) -> AlertFact:
     labels = _texts(alert.labels, _LONGEST_LABEL)
     annotations = _texts(alert.annotations, _LONGEST_ANNOTATION) | _addresses(alert, told)
     own = _text(alert.fingerprint, _LONGEST_ID) or fingerprint(labels)
     ends_at = instant(alert.ends_at)
     status = _status(alert, told, ends_at, now)
-    starts_at = instant(alert.starts_at) or open_since(own) or now // MICROS_PER_SECOND * MICROS_PER_SECOND
+    starts_at = instant(alert.starts_at) or open_since(own) or truncated(now, MICROS_PER_SECOND)
     said = named(labels)
     found = tables(labels, by_table.get(said.table or "", ()))
     name = found[0] if len(found) == 1 else None
@@ -71,7 +71,7 @@ def _fact(
     )
 
 
-def _status(alert: AlertIn, told: AlertmanagerIn, ends_at: int | None, now: int) -> str:
+def _status(alert: AlertIn, told: AlertmanagerIn, ends_at: Micros | None, now: Micros) -> str:
     """As the alert says; where it does not, an end that has come, else what its group says."""
     if alert.status in {"firing", "resolved"}:
         return str(alert.status)

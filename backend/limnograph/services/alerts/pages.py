@@ -10,6 +10,7 @@ from limnograph.domain import cursors
 from limnograph.domain.answers.alerts import AlertsPage, AlertTarget, AlertWeek, Incident, State
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.episode import Episode
@@ -89,7 +90,7 @@ class AlertPages:
                 by_fingerprint[episode.fact.fingerprint].append(episode)
         return [week(fingerprint, episodes, self._clock.now()) for fingerprint, episodes in by_fingerprint.items()]
 
-    async def incident(self, fingerprint: str, starts_at: int | None) -> Incident:
+    async def incident(self, fingerprint: str, starts_at: Micros | None) -> Incident:
         """`starts_at` epoch microseconds; the newest episode without it. Raises NotFound, SourceError."""
         return await self._incidents.of(fingerprint, starts_at)
 

@@ -19,6 +19,7 @@ from limnograph.domain.answers.alerts import Muted
 from limnograph.domain.errors import LimnographError, SourceUnavailable
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
@@ -41,7 +42,7 @@ RETRY_S = 10
 _SKEW = 60_000_000
 _decoder = msgspec.json.Decoder(AlertFact)
 _log = logging.getLogger("limnograph.inbox")
-Key = tuple[str, int]
+Key = tuple[str, Micros]
 
 
 class OpenEpisode(NamedTuple):
@@ -49,7 +50,7 @@ class OpenEpisode(NamedTuple):
 
     key: Key
     fact: AlertFact
-    heard: int
+    heard: Micros
 
 
 class AlertRegistry:
@@ -75,16 +76,16 @@ class AlertRegistry:
         self._tell = tell
         self._lock = threading.Lock()
         self._told: dict[Key, dict[str, AlertFact]] = {}
-        self._starts: dict[str, list[int]] = {}
-        self._heard: dict[Key, int] = {}
-        self._doubted: dict[Key, int] = {}
+        self._starts: dict[str, list[Micros]] = {}
+        self._heard: dict[Key, Micros] = {}
+        self._doubted: dict[Key, Micros] = {}
         self._muted: dict[str, Muted] = {}
         self._of_table: dict[TableName, set[Key]] = defaultdict(set)
         self._shown: Counter[TableName | None] = Counter()
         self._storing = 0
         self._waiting = 0
         self._meta_read = False
-        self._seen_to = 0
+        self._seen_to = EPOCH
 
     async def accept(self, facts: Sequence[AlertFact]) -> int:
         """Store durably, then show; returns how many were new. Raises SourceError, with a time to come back when too
@@ -107,7 +108,7 @@ class AlertRegistry:
             self._show(facts[at : at + SHOWN_AT_ONCE], told=True)
         return new
 
-    def open_since(self, fingerprint: str) -> int | None:
+    def open_since(self, fingerprint: str) -> Micros | None:
         """Since when an alert fires, as far as we were told."""
         with self._lock:
             starts = self._starts.get(fingerprint)
@@ -121,9 +122,11 @@ class AlertRegistry:
                 (key, told["firing"]) for key, told in self._told.items() if key in last and "resolved" not in told
             ]
             heard = self._heard = {key: self._heard[key] for key, _ in found if key in self._heard}
-            return [OpenEpisode(key, fact, max(heard.get(key, 0), fact.observed_at or 0)) for key, fact in found]
+            return [
+                OpenEpisode(key, fact, max(heard.get(key, EPOCH), fact.observed_at or EPOCH)) for key, fact in found
+            ]
 
-    def mark_stale(self, doubts: Mapping[Key, int], muted: Mapping[str, Muted] | None) -> None:
+    def mark_stale(self, doubts: Mapping[Key, Micros], muted: Mapping[str, Muted] | None) -> None:
         """Which open episodes fell silent, since when; and which alerts are muted, where that is known."""
         with self._lock:
             changed = {key for key in {*doubts, *self._doubted} if doubts.get(key) != self._doubted.get(key)}
@@ -157,7 +160,7 @@ class AlertRegistry:
         self._waiting = self._inbox.backlog([KIND]).items
         newest = self._inbox.newest(KIND)
         if newest is not None and newest >= self._seen_to:
-            items = self._inbox.items(KIND, max(self._seen_to - _SKEW, 0))
+            items = self._inbox.items(KIND, max(self._seen_to - _SKEW, EPOCH))
             self._seen_to = newest + 1
             self._show([fact for item in items if (fact := _decoded(item)) is not None])
         self._forget()
@@ -178,8 +181,8 @@ class AlertRegistry:
         with self._lock:
             found = [self._episode((fingerprint, at)) for at in self._starts.get(fingerprint, ())]
         if not found and self._engine is not None:
-            facts = await self._reads.ask(self._cold, 0)
-            older: dict[int, dict[str, AlertFact]] = defaultdict(dict)
+            facts = await self._reads.ask(self._cold, EPOCH)
+            older: dict[Micros, dict[str, AlertFact]] = defaultdict(dict)
             for fact in facts:
                 if fact.fingerprint == fingerprint:
                     older[fact.starts_at].setdefault(fact.status, fact)
@@ -192,7 +195,7 @@ class AlertRegistry:
         if self._engine is None:
             return []
         told: dict[Key, dict[str, AlertFact]] = defaultdict(dict)
-        for fact in await self._reads.ask(self._cold, 0):
+        for fact in await self._reads.ask(self._cold, EPOCH):
             told[fact.fingerprint, fact.starts_at].setdefault(fact.status, fact)
         return [Episode(told[key]) for key in sorted(told, key=lambda key: -key[1])]
 
@@ -241,7 +244,7 @@ class AlertRegistry:
                 for keys in self._of_table.values():
                     keys.discard(key)
 
-    def _cold(self, start: int) -> list[AlertFact]:
+    def _cold(self, start: Micros) -> list[AlertFact]:
         """Rows of the meta table. Raises SourceError."""
         if self._engine is None:
             return []
@@ -255,7 +258,7 @@ class AlertRegistry:
 
 def _item(fact: AlertFact) -> InboxItem:
     key = item_key(fact.fingerprint, fact.starts_at, fact.status)
-    return InboxItem(KIND, key, msgspec.json.encode(fact), fact.observed_at or 0)
+    return InboxItem(KIND, key, msgspec.json.encode(fact), fact.observed_at or EPOCH)
 
 
 def _decoded(item: InboxItem) -> AlertFact | None:

@@ -12,7 +12,7 @@ from limnograph.domain.errors import LimnographError
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.metrics.promql import Selector
 from limnograph.domain.metrics.series import Matrix, RangeQuery
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.active_alerts import ActiveAlert, ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.registry import AlertRegistry, Key
@@ -60,8 +60,8 @@ class AlertStaleness:
         self._begun = clock.now()
         self.asks = active is not None
         self.error: LimnographError | None = None
-        self.last_success: int | None = None
-        self._seen: dict[Key, int] = {}
+        self.last_success: Micros | None = None
+        self._seen: dict[Key, Micros] = {}
 
     async def check(self) -> None:
         """Compare what is open with what the sources have. Costs nothing while nothing is open."""
@@ -69,12 +69,12 @@ class AlertStaleness:
         if not open_episodes:
             return
         found, now = await self._ask(), self._clock.now()
-        doubts: dict[Key, int] = {}
+        doubts: dict[Key, Micros] = {}
         for key, fact, heard in open_episodes:
             there = found.have(fact)
             if there:
                 self._seen[key] = now
-            last = max(heard, self._seen.get(key, 0))
+            last = max(heard, self._seen.get(key, EPOCH))
             # Nothing could be received before this process began.
             silent = now - max(last, self._begun)
             if not there and silent > (QUIET if there is None else GRACE):
@@ -103,7 +103,7 @@ class AlertStaleness:
         """Labels of the alerts that fire; None unless every source answered with all of them."""
         if self._metrics is None:
             return None
-        now = self._clock.now() // MICROS_PER_MS
+        now = to_millis(self._clock.now())
         query = RangeQuery(str(Selector("ALERTS", {"alertstate": "firing"})), now, now, 60)
         with page_budget(WITHIN_S):
             answers = list((await self._metrics.each(query)).values())

@@ -15,7 +15,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.alert_labels import TABLE_LABELS, fingerprint, named, tables
 from limnograph.domain.metrics.promql import Selector
 from limnograph.domain.page_paths import table_path
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.active_alerts import ActiveAlerts
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.episode import Episode
@@ -32,7 +32,7 @@ class AlertQuestion(NamedTuple):
 
     labels: Mapping[str, str]
     fingerprint: str | None = None
-    starts_at: int | None = None
+    starts_at: Micros | None = None
 
 
 class _Active(NamedTuple):
@@ -40,7 +40,7 @@ class _Active(NamedTuple):
     state: Literal["pending", "firing"]
     fingerprint: str
     labels: Mapping[str, str]
-    since: int | None
+    since: Micros | None
 
 
 class AlertTargets:
@@ -91,7 +91,7 @@ class AlertTargets:
             about_tables = [table_of(*one) for one in sorted(about, key=str)]
             return _target(question, "record", about_tables, window=open_window(now))
         fact = one.fact
-        path = f"/alerts/{quote(fact.fingerprint, safe='')}?starts_at={fact.starts_at // MICROS_PER_MS}"
+        path = f"/alerts/{quote(fact.fingerprint, safe='')}?starts_at={to_millis(fact.starts_at)}"
         return AlertTarget(
             path=path,
             source="record",
@@ -119,7 +119,7 @@ class AlertTargets:
             source=found.source,
             state=active.state if active else "unknown",
             fingerprint=active.fingerprint if active else None,
-            active_at=None if active is None or active.since is None else active.since // MICROS_PER_MS,
+            active_at=None if active is None or active.since is None else to_millis(active.since),
             window=window,
             labels=dict(active.labels) if active else dict(question.labels),
             tables=about_tables,
@@ -140,14 +140,14 @@ class AlertTargets:
     async def _in_prometheus(self, labels: Mapping[str, str]) -> _Active | None:
         if self._metrics is None:
             return None
-        now = self._clock.now() // MICROS_PER_MS
+        now = to_millis(self._clock.now())
         found = (await self._metrics.instant(str(Selector("ALERTS", labels)), now)).series
         if not found:
             return None
         series = min(found, key=lambda one: one.labels.get("alertstate") != "firing")
         own = {k: v for k, v in series.labels.items() if k not in {"__name__", "alertstate"}}
         since = (await self._metrics.instant(str(Selector("ALERTS_FOR_STATE", own)), now)).series
-        at = round(since[0].values[-1] * MICROS_PER_SECOND) if since else None
+        at = Micros(round(since[0].values[-1] * MICROS_PER_SECOND)) if since else None
         state: Literal["pending", "firing"] = "pending" if series.labels.get("alertstate") == "pending" else "firing"
         return _Active("prometheus", state, fingerprint(own), own, at)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from limnograph.domain.answers.alerts import AlertSpan, AlertTable, AlertTransition, AlertView, AlertWeek, AlertWindow
 from limnograph.domain.facts.events import AlertFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, to_millis
 from limnograph.services.alerts.episode import Episode
 from limnograph.services.alerts.links import longest_range_s
 
@@ -24,10 +24,10 @@ def view(episode: Episode) -> AlertView:
     told = fact.annotations or {}
     return AlertView(
         fingerprint=fact.fingerprint,
-        starts_at=fact.starts_at // MICROS_PER_MS,
-        ends_at=None if end is None else end // MICROS_PER_MS,
+        starts_at=to_millis(fact.starts_at),
+        ends_at=to_millis(end),
         state=episode.state,
-        heard_at=None if episode.state != "unknown" else (episode.doubted_at or 0) // MICROS_PER_MS,
+        heard_at=None if episode.state != "unknown" else to_millis(episode.doubted_at or EPOCH),
         muted=episode.muted,
         alert_name=fact.alert_name,
         severity=fact.severity,
@@ -38,14 +38,14 @@ def view(episode: Episode) -> AlertView:
     )
 
 
-def week(fingerprint: str, episodes: Sequence[Episode], now: int) -> AlertWeek:
-    """Of one alert's episodes those that reach into the last seven days. `now` microseconds."""
+def week(fingerprint: str, episodes: Sequence[Episode], now: Micros) -> AlertWeek:
+    """Of one alert's episodes those that reach into the last seven days."""
     spans = []
     for episode in sorted(episodes, key=lambda one: one.fact.starts_at):
         end = episode.known_to
         if end is None or end > now - WEEK:
-            to = None if end is None else end // MICROS_PER_MS
-            spans.append(AlertSpan(start=episode.fact.starts_at // MICROS_PER_MS, end=to))
+            to = to_millis(end)
+            spans.append(AlertSpan(start=to_millis(episode.fact.starts_at), end=to))
     return AlertWeek(fingerprint=fingerprint, spans=spans[-MOST_SPANS:])
 
 
@@ -67,7 +67,7 @@ def place(episode: Episode) -> tuple[int, int, str]:
     return int(not episode.firing), -episode.fact.starts_at, episode.fact.fingerprint
 
 
-def nearest(newest_first: Sequence[Episode], starts_at: int | None) -> Episode | None:
+def nearest(newest_first: Sequence[Episode], starts_at: Micros | None) -> Episode | None:
     """The episode that begins at an instant, else the last one that began before it, else the first."""
     if starts_at is not None:
         begun = [one for one in newest_first if one.fact.starts_at <= starts_at + MICROS_PER_SECOND]
@@ -75,19 +75,17 @@ def nearest(newest_first: Sequence[Episode], starts_at: int | None) -> Episode |
     return newest_first[0] if newest_first else None
 
 
-def window_of(since: int, fired: int, episode: Episode, asked: str | None) -> AlertWindow:
+def window_of(since: Micros, fired: Micros, episode: Episode, asked: str | None) -> AlertWindow:
     """Of an episode whose expression `asked` became true at `since`."""
     before = max(LEAST_BEFORE, 4 * (fired - since), round(longest_range_s(asked) * MICROS_PER_SECOND))
     end = episode.ends_at
-    return AlertWindow(
-        start=max(0, since - before) // MICROS_PER_MS, end=None if end is None else (end + AFTER) // MICROS_PER_MS
-    )
+    return AlertWindow(start=to_millis(max(EPOCH, since - before)), end=None if end is None else to_millis(end + AFTER))
 
 
-def open_window(since: int, *, live: bool = True) -> AlertWindow:
+def open_window(since: Micros, *, live: bool = True) -> AlertWindow:
     """From an hour before an instant until then, or until now."""
-    end = None if live else since // MICROS_PER_MS
-    return AlertWindow(start=max(0, since - LEAST_BEFORE) // MICROS_PER_MS, end=end)
+    end = None if live else to_millis(since)
+    return AlertWindow(start=to_millis(max(EPOCH, since - LEAST_BEFORE)), end=end)
 
 
 def transition(fact: AlertFact) -> AlertTransition:
@@ -96,6 +94,6 @@ def transition(fact: AlertFact) -> AlertTransition:
     seen = fact.observed_at
     return AlertTransition(
         status="firing" if fact.status == "firing" else "resolved",
-        at=None if at is None else at // MICROS_PER_MS,
-        observed_at=None if seen is None else seen // MICROS_PER_MS,
+        at=to_millis(at),
+        observed_at=to_millis(seen),
     )

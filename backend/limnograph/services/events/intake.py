@@ -11,6 +11,7 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.domain.inbound.client_reports import ReportIn
 from limnograph.domain.inbound.notices import Notice
 from limnograph.domain.inbound.openlineage import RunEvent, Static
+from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.events import notifications
@@ -109,7 +110,7 @@ class EventIntake:
         return [*items_of(told.runs), *reports, *(_notice_item(notice, now) for notice in told.notices)]
 
 
-def _notice_item(notice: Notice, now: int) -> InboxItem:
+def _notice_item(notice: Notice, now: Micros) -> InboxItem:
     """A notice needs no row: it is committed as soon as it is there, and goes an hour later."""
     key = item_key(notice.source, *notice.identity)
     return InboxItem("notification", key, msgspec.json.encode(notice), now, now)

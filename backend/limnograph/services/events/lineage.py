@@ -31,6 +31,7 @@ from limnograph.domain.inbound.openlineage import (
     facet,
 )
 from limnograph.domain.inbound.selectors import WHOLE, TableSelector, split_folder
+from limnograph.domain.time import Micros
 from limnograph.services.events.facets import kept_facets
 from limnograph.services.events.naming import LONGEST, SelectedTable, TableResolver, dataset_location
 from limnograph.services.events.received import ReceivedEvents
@@ -49,7 +50,7 @@ _LATEST = 32_503_680_000_000_000
 class LineageEvent:
     """One event with its datasets named. `now`: when it was accepted, epoch microseconds."""
 
-    def __init__(self, event: RunEvent, naming: TableResolver, now: int) -> None:
+    def __init__(self, event: RunEvent, naming: TableResolver, now: Micros) -> None:
         self._event, self._naming, self._now = event, naming, now
         self._at = instant(event.event_time)
         self._inputs = [(dataset, self._named(dataset)) for dataset in (event.inputs or [])[:MOST_TABLES]]
@@ -184,12 +185,12 @@ class LineageEvent:
         return None
 
 
-def read_lineage_event(event: RunEvent, naming: TableResolver, now: int) -> ReceivedEvents:
+def read_lineage_event(event: RunEvent, naming: TableResolver, now: Micros) -> ReceivedEvents:
     """Raises InvalidInput when the event's time is none."""
     return LineageEvent(event, naming, now).told()
 
 
-def instant(text: str, field: str = "eventTime") -> int:
+def instant(text: str, field: str = "eventTime") -> Micros:
     """Microseconds of an ISO 8601 time; without a zone it is UTC. Raises InvalidInput."""
     try:
         found = datetime.fromisoformat(text.strip())
@@ -198,7 +199,7 @@ def instant(text: str, field: str = "eventTime") -> int:
         raise InvalidInput(field, "must be a time as ISO 8601 writes it: 2026-11-20T03:05:00.123Z") from error
     if not 0 <= micros <= _LATEST:
         raise InvalidInput(field, "must be between 1970 and 3000")
-    return micros
+    return Micros(micros)
 
 
 def _engine(facets: Facets | None) -> tuple[str | None, str | None]:

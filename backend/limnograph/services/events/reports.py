@@ -14,6 +14,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.client_reports import ReportIn, long, numbers, texts
 from limnograph.domain.inbound.notices import notice
 from limnograph.domain.inbound.openlineage import CommitReportFacet, ScanReportFacet
+from limnograph.domain.time import Micros
 from limnograph.services.events.received import ReceivedEvents
 
 LONGEST_FILTER = 10_000
@@ -37,7 +38,7 @@ _NS_PER_MS = 1_000_000
 
 
 def read_metrics_report(
-    report: ReportIn, name: TableName | None, now: int, source: str, spoken: tuple[str, ...] = ()
+    report: ReportIn, name: TableName | None, now: Micros, source: str, spoken: tuple[str, ...] = ()
 ) -> ReceivedEvents:
     """A row, and for a commit a notice. Where the name is not ours, the client's stands in the row. `spoken`: how the
     client named the table, where it is not the report that does.

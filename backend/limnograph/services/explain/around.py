@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from limnograph.domain.answers.explanations import ChangeBounds, CompetingChange, LevelChange, LoadSeries, RunSeries
+from limnograph.domain.time import Millis
 from limnograph.services.explain import signals as explain_signals
 from limnograph.services.explain.series import QueryResult
 from limnograph.services.jobs.signals import Signal
@@ -73,11 +74,11 @@ def around(
     return found
 
 
-def _logs(times: Sequence[float | None], values: Sequence[float | None]) -> tuple[Floats, Floats]:
+def _logs(times_ms: Sequence[float | None], values: Sequence[float | None]) -> tuple[Floats, Floats]:
     """In order of time; what is not known or not positive is left out."""
     pairs = sorted(
         (at, math.log(value))
-        for at, value in zip(times, values, strict=True)
+        for at, value in zip(times_ms, values, strict=True)
         if at is not None and value is not None and value > 0 and math.isfinite(at + value)
     )
     columns = np.array(pairs, np.float64).reshape(-1, 2)
@@ -85,17 +86,17 @@ def _logs(times: Sequence[float | None], values: Sequence[float | None]) -> tupl
 
 
 def _reach(
-    at: Floats, onset: int, earlier: int | None, later: int | None, most: int = MOST_RUNS
+    at: Floats, onset: Millis, earlier: Millis | None, later: Millis | None, most: int = MOST_RUNS
 ) -> tuple[float, float]:
     place = int(np.searchsorted(at, onset))
     near = at[max(0, place - most) : place + most]
-    first, last = (float(near[0]), float(near[-1]) + 1) if near.size else (onset, onset)
-    return max(first, earlier or first), min(last, later or last)
+    first_ms, last_ms = (float(near[0]), float(near[-1]) + 1) if near.size else (onset, onset)
+    return max(first_ms, earlier or first_ms), min(last_ms, later or last_ms)
 
 
-def _sides(series: tuple[Floats, Floats], first: float, onset: int, last: float) -> _Sides:
+def _sides(series: tuple[Floats, Floats], earliest_ms: float, onset: Millis, latest_ms: float) -> _Sides:
     at, log = series
-    start, middle, end = np.searchsorted(at, (first, onset, last))
+    start, middle, end = np.searchsorted(at, (earliest_ms, onset, latest_ms))
     return _Sides(log[start:middle], log[middle:end])
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from limnograph.domain.answers.explanations import Baseline, BaselineKind, Level
 from limnograph.domain.errors import InvalidInput
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Millis, to_millis
 from limnograph.services.jobs.run_log import RunRecord
 
 HOUR_MS = 3_600_000
@@ -27,19 +27,21 @@ _PERIOD_MS: dict[BaselineKind, int] = {"yesterday": DAY_MS, "week": 7 * DAY_MS}
 class Windows(NamedTuple):
     """The range `[start, end)`, the baseline, and where the runs begin that are looked at."""
 
-    start: int
-    end: int
+    start: Millis
+    end: Millis
     kind: BaselineKind
-    baseline_start: int
-    baseline_end: int
+    baseline_start: Millis
+    baseline_end: Millis
 
     @property
-    def since(self) -> int:
+    def since(self) -> Millis:
         """Both windows are within."""
-        return max(0, min(self.baseline_start, self.start - LEAST_MS))
+        return max(Millis(0), min(self.baseline_start, self.start - LEAST_MS))
 
 
-def windows(start: int, end: int, kind: BaselineKind, given: tuple[int | None, int | None] = (None, None)) -> Windows:
+def windows(
+    start: Millis, end: Millis, kind: BaselineKind, given: tuple[Millis | None, Millis | None] = (None, None)
+) -> Windows:
     """`given`: both ends of a custom baseline. Raises InvalidInput."""
     first, last = given
     if first is not None or last is not None:
@@ -47,15 +49,15 @@ def windows(start: int, end: int, kind: BaselineKind, given: tuple[int | None, i
     if kind == "custom":
         raise InvalidInput("baseline", "custom needs baseline_from and baseline_to")
     if kind == "before":
-        return Windows(start, end, kind, max(0, start - min(TIMES * (end - start), MOST_MS)), start)
+        return Windows(start, end, kind, max(Millis(0), start - min(TIMES * (end - start), MOST_MS)), start)
     period = _PERIOD_MS[kind]
     back = period * -(-(end - start) // period)
     if back > FURTHEST_MS:
         raise InvalidInput("baseline", f"lies more than {FURTHEST_MS // DAY_MS} days back for a range as long as this")
-    return Windows(start, end, kind, max(0, start - back), max(0, end - back))
+    return Windows(start, end, kind, max(Millis(0), start - back), max(Millis(0), end - back))
 
 
-def _custom(start: int, end: int, first: int | None, last: int | None) -> Windows:
+def _custom(start: Millis, end: Millis, first: Millis | None, last: Millis | None) -> Windows:
     if first is None or last is None:
         raise InvalidInput("baseline_from" if first is None else "baseline_to", "is missing; give both ends")
     if not 0 <= first < last:
@@ -69,9 +71,9 @@ def _custom(start: int, end: int, first: int | None, last: int | None) -> Window
 
 def levels(asked: Windows, runs: Iterable[RunRecord]) -> tuple[Level, Baseline]:
     """How the job did in both."""
-    ended = [(run.began // MICROS_PER_MS, run.seconds) for run in runs if run.status == "ok" and run.seconds]
+    ended = [(to_millis(run.began), run.seconds) for run in runs if run.status == "ok" and run.seconds]
 
-    def within(first: int, last: int) -> tuple[int, float | None]:
+    def within(first: Millis, last: Millis) -> tuple[int, float | None]:
         took = [seconds for at, seconds in ended if first <= at < last]
         return len(took), median(took) if took else None
 

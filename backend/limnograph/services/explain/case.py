@@ -12,7 +12,7 @@ import numpy as np
 from limnograph.analysis.explain.case import FEATURES
 from limnograph.domain.answers.explanations import CaseCommit, RunSeries
 from limnograph.domain.facts.meta_tables import SnapshotFact
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import MICROS_PER_MS, Micros
 from limnograph.services.jobs.run_log import RunRecord
 from limnograph.services.lake.columns import NULL, Ints
 from limnograph.services.lake.history import History
@@ -28,8 +28,8 @@ def series_of(job: str, runs: Iterable[RunRecord]) -> RunSeries:
     return RunSeries(job, [at for at, _ in ended], [seconds for _, seconds in ended])
 
 
-def commits_of(history: History, start: int, end: int, read: Mapping[int, float]) -> list[CaseCommit]:
-    """Commits of a table that main pointed at, when it did so first. `read`: what `first_reads` told of the table."""
+def commits_of(history: History, start: Micros, end: Micros, read_ms: Mapping[int, float]) -> list[CaseCommit]:
+    """Commits of a table that main pointed at, when it did so first. `read_ms`: what `first_reads` told of it."""
     moved: dict[int, int] = {}
     for at, snapshot_id in history.main:
         moved.setdefault(snapshot_id, at)
@@ -50,7 +50,7 @@ def commits_of(history: History, start: int, end: int, read: Mapping[int, float]
                 app_id=writer_of(row),
                 schema_changed=bool(schemas[place]),
                 spec_changed=bool(specs[place]),
-                first_read_at=read.get(row.snapshot_id),
+                first_read_at=read_ms.get(row.snapshot_id),
                 **numbers,
             )
         )

@@ -16,7 +16,7 @@ from limnograph.domain.facts.events import RunFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, MS_PER_SECOND, Millis
 from limnograph.services.jobs.discovery import runs_of
 from limnograph.services.jobs.run_log import names_of
 from limnograph.services.sources import page_metrics, templates
@@ -57,7 +57,7 @@ def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> Pu
 
 
 async def controls(
-    told: PushedRuns, metrics: Metrics | None, read: frozenset[TableName], start: int, end: int
+    told: PushedRuns, metrics: Metrics | None, read: frozenset[TableName], start: Millis, end: Millis
 ) -> Controls:
     """Other jobs between two instants (epoch ms). What was told of a job comes before what was seen of it."""
     known = {name: _series(name, runs) for name, runs in told.ended.items() if len(runs) >= LEAST_CONTROL_RUNS}
@@ -71,10 +71,10 @@ async def controls(
 
 
 async def _seen(
-    metrics: Metrics, others: set[str], read: frozenset[TableName], start: int, end: int
+    metrics: Metrics, others: set[str], read: frozenset[TableName], start: Millis, end: Millis
 ) -> list[RunSeries]:
     """Jobs beside `others` that metrics saw. Raises SourceError."""
-    uses = await metrics.instant(templates.uses(min((end - start) // 1000, CHOSEN_BY_S)), end)
+    uses = await metrics.instant(templates.uses(min((end - start) // MS_PER_SECOND, CHOSEN_BY_S)), end)
     names = _busiest(uses, others, read)
     if not names:
         return []

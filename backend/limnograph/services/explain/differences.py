@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from limnograph.domain.answers.explanations import Difference, DifferencePart
 from limnograph.domain.facts.meta_tables import SnapshotFact
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Millis, to_micros
 from limnograph.services.explain.baseline import HOUR_MS, Windows
 from limnograph.services.lake.history import History
 
@@ -42,12 +42,10 @@ def differences(asked: Windows, histories: Iterable[History]) -> list[Difference
     return sorted(telling, key=lambda each: (-each.weight, each.part, each.value or ""))[:SHOWN]
 
 
-def _between(histories: Iterable[History], start: int, end: int) -> Rows:
+def _between(histories: Iterable[History], start: Millis, end: Millis) -> Rows:
     """Commits with their table's name."""
     return [
-        (str(history.name), row)
-        for history in histories
-        for row in history.between(start * MICROS_PER_MS, end * MICROS_PER_MS)
+        (str(history.name), row) for history in histories for row in history.between(to_micros(start), to_micros(end))
     ]
 
 

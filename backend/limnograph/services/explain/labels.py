@@ -14,7 +14,7 @@ from limnograph.domain.errors import LimnographError
 from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import EPOCH, Millis, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
@@ -31,8 +31,8 @@ class LabelInput(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: LabelKind
     snapshot_id: int
-    start: int
-    end: int
+    start: Millis
+    end: Millis
     job_name: str | None = None
     comment: str | None = None
 
@@ -56,8 +56,8 @@ class Labels:
             table=name.table,
             job_name=said.job_name,
             snapshot_id=said.snapshot_id,
-            range_from=said.start * MICROS_PER_MS,
-            range_to=said.end * MICROS_PER_MS,
+            range_from=to_micros(said.start),
+            range_to=to_micros(said.end),
             author=author,
             comment=said.comment,
             observed_at=now,
@@ -102,12 +102,12 @@ class Labels:
         return [fact for fact in found if fact.table_uuid == table_uuid]
 
 
-def counting(facts: Iterable[LabelFact], start: int, end: int) -> list[Label]:
+def counting(facts: Iterable[LabelFact], start: Millis, end: Millis) -> list[Label]:
     """The newest word on each commit, of each job, in ranges that touch `[start, end)` (epoch ms)."""
     newest: dict[tuple[int | None, str | None], LabelFact] = {}
     for fact in facts:
         low, high = fact.range_from, fact.range_to
-        if (low is None or low < end * MICROS_PER_MS) and (high is None or high >= start * MICROS_PER_MS):
+        if (low is None or low < to_micros(end)) and (high is None or high >= to_micros(start)):
             newest[fact.snapshot_id, fact.job_name] = fact
     return [_label(fact) for fact in newest.values() if fact.kind != "withdrawn"]
 
@@ -116,7 +116,7 @@ def _label(fact: LabelFact) -> Label:
     return Label(
         kind=fact.kind or "expected",  # type: ignore[arg-type]  # written by `accept` alone
         snapshot_id=str(fact.snapshot_id),
-        t=(fact.at or 0) // MICROS_PER_MS,
+        t=to_millis(fact.at or EPOCH),
         job_name=fact.job_name,
         author=fact.author,
         comment=fact.comment,

@@ -25,7 +25,7 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Millis, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.explain.around import around
 from limnograph.services.explain.baseline import Windows, levels
@@ -73,7 +73,7 @@ class ExplainPages:
             said = await self._said(uuid)
             labels = counting(said or [], asked.start, asked.end)
             with page_budget(METRICS_S):
-                linked = await self._jobs.of_table(name, min(asked.end, self._clock.now() // MICROS_PER_MS))
+                linked = await self._jobs.of_table(name, min(asked.end, to_millis(self._clock.now())))
                 chosen = _chosen(linked, job)
                 if chosen is None:
                     self._raise_if_unknowable()
@@ -127,9 +127,9 @@ class ExplainPages:
             f"Metrics did not answer ({placeless(metrics.last_error.detail)}): runs that only they saw are missing."
         ]
 
-    def _known_until(self, name: TableName) -> int | None:
+    def _known_until(self, name: TableName) -> Millis | None:
         watermark = self._store.known_until(name)
-        return None if watermark is None else watermark // MICROS_PER_MS
+        return to_millis(watermark)
 
     def _unknown_job(self, name: TableName, job: str | None, asked: Windows, labels: list[Label]) -> ExplainPage:
         here, there = levels(asked, [])
@@ -168,7 +168,7 @@ def _worked_out(known: ExplainQuestion, asked: Windows) -> tuple[Explanation, li
     case = known.case
     answer = weighed(explain(case), known.words)
     beside = around(answer.changes, case.job, case.controls or (), case.load, known.used)
-    committed = {each.id: int(each.committed_at) for each in case.commits or () if each.committed_at is not None}
+    committed = {each.id: Millis(each.committed_at) for each in case.commits or () if each.committed_at is not None}
     return told_against(answer, beside, committed), beside, differences(asked, known.histories)
 
 

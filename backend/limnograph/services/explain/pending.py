@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from limnograph.domain.answers.explanations import CaseCommit, Explanation, Pending
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import MS_PER_SECOND, Millis, to_millis
 from limnograph.services.explain.baseline import Windows
 from limnograph.services.jobs.run_log import RUNNING, RunRecord
 
@@ -27,7 +27,7 @@ def pending(asked: Windows, runs: Iterable[RunRecord], commits: Iterable[CaseCom
 
     `runs`: of the job from `asked.since` on. `commits`: of all tables that it reads.
     """
-    known = [(run.began // MICROS_PER_MS, run) for run in runs]
+    known = [(to_millis(run.began), run) for run in runs]
     ended = [at for at, run in known if run.status == "ok" and run.seconds and at < asked.end]
     last = max(ended, default=None)
     running = [at for at, run in known if run.status == RUNNING and run.ended_at is None and at >= (last or 0)]
@@ -44,7 +44,7 @@ def pending(asked: Windows, runs: Iterable[RunRecord], commits: Iterable[CaseCom
         running_since=max(running, default=None),
         commits=len(unseen),
         commit_id=commit.id if commit else None,
-        committed_at=int(commit.committed_at) if commit and commit.committed_at is not None else None,
+        committed_at=Millis(commit.committed_at) if commit and commit.committed_at is not None else None,
     )
 
 
@@ -75,5 +75,5 @@ def _weight(each: CaseCommit) -> float:
     return sum(number or 0.0 for number in files)
 
 
-def _clock(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+def _clock(at: Millis) -> str:
+    return datetime.fromtimestamp(at / MS_PER_SECOND, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

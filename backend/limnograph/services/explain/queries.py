@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 
 from limnograph.domain.answers.timeline import LaneQuery
+from limnograph.domain.time import MS_PER_SECOND
 from limnograph.services.explain.baseline import Windows
 from limnograph.services.lake.history import History
 from limnograph.services.sources import page_metrics, templates
@@ -24,7 +25,7 @@ def queries(matchers: Mapping[str, str] | None, histories: Sequence[History], as
 
 
 def _commits(histories: Sequence[History], asked: Windows, meta: str) -> str:
-    start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (asked.since, asked.end))
+    start, end = (dt.datetime.fromtimestamp(at / MS_PER_SECOND, tz=dt.UTC) for at in (asked.since, asked.end))
     uuids = ", ".join("'" + history.uuid.replace("'", "''") + "'" for history in histories)
     return (
         f"SELECT {COLUMNS} FROM {meta}.snapshots WHERE table_uuid IN ({uuids}) "  # noqa: S608

@@ -10,7 +10,7 @@ from limnograph.domain.answers.explanations import Case, CaseCommit, Label, Sele
 from limnograph.domain.answers.tables import LinkedJob
 from limnograph.domain.facts.events import LabelFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.services.explain import series as explain_series
 from limnograph.services.explain.baseline import DAY_MS, Windows
 from limnograph.services.explain.case import commits_of, first_reads, series_of, writer_of
@@ -77,11 +77,11 @@ class Questions:
         """Raises NotFound, SourceError."""
         job, since, end = asked.job.name, asked.windows.since, asked.windows.end
         names = self._read_by(asked.name, job, since, end)
-        told = told_of(self._jobs.runs.between(since * MICROS_PER_MS, end * MICROS_PER_MS), job, frozenset(names))
+        told = told_of(self._jobs.runs.between(to_micros(since), to_micros(end)), job, frozenset(names))
         told.touching.update(each.name for each in asked.linked)
         runs, elsewhere, others, worked, used = await asyncio.gather(
             self._own_runs(asked),
-            self._runs_of(names[1:], since * MICROS_PER_MS, end * MICROS_PER_MS),
+            self._runs_of(names[1:], to_micros(since), to_micros(end)),
             controls(told, self._jobs.metrics, frozenset(names), since, end),
             explain_series.load(self._jobs, job, since, end),
             explain_series.signals(self._jobs, job, since, end),
@@ -95,7 +95,7 @@ class Questions:
         found = await self._jobs.runs_between(asked.name, job, since, end)
         return found or await explain_series.runs(self._jobs, job, since, end)
 
-    async def _runs_of(self, names: Sequence[TableName], start: int, end: int) -> list[list[RunRecord]]:
+    async def _runs_of(self, names: Sequence[TableName], start: Micros, end: Micros) -> list[list[RunRecord]]:
         """Runs on each of some tables, a few tables at a time. Instants epoch microseconds."""
         free = asyncio.Semaphore(AT_ONCE)
 
@@ -105,11 +105,11 @@ class Questions:
 
         return await asyncio.gather(*map(asked, names))
 
-    def _read_by(self, name: TableName, job: str, start: int, end: int) -> list[TableName]:
+    def _read_by(self, name: TableName, job: str, start: Millis, end: Millis) -> list[TableName]:
         """The table itself first, then the others that settings or runs say the job reads."""
         listed = {table.name for table in self._store.reading.lake.listed if table.name is not None}
         read = {each for each in listed if self._jobs.reads(job, each)}
-        for run in self._jobs.runs.between(start * MICROS_PER_MS, end * MICROS_PER_MS):
+        for run in self._jobs.runs.between(to_micros(start), to_micros(end)):
             if run.job_name == job:
                 read.update(
                     TableName(table.catalog or "", table.namespace or "", table.table or "")
@@ -123,14 +123,14 @@ class Questions:
     ) -> ExplainQuestion:
         """Blocks. Raises SourceError."""
         start, end = asked.windows.start, asked.windows.end
-        since = min(asked.windows.since, start - HISTORY_MS) * MICROS_PER_MS
+        since = to_micros(min(asked.windows.since, start - HISTORY_MS))
         histories, known = [], set()
         commits: list[CaseCommit] = []
         for name, runs in zip(names, read, strict=True):
             history = self._tables.since(name, since)
             histories.append(history)
             read_first = first_reads(history, runs)
-            commits += commits_of(history, since, end * MICROS_PER_MS, read_first)
+            commits += commits_of(history, since, to_micros(end), read_first)
             if read_first:
                 known.add(str(history.name))
         case = Case(
@@ -146,7 +146,7 @@ class Questions:
 
     def _words(self, asked: QuestionScope, histories: Sequence[History], commits: Sequence[CaseCommit]) -> Words:
         """What people said of the suspects of this range, and ever of commits whose kind is known. Blocks."""
-        past = counting(asked.said, 0, asked.windows.end)
+        past = counting(asked.said, Millis(0), asked.windows.end)
         if not past:
             return Words({}, [], {})
         kinds: dict[str, Kind] = {each.id: (each.table, each.operation, each.app_id) for each in commits}

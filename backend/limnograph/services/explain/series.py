@@ -11,7 +11,7 @@ from limnograph.domain.answers.explanations import LoadSeries
 from limnograph.domain.errors import SourceError
 from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Millis, to_micros
 from limnograph.services.jobs import signals as job_signals
 from limnograph.services.jobs.discovery import Jobs
 from limnograph.services.jobs.run_log import RunRecord
@@ -26,21 +26,21 @@ class QueryResult(NamedTuple):
     problem: str | None = None
 
 
-async def load(jobs: Jobs, job: str, start: int, end: int) -> QueryResult:
+async def load(jobs: Jobs, job: str, start: Millis, end: Millis) -> QueryResult:
     """How much a job had to do between two instants (epoch ms)."""
     return await _told(jobs, job, jobs.own(job, "load"), start, end)
 
 
-async def signals(jobs: Jobs, job: str, start: int, end: int) -> Mapping[Signal, QueryResult]:
+async def signals(jobs: Jobs, job: str, start: Millis, end: Millis) -> Mapping[Signal, QueryResult]:
     """What a job used between two instants (epoch ms), each asked for itself."""
-    step = page_metrics.runs_step(start, end)
+    step_s = page_metrics.runs_step(start, end)
     kinds = list(job_signals.SIGNALS)
-    asked = (job_signals.promql(jobs, job, signal, step) for signal in kinds)
+    asked = (job_signals.promql(jobs, job, signal, step_s) for signal in kinds)
     found = await asyncio.gather(*(_told(jobs, job, promql, start, end) for promql in asked))
     return dict(zip(kinds, found, strict=True))
 
 
-async def _told(jobs: Jobs, job: str, promql: str, start: int, end: int) -> QueryResult:
+async def _told(jobs: Jobs, job: str, promql: str, start: Millis, end: Millis) -> QueryResult:
     try:
         values = job_signals.total(await _asked(jobs, job, promql, start, end))
     except SourceError as error:
@@ -48,7 +48,7 @@ async def _told(jobs: Jobs, job: str, promql: str, start: int, end: int) -> Quer
     return QueryResult(LoadSeries(list(map(float, values)), list(values.values())) if values else None)
 
 
-async def runs(jobs: Jobs, job: str, start: int, end: int) -> list[RunRecord]:
+async def runs(jobs: Jobs, job: str, start: Millis, end: Millis) -> list[RunRecord]:
     """Runs that the settings' own query for the duration shows: each new value is one. Raises SourceError."""
     matrix = await _asked(jobs, job, jobs.own(job, "promql"), start, end)
     found = []
@@ -57,7 +57,7 @@ async def runs(jobs: Jobs, job: str, start: int, end: int) -> list[RunRecord]:
         for at, sample in zip(series.times, series.values, strict=True):
             took = finite(sample)
             if took is not None and took > 0 and took != before:
-                ended = at * MICROS_PER_MS
+                ended = to_micros(at)
                 found.append(
                     RunRecord(job, "reads", ended - round(took * MICROS_PER_SECOND), ended, "ok", measured=True)
                 )
@@ -65,8 +65,8 @@ async def runs(jobs: Jobs, job: str, start: int, end: int) -> list[RunRecord]:
     return sorted(found, key=lambda run: run.began)
 
 
-async def _asked(jobs: Jobs, job: str, promql: str, start: int, end: int) -> Matrix:
+async def _asked(jobs: Jobs, job: str, promql: str, start: Millis, end: Millis) -> Matrix:
     if jobs.metrics is None or not promql:
         return Matrix([])
-    step = page_metrics.runs_step(start, end)
-    return await jobs.metrics.range(RangeQuery(promql, start, end, step), jobs.server(job))
+    step_s = page_metrics.runs_step(start, end)
+    return await jobs.metrics.range(RangeQuery(promql, start, end, step_s), jobs.server(job))

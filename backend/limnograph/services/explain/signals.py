@@ -22,6 +22,7 @@ from limnograph.domain.answers.explanations import (
     LevelChange,
 )
 from limnograph.domain.answers.lane_specs import SPEC_OF
+from limnograph.domain.time import MS_PER_SECOND, Millis
 from limnograph.services.explain.series import QueryResult
 from limnograph.services.jobs.signals import Signal
 
@@ -35,9 +36,9 @@ _SLOWS: Mapping[str, int] = {"cpu": 0, "spill": 1, "executors": -1}
 """Which way it moves when it makes a job slower; 0: either way."""
 
 
-def around(kind: Signal, told: QueryResult, onset: int, near: tuple[float, float]) -> CompetingChange:
-    """One signal between the bounds of `near`; with 0 series where too little is known of it there."""
-    at, values = _within(told, near)
+def around(kind: Signal, told: QueryResult, onset: Millis, near_ms: tuple[float, float]) -> CompetingChange:
+    """One signal between the bounds of `near_ms`; with 0 series where too little is known of it there."""
+    at, values = _within(told, near_ms)
     place = int(np.searchsorted(at, onset))
     before, after = values[:place], values[place:]
     if min(before.size, after.size) < LEAST_VALUES:
@@ -54,15 +55,15 @@ def around(kind: Signal, told: QueryResult, onset: int, near: tuple[float, float
         before=low,
         after=high,
         unit=SPEC_OF[kind].unit,
-        at=int(at[place]) if moved else None,
+        at=Millis(at[place]) if moved else None,
     )
 
 
-def _within(told: QueryResult, near: tuple[float, float]) -> tuple[Floats, Floats]:
+def _within(told: QueryResult, near_ms: tuple[float, float]) -> tuple[Floats, Floats]:
     if told.series is None:
         return np.empty(0), np.empty(0)
     at, values = np.array(told.series.times, np.float64), np.array(told.series.values, np.float64)
-    inside = (at >= near[0]) & (at <= near[1])
+    inside = (at >= near_ms[0]) & (at <= near_ms[1])
     order = np.argsort(at[inside])
     return at[inside][order], values[inside][order]
 
@@ -82,14 +83,14 @@ def _differ(before: Floats, after: Floats) -> bool:
     return abs(high - low) > max(MOVED * max(abs(low), abs(high)), spread)
 
 
-def told_against(answer: Explanation, beside: Sequence[ChangeBounds], committed: Mapping[str, int]) -> Explanation:
+def told_against(answer: Explanation, beside: Sequence[ChangeBounds], committed: Mapping[str, Millis]) -> Explanation:
     """The answer, with what moved before the job did as evidence against its commits. `committed`: instants by id."""
     found = [_with_signals(each, answer.changes, beside, committed) for each in answer.hypotheses]
     return msgspec.structs.replace(answer, hypotheses=found)
 
 
 def _with_signals(
-    told: Hypothesis, changes: Sequence[LevelChange], beside: Sequence[ChangeBounds], committed: Mapping[str, int]
+    told: Hypothesis, changes: Sequence[LevelChange], beside: Sequence[ChangeBounds], committed: Mapping[str, Millis]
 ) -> Hypothesis:
     if told.kind != "commit" or told.change is None or told.commit_id is None:
         return told
@@ -99,18 +100,18 @@ def _with_signals(
     return msgspec.structs.replace(told, evidence=[*(told.evidence or []), *known]) if known else told
 
 
-def _evidence(signal: CompetingChange, change: LevelChange, committed: int | None) -> Evidence | None:
+def _evidence(signal: CompetingChange, change: LevelChange, committed: Millis | None) -> Evidence | None:
     """None where it moved with the job or after it, or in a way that does not do that."""
     if signal.at is None or signal.before is None or signal.after is None or signal.at >= change.onset_from:
         return None
     way = 1 if (signal.after > signal.before) == (change.effect_ratio >= 1) else -1
     if _SLOWS[signal.kind] not in {0, way}:
         return None
-    lead = words.seconds((change.onset - signal.at) / 1000)
+    lead = words.seconds((change.onset - signal.at) / MS_PER_SECOND)
     text = f"{_NAMES[signal.kind]} went from {_level(signal, signal.before)} to {_level(signal, signal.after)} {lead}"
     text += " before the job changed"
     if committed is not None and signal.at < committed:
-        text += f", {words.seconds((committed - signal.at) / 1000)} before this commit"
+        text += f", {words.seconds((committed - signal.at) / MS_PER_SECOND)} before this commit"
     return Evidence("signal", "against", text, signal.after, signal.before)
 
 

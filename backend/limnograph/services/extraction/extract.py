@@ -13,6 +13,7 @@ from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.content import Want
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.table_reader import TableReader
 from limnograph.services.extraction.entries import reading_numbers
@@ -56,7 +57,7 @@ def _new(metadata: TableMetadata, due: DueTable) -> list[Snapshot]:
 class _Run:
     """One extraction of one table: what all its rows share."""
 
-    def __init__(self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: int) -> None:
+    def __init__(self, metadata: TableMetadata, due: DueTable, reader: TableReader, now: Micros) -> None:
         self._metadata, self._due, self._reader, self._now = metadata, due, reader, now
         self._main = set(metadata.ancestors(metadata.head_id))
         self._with_partitions = set(due.with_partitions)
@@ -85,7 +86,7 @@ class _Run:
         By the commits' own times, so that every observer decides alike.
         """
         parent = self._metadata.snapshots.get(snapshot.parent_id) if snapshot.parent_id is not None else None
-        return parent is None or _interval(parent) != _interval(snapshot)
+        return parent is None or _interval_number(parent) != _interval_number(snapshot)
 
     def _may_be_base(self, snapshot: Snapshot) -> bool:
         """Whether the row may hold only what differs from its parent's row: that row has partitions, same UTC day."""
@@ -127,7 +128,7 @@ class _Run:
         }
 
 
-def _interval(snapshot: Snapshot) -> int | None:
+def _interval_number(snapshot: Snapshot) -> int | None:
     return None if snapshot.timestamp_ms is None else snapshot.timestamp_ms // SHAPE_MILLIS
 
 

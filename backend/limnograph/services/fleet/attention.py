@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from limnograph.domain.ids import TableName
 from limnograph.domain.thresholds import JobPace, Thresholds
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.fleet import reasons
 from limnograph.services.fleet import view as table_view
 from limnograph.services.fleet.burst_columns import Bursts
@@ -51,7 +51,7 @@ class Attention:
         standings: StateVectorCache,
         tables: Sequence[HotTable],
         slots: Ints,
-        span: tuple[int, int],
+        span: tuple[Micros, Micros],
         paces: Mapping[TableName, JobPace],
     ) -> AttentionRanks:
         """In the range (epoch microseconds). `slots`: of the tables."""
@@ -96,7 +96,7 @@ class Attention:
         ranks[slower], magnitudes[slower] = RANK["job_slower"], ratios[slower]
         return slower
 
-    def _states(self, before: StateVectors, after: StateVectors, replaced: NDArray[np.bool_], end: int) -> _Ranks:
+    def _states(self, before: StateVectors, after: StateVectors, replaced: NDArray[np.bool_], end: Micros) -> _Ranks:
         """By the rules that need the states at both ends, and what was `replaced`; the strongest rule comes last."""
         limits = self._limits
         count = after.ordinal - before.ordinal
@@ -124,7 +124,9 @@ class Attention:
         speak("delete_growth", known & many, grown.astype(np.float64))
         return ranks, magnitudes
 
-    def _exactly(self, table: HotTable, key: _Key, span: tuple[int, int], pace: JobPace | None) -> tuple[int, float]:
+    def _exactly(
+        self, table: HotTable, key: _Key, span: tuple[Micros, Micros], pace: JobPace | None
+    ) -> tuple[int, float]:
         known = self._answers.get(key) if pace is None else None
         if known is not None:
             return known

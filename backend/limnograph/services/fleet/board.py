@@ -14,6 +14,7 @@ from limnograph.domain.errors import InvalidInput
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import FleetQuery
 from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.domain.time import Millis
 from limnograph.services.fleet.burst_columns import Bursts
 from limnograph.services.fleet.growth_index import GrowthIndex
 from limnograph.services.fleet.move_columns import MoveColumns
@@ -31,9 +32,9 @@ Grown = tuple[float, int]
 class Span(NamedTuple):
     """Range of a page and the instant `then` that differences are told against, epoch ms."""
 
-    start: int
-    end: int
-    then: int
+    start: Millis
+    end: Millis
+    then: Millis
 
     def near(self, other: Span) -> bool:
         """Whether both begin and end within the same ten seconds."""
@@ -53,7 +54,7 @@ class After(NamedTuple):
     def of(cls, question: cursors.CursorQuery, query: FleetQuery) -> After:
         """From the cursor of a query. Raises InvalidInput naming it."""
         start, end, then, *keys = cursors.decode(question, query.cursor or "", _POSITION)
-        span = Span(int(start), int(end), int(then))
+        span = Span(Millis(start), Millis(end), Millis(then))
         if not span.near(Span(query.start, query.end, span.then)) or not 0 <= span.then < span.end > span.start >= 0:
             raise InvalidInput("cursor", cursors.UNKNOWN)
         name = TableName(*(str(part) for part in keys[2:]))

@@ -11,6 +11,7 @@ import numpy as np
 
 from limnograph.analysis.alignment import median
 from limnograph.domain.thresholds import Thresholds
+from limnograph.domain.time import Micros
 from limnograph.services.lake.columns import INDEX, NULL, Ints
 from limnograph.services.lake.history import CommitColumns, History
 from limnograph.services.lake.table import HotTable
@@ -27,7 +28,7 @@ class Burst(NamedTuple):
     """A commit that is one. `before`: data files of the state that it changed; None: not known. `at`: microseconds."""
 
     snapshot_id: int
-    at: int
+    at: Micros
     operation: str | None
     files: int
     bytes: int | None
@@ -78,7 +79,7 @@ def burst_at(table: HotTable, place: int, before: int) -> Burst:
     block, row = table.rows.holding(place)
     snapshot_id, at, operation, files, size, total = block.cells(row, _CELLS)
     told = None if operation == NULL else block.texts()[operation]
-    return Burst(snapshot_id, at, told, files, _known(size), _known(total), _known(before))
+    return Burst(snapshot_id, Micros(at), told, files, _known(size), _known(total), _known(before))
 
 
 def _known(number: int) -> int | None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain.thresholds import Thresholds
+from limnograph.domain.time import Micros
 from limnograph.services.fleet.burst import files_before
 from limnograph.services.fleet.segments import Segments, stretches
 from limnograph.services.lake.columns import NULL, Ints
@@ -76,7 +77,7 @@ class BurstColumns:
             before[bursts] = files_before(history, places[bursts], limits)
         self._many.put(slot, commits[places], files, before, places)
 
-    def of(self, slots: Ints, start: int, end: int, counted: Callable[[Ints], Ints]) -> Bursts:
+    def of(self, slots: Ints, start: Micros, end: Micros, counted: Callable[[Ints], Ints]) -> Bursts:
         """In `[start, end)` (microseconds). `counted`: how many commits some slots have there."""
         first, last = self._many.between(slots, start, end)
         found = Bursts.none(len(slots))

@@ -14,6 +14,7 @@ import numpy as np
 
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.gauges import TABLE_COUNTERS, TABLE_GAUGES, USUAL_INTERVAL
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.counters import CounterState, CounterStore
 from limnograph.services.fleet.state_vectors import main_at
 from limnograph.services.lake.columns import FLOATS, INDEX, NULL, Ints
@@ -22,7 +23,7 @@ from limnograph.services.lake.lake import Lake
 from limnograph.services.lake.store import HotStore
 from limnograph.services.lake.table import HotTable
 
-_END = 2**63 - 1
+_END = Micros(2**63 - 1)
 _GAUGES = [(gauge, INDEX[gauge.column]) for gauge in TABLE_GAUGES if gauge.column != "committed_at"]
 _MOVED = next(gauge for gauge in TABLE_GAUGES if gauge.column == "committed_at")
 
@@ -78,7 +79,7 @@ class TableGauges:
         if place < 0 or table.name is None:
             return None
         counters = dict(self._count(table).totals) if counting else {}
-        gauges = _gauges(table, place, int(times[-1]))
+        gauges = _gauges(table, place, Micros(times[-1]))
         if usual is not None:
             gauges[USUAL_INTERVAL.name] = usual
         numbers = TableNumbers(table.name, gauges, counters)
@@ -95,11 +96,12 @@ class TableGauges:
         elif known is not None:
             new = times > known.until
         else:
-            known = CounterState(0, dict.fromkeys((counter.name for counter in TABLE_COUNTERS), 0.0))
+            known = CounterState(EPOCH, dict.fromkeys((counter.name for counter in TABLE_COUNTERS), 0.0))
             new = np.zeros(len(ids), np.bool_)
         fresh = np.unique(places[new & (places >= 0)])
         fresh = fresh[history.numbers("committed_at")[fresh] >= self._store.reading.lake.floor]
-        until = max(known.until, int(times[-1])) if known else int(times[-1])
+        newest = Micros(times[-1])
+        until = max(known.until, newest) if known else newest
         totals = _added(table, fresh, known.totals if known else {})
         self._counted[table.uuid], self._totals[table.uuid] = table, CounterState(until, totals)
         return self._totals[table.uuid]
@@ -119,7 +121,7 @@ def _added(table: HotTable, fresh: Ints, totals: dict[str, float]) -> dict[str, 
     return found
 
 
-def _gauges(table: HotTable, place: int, moved_at: int) -> dict[str, float]:
+def _gauges(table: HotTable, place: int, moved_at: Micros) -> dict[str, float]:
     row = table.rows.chosen([place]).numbers[:, 0]
     found: dict[str, float] = {}
     history: History | None = None

@@ -1,6 +1,6 @@
 """How much a table's data files grew within some time: along main's log, so rollbacks and publishes are right.
 
-A growth is a rise from a state to a later one that began at most `within` after the earlier one still held; its share
+A growth is a rise from a state to a later one that began at most some time after the earlier one still held; its share
 is the rise over the earlier number. From 0 files every rise is more than any share, and the share itself is not a
 number. A state whose number is not known is neither side of a growth, and before the first known state nothing is
 known: a table's first load alone is no growth.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.lake.columns import NULL, Ints
 from limnograph.services.lake.history import History
 
@@ -28,7 +28,7 @@ class Rise(NamedTuple):
     before: int
     after: int
     share: float | None
-    at: int
+    at: Micros
 
 
 class Rises(NamedTuple):
@@ -40,16 +40,16 @@ class Rises(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def rises(times: Ints, files: Ints, start: int, end: int, within: int) -> Rises:
-    """Of moves in `[start, end)`. `times` rises; `files` has NULL where not known; all in the unit of `times`.
+def rises(times: Ints, files: Ints, start: Micros, end: Micros, within_us: int) -> Rises:
+    """Of moves in `[start, end)`. `times` rises; `files` has NULL where not known; all in microseconds.
 
-    A move is compared with every state that held at some instant of the `within` before it, from `start` on. Range
+    A move is compared with every state that held at some instant of the `within_us` before it, from `start` on. Range
     minima by doubling: O(moves x log(moves within the time)).
     """
     first, last = (int(times.searchsorted(at)) for at in (start, end))
     moves = np.arange(max(first, 1), last)
     at = times[moves]
-    since = np.maximum(at - within, start)
+    since = np.maximum(at - within_us, start)
     oldest = np.minimum(np.maximum(times.searchsorted(since, "right") - 1, 0), moves - 1)
     least, after, shares = _compared(files, oldest, moves)
     return Rises(at, least, after, shares)
@@ -76,12 +76,12 @@ class _Moves(NamedTuple):
     shares: NDArray[np.float64]
 
 
-def shares_of(times: Ints, files: Ints, sizes: Ints, start: int, within: int) -> NDArray[np.float64]:
+def shares_of(times: Ints, files: Ints, sizes: Ints, start: Micros, within_us: int) -> NDArray[np.float64]:
     """Greatest share of each of several tables whose moves lie one after the other: NOTHING where none grew.
 
     The first move of each is the state that held at `start` (or the first there is), the others came then or later.
     """
-    found, moves = np.full(len(sizes), NOTHING), _moves(times, files, sizes, np.full(len(sizes), start), within)
+    found, moves = np.full(len(sizes), NOTHING), _moves(times, files, sizes, np.full(len(sizes), start), within_us)
     if len(moves.at):
         firsts = np.flatnonzero(np.diff(moves.table, prepend=-1))
         most = np.fmax.reduceat(moves.shares, firsts)
@@ -89,30 +89,30 @@ def shares_of(times: Ints, files: Ints, sizes: Ints, start: int, within: int) ->
     return found
 
 
-def rises_of(times: Ints, files: Ints, sizes: Ints, starts: Ints, within: int) -> list[Rise | None]:
+def rises_of(times: Ints, files: Ints, sizes: Ints, starts: Ints, within_us: int) -> list[Rise | None]:
     """The same with its numbers and when it was: of equal ones the first. Each table has a start of its own."""
     found: list[Rise | None] = [None] * len(sizes)
-    moves = _moves(times, files, sizes, starts, within)
+    moves = _moves(times, files, sizes, starts, within_us)
     grew = np.flatnonzero(moves.shares > 0)
     order = grew[np.lexsort((moves.at[grew], -moves.shares[grew], moves.table[grew]))]
     for place in order[np.diff(moves.table[order], prepend=-1) > 0].tolist():
         numbers = int(moves.least[place]), int(moves.after[place])
-        found[int(moves.table[place])] = _rise(*numbers, float(moves.shares[place]), int(moves.at[place]))
+        found[int(moves.table[place])] = _rise(*numbers, float(moves.shares[place]), Micros(moves.at[place]))
     return found
 
 
-def _rise(before: int, after: int, share: float, at: int) -> Rise:
+def _rise(before: int, after: int, share: float, at: Micros) -> Rise:
     return Rise(before, after, share if np.isfinite(share) else None, at)
 
 
-def _moves(times: Ints, files: Ints, sizes: Ints, starts: Ints, within: int) -> _Moves:
+def _moves(times: Ints, files: Ints, sizes: Ints, starts: Ints, within_us: int) -> _Moves:
     begins = np.cumsum(sizes) - sizes
     table = np.repeat(np.arange(len(sizes)), sizes)
     moves = np.flatnonzero(np.diff(table, prepend=-1) == 0)
     at, table_of = times[moves], table[moves]
     if not len(moves):
         return _Moves(table_of, at, at, at, np.zeros(0))
-    since = np.maximum(at - within, starts[table_of])
+    since = np.maximum(at - within_us, starts[table_of])
     # One rising column for all tables: instants from the earliest one that counts, and a width further each table.
     base = int(since.min())
     width = int(at.max()) - base + 1
@@ -138,11 +138,13 @@ def _least(values: Ints, first: Ints, end: Ints) -> Ints:
     return found
 
 
-def greatest(history: History, start: int, end: int, within_s: int) -> Rise | None:
+def greatest(history: History, start: Micros, end: Micros, within_s: int) -> Rise | None:
     """Greatest growth of a table in `[start, end)` (microseconds); None when it did not grow or nothing is known."""
     files = history.main_numbers("total_data_files")
     found = rises(history.moves, files, start, end, within_s * MICROS_PER_SECOND)
     if not (found.shares > 0).any():
         return None
     place = int(np.nanargmax(found.shares))
-    return _rise(int(found.before[place]), int(found.after[place]), float(found.shares[place]), int(found.times[place]))
+    return _rise(
+        int(found.before[place]), int(found.after[place]), float(found.shares[place]), Micros(found.times[place])
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.domain.queries import DEFAULT_WITHIN_S
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros
 from limnograph.services.fleet.growth import Rise, Rises, rises
 from limnograph.services.fleet.move_columns import MoveColumns
 from limnograph.services.lake.columns import Ints
@@ -72,7 +72,7 @@ class GrowthIndex:
         self._top = 0
         self._last: Ints = np.zeros(0, np.int64)
 
-    def update(self, tables: Sequence[HotTable], now: int) -> Ints:
+    def update(self, tables: Sequence[HotTable], now: Micros) -> Ints:
         """Take in what changed until `now` (microseconds); slots of the tables. O(tables) when any changed, and O(rows)
         of those that did.
         """
@@ -102,8 +102,8 @@ class GrowthIndex:
     def _renew(self, slot: int, table: HotTable) -> None:
         times, files = self.columns.moves.of(slot)
         self._ahead[slot] = False
-        end = int(times[-1]) + 1 if len(times) else 0
-        found = rises(times, files, int(times[0]) if end else 0, end, DEFAULT_WITHIN * MICROS_PER_SECOND)
+        end = Micros(times[-1]) + 1 if len(times) else EPOCH
+        found = rises(times, files, Micros(times[0]) if end else EPOCH, end, DEFAULT_WITHIN * MICROS_PER_SECOND)
         buckets = found.times // _BUCKET
         grew = found.shares > 0
         self._ahead[slot] = bool((grew & (buckets > self._top)).any())
@@ -111,7 +111,7 @@ class GrowthIndex:
         self._versions[slot] = table.version
 
     def grown(
-        self, tables: Sequence[HotTable], span: tuple[int, int], share: float, within_s: int, now: int
+        self, tables: Sequence[HotTable], span: tuple[Micros, Micros], share: float, within_s: int, now: Micros
     ) -> NDArray[np.bool_]:
         """Which tables grew by more than `share` within some seconds in the range (microseconds). Up to DEFAULT_WITHIN
         seconds the matrix tells of which tables the moves have to be compared; beyond, of all.
@@ -126,7 +126,7 @@ class GrowthIndex:
             return grown
 
     def _told(
-        self, tables: Sequence[HotTable], span: tuple[int, int], share: float, now: int, *, exact: bool
+        self, tables: Sequence[HotTable], span: tuple[Micros, Micros], share: float, now: Micros, *, exact: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tables that surely grew, and those that may have. A range that begins before the matrix asks for all."""
         slots, (start, end) = self.update(tables, now), span
@@ -142,7 +142,7 @@ class GrowthIndex:
             return nothing, sure | edges | ahead
         return sure, (edges | ahead) & ~sure
 
-    def _quarters(self, start: int, end: int) -> _Quarters | None:
+    def _quarters(self, start: Micros, end: Micros) -> _Quarters | None:
         """None where the range begins before the matrix. In whole quarters that begin late enough no earlier state was
         cut off by the range's start.
         """
@@ -153,12 +153,12 @@ class GrowthIndex:
         asked = range(first, min(last, self._top) + 1)
         return _Quarters([b for b in asked if b in whole], [b for b in asked if b not in whole])
 
-    def _inside(self, bucket: int, slots: Any, span: tuple[int, int]) -> Any:
+    def _inside(self, bucket: int, slots: Any, span: tuple[Micros, Micros]) -> Any:
         """Where the greatest growth of a quarter of an hour is one of the range too, with all that came before it."""
         at = bucket * _BUCKET + self._peaks.offsets[bucket % _BUCKETS, slots].astype(np.int64)
         return (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
 
-    def greatest(self, slots: Ints, span: tuple[int, int], within_s: int) -> list[Rise | None]:
+    def greatest(self, slots: Ints, span: tuple[Micros, Micros], within_s: int) -> list[Rise | None]:
         """Greatest growth of some tables in a range (microseconds), as `growth.greatest` tells it. Of tables that are
         held as the columns have them the matrix says when it was, so that few moves are compared.
         """
@@ -172,7 +172,7 @@ class GrowthIndex:
                 ends[sure] = np.minimum(span[1], told[sure] + 1)
             return self.columns.greatest(slots, starts, ends, within)
 
-    def _reached(self, slots: Ints, span: tuple[int, int], quarters: _Quarters) -> Ints:
+    def _reached(self, slots: Ints, span: tuple[Micros, Micros], quarters: _Quarters) -> Ints:
         """When the greatest growth of each in a range was reached; -1 where the matrix cannot tell."""
         buckets = np.array([*quarters.whole, *quarters.cut], np.int64)
         if not len(buckets) or not len(slots):

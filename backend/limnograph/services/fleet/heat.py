@@ -13,6 +13,7 @@ import numpy as np
 
 from limnograph.domain.answers.tables import FleetHeatRow, ReasonCode
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.services.alerts.episode import Episode
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.fleet.move_columns import MoveColumns
@@ -35,7 +36,7 @@ class HeatCounts(NamedTuple):
         return known
 
 
-def edges(span: tuple[int, int]) -> Ints:
+def edges(span: tuple[Micros, Micros]) -> Ints:
     """Where parts begin, and the end (epoch microseconds)."""
     start, end = span
     return np.array([start + (end - start) * part // PARTS for part in range(PARTS + 1)], np.int64)
@@ -45,8 +46,8 @@ def count(
     columns: MoveColumns,
     tables: Sequence[HotTable | None],
     slots: Ints,
-    span: tuple[int, int],
-    known_to: Sequence[int | None],
+    span: tuple[Micros, Micros],
+    known_to: Sequence[Micros | None],
 ) -> HeatCounts:
     """Parts that begin after a table is known to (microseconds) are not known, and nothing is of a name without one."""
     between, there = edges(span), np.flatnonzero(slots >= 0)
@@ -68,7 +69,7 @@ def rows(
     counted: HeatCounts,
     risks: Sequence[list[ReasonCode | None]],
     alerts: AlertRegistry | None,
-    span: tuple[int, int],
+    span: tuple[Micros, Micros],
 ) -> list[FleetHeatRow]:
     """As the page shows them."""
     told, between = alerts is not None and alerts.version(None) > 0, edges(span)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from limnograph.analysis.usual_gap import LAST_GAPS, breaks, usual_gaps_s
 from limnograph.domain.thresholds import Thresholds
+from limnograph.domain.time import Micros
 from limnograph.services.fleet.burst_columns import BurstColumns, Bursts
 from limnograph.services.fleet.growth import NOTHING, Rise, rises_of, shares_of
 from limnograph.services.fleet.segments import Segments, stretches
@@ -110,7 +111,7 @@ class MoveColumns:
         self._replaces.put(slot, commits[rewrites])
         self.versions[slot] = table.version
 
-    def stand(self, slots: Ints, at: int) -> Stand:
+    def stand(self, slots: Ints, at: Micros) -> Stand:
         """After all moves until an instant, itself included (microseconds)."""
         moves = self.moves
         index = moves.before(slots, at, "right") - 1
@@ -127,7 +128,7 @@ class MoveColumns:
         gaps = np.where(places >= 0, own.data[1][at].astype(np.float64), np.inf)
         return usual_gaps_s(gaps, index + 1, since - self.moves.at(0, slots, np.zeros_like(index)))
 
-    def commits(self, slots: Ints, at: int) -> tuple[Ints, Ints, Ints]:
+    def commits(self, slots: Ints, at: Micros) -> tuple[Ints, Ints, Ints]:
         """How many rows there are until an instant, itself included; the commits around it (NULL, ALWAYS: none)."""
         found = np.zeros((3, len(slots)), np.int64)
         for kind, part in ((True, self.moves), (False, self._commits)):
@@ -139,7 +140,7 @@ class MoveColumns:
             found[2, chosen] = np.where(count < part.count[own], part.at(0, own, count), ALWAYS)
         return found[0], found[1], found[2]
 
-    def counts(self, slots: Ints, start: int, end: int) -> Ints:
+    def counts(self, slots: Ints, start: Micros, end: Micros) -> Ints:
         """How many commits each has in `[start, end)`."""
         found, alike = np.zeros(len(slots), np.int64), self._alike[slots]
         for chosen, part in ((alike, self.moves), (~alike, self._commits)):
@@ -157,11 +158,11 @@ class MoveColumns:
                 found[chosen] = part.before(of_each[chosen], at[chosen], "left")
         return np.diff(found.reshape(len(slots), len(edges)), axis=1)
 
-    def bursts(self, slots: Ints, start: int, end: int) -> Bursts:
+    def bursts(self, slots: Ints, start: Micros, end: Micros) -> Bursts:
         """Which have a burst in `[start, end)`."""
         return self._bursts.of(slots, start, end, lambda some: self.counts(some, start, end))
 
-    def replaced(self, slots: Ints, start: int, end: int) -> NDArray[np.bool_]:
+    def replaced(self, slots: Ints, start: Micros, end: Micros) -> NDArray[np.bool_]:
         """Which have a `replace` in `[start, end)`."""
         first, last = self._replaces.between(slots, start, end)
         found: NDArray[np.bool_] = first < last
@@ -174,7 +175,7 @@ class MoveColumns:
         files = np.where(index >= 0, self.moves.at(1, of_each, index), NULL)
         return files.reshape(len(slots), len(instants))
 
-    def shares(self, slots: Ints, start: int, end: int, within: int) -> NDArray[np.float64]:
+    def shares(self, slots: Ints, start: Micros, end: Micros, within_us: int) -> NDArray[np.float64]:
         """Greatest growth of each in `[start, end)`, as `growth.greatest` tells it; NOTHING where there is none.
 
         O(moves in the range), some at a time.
@@ -184,19 +185,19 @@ class MoveColumns:
         for cut in [*np.flatnonzero(np.diff(np.cumsum(sizes) // _AT_ONCE)) + 1, len(slots)]:
             part = slice(begin, int(cut))
             times, files = self._cut(slots[part], firsts[part], sizes[part])
-            found[part] = shares_of(times, files, sizes[part], start, within)
+            found[part] = shares_of(times, files, sizes[part], start, within_us)
             begin = int(cut)
         return found
 
-    def greatest(self, slots: Ints, start: int | Ints, end: int | Ints, within: int) -> list[Rise | None]:
+    def greatest(self, slots: Ints, start: Micros | Ints, end: Micros | Ints, within_us: int) -> list[Rise | None]:
         """The same with its numbers; of few tables, for it is worked out at once. Each may have a range of its own."""
         starts = np.empty(len(slots), np.int64)
         starts[:] = start
         firsts, sizes = self._inside(slots, start, end)
         times, files = self._cut(slots, firsts, sizes)
-        return rises_of(times, files, sizes, starts, within)
+        return rises_of(times, files, sizes, starts, within_us)
 
-    def _inside(self, slots: Ints, start: int | Ints, end: int | Ints) -> tuple[Ints, Ints]:
+    def _inside(self, slots: Ints, start: Micros | Ints, end: Micros | Ints) -> tuple[Ints, Ints]:
         """First move of each that counts in a range, the one that held before it, and how many there are."""
         firsts, lasts = self.moves.between(slots, start, end)
         firsts = np.minimum(np.maximum(firsts - 1, 0), lasts)

@@ -7,7 +7,7 @@ import numpy as np
 from limnograph.domain.answers.tables import Health, TableDeltas, TableValues
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.thresholds import JobPace
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Micros, to_millis
 from limnograph.services.fleet.view import RangeView, State
 from limnograph.services.lake.columns import Ints
 from limnograph.services.lake.history import History
@@ -29,7 +29,7 @@ def values(seen: RangeView) -> TableValues:
         live_snapshots=row.live_snapshots if row else None,
         skew_max_over_median=row.skew_max_over_median if row else None,
         commits=seen.commits,
-        last_committed_at=None if seen.moved_at is None else seen.moved_at // MICROS_PER_MS,
+        last_committed_at=to_millis(seen.moved_at),
         job_duration_seconds=seen.pace.now_s if seen.pace else None,
         job_p95_seconds=seen.pace.p95_now_s if seen.pace else None,
     )
@@ -57,7 +57,7 @@ def _rounded(ratio: float | None) -> float | None:
     return None if ratio is None else round(ratio, 3)
 
 
-def spark_instants(start: int, end: int) -> Ints:
+def spark_instants(start: Micros, end: Micros) -> Ints:
     """SPARK_POINTS equal distances, the last one at the end of the range (epoch microseconds)."""
     width = (end - start) / SPARK_POINTS
     return np.array([int(start + width * (i + 1)) - 1 for i in range(SPARK_POINTS)], np.int64)

@@ -18,7 +18,7 @@ from limnograph.domain.answers.tables import FleetHeat, Hint, TableRow, TablesPa
 from limnograph.domain.ids import TableName
 from limnograph.domain.queries import HEAT_ROWS, FleetQuery
 from limnograph.domain.thresholds import Thresholds
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import MS_PER_SECOND, Micros, Millis, to_micros, to_millis
 from limnograph.domain.watch import Sighted
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.registry import AlertRegistry
@@ -122,20 +122,20 @@ class FleetService:
         return await asyncio.to_thread(self._heat, await self._seen(query), query)
 
     @property
-    def _watermark(self) -> int | None:
+    def _watermark(self) -> Millis | None:
         watermark = self._store.watermark
-        return None if watermark is None else watermark // MICROS_PER_MS
+        return to_millis(watermark)
 
     async def _seen(self, query: FleetQuery, after: After | None = None) -> _PageView:
         """What is known of the time that is asked about, that time until now, and how fast jobs were."""
         reading = hot = self._store.reading
         if reading.error is UNREAD and not reading.lake.listed:
             raise UNREAD.with_traceback(None)  # one object for all: it must not gather the frames of each
-        end = min(query.end, max(self._clock.now() // MICROS_PER_MS, query.start + 1))
-        then = query.start if query.compare_s is None else max(0, end - query.compare_s * 1000)
-        since = min(query.start, then) * MICROS_PER_MS
+        end = min(query.end, max(to_millis(self._clock.now()), query.start + 1))
+        then = query.start if query.compare_s is None else max(Millis(0), end - query.compare_s * MS_PER_SECOND)
+        since = to_micros(min(query.start, then))
         if not reading.lake.reaches(since):
-            reading = await self._store.reach(since, (), _READ, end=query.end * MICROS_PER_MS)
+            reading = await self._store.reach(since, (), _READ, end=to_micros(query.end))
             if query.grew is not None and reading.partial and reading.error is not None:
                 raise reading.error.with_traceback(None)  # "none grew" would not say that nobody could look
         since_when = dict.fromkeys((query.start, then))
@@ -179,7 +179,7 @@ class FleetService:
             page = order[:HEAT_ROWS]
             columns, given = board.vectors.columns, [board.rows[place] for place in page.tolist()]
             names, slots = [board.keys.names[place] for place in page.tolist()], board.slotted.slots[page]
-            micros = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
+            micros = to_micros(span.start), to_micros(span.end)
             known_to = [self._store.known_until(name) for name in names]
             counted = fleet_heat.count(columns, given, slots, micros, known_to)
             risks = fleet_risk.risks(self._attention, columns, given, slots, unread=counted.unread, span=micros)
@@ -200,7 +200,7 @@ class FleetService:
             for place, table in tables.items()
         ]
         within_s = None if board.grown is None else board.grown[1]
-        start, end, then = (at * MICROS_PER_MS for at in board.span)
+        start, end, then = (to_micros(at) for at in board.span)
         asked = RowWindow(start, end, then, within_s)
         growth, slotted = board.vectors.growth, board.slotted.taken(np.array(list(tables), np.intp))
         board.made.update(zip(tables, fleet_rows.rows(growth, given, slotted, asked, self._limits), strict=True))
@@ -231,7 +231,7 @@ class FleetService:
 
     def _made(self, seen: _PageView, grown: Grown | None) -> FleetBoard:
         (reading, _, span, paces, _), vectors = seen, self._vectors_of(seen)
-        lake, micros = reading.lake, (span.start * MICROS_PER_MS, span.end * MICROS_PER_MS)
+        lake, micros = reading.lake, (to_micros(span.start), to_micros(span.end))
         tables, damaged = lake.listed, list(lake.damaged)
         listing = self._listed(lake, damaged)
         with vectors.columns.lock:
@@ -245,11 +245,11 @@ class FleetService:
         ranks = np.append(ranked.ranks, np.full(lost, RANK["unreadable"]))[order]
         magnitudes = np.append(ranked.magnitudes, np.ones(lost))[order]
 
-        def at(instant: int, counted: int) -> StateVectors:
+        def at(instant: Micros, counted: Micros) -> StateVectors:
             return with_unknown_tables(vectors.standings.at(tables, instant, counted, slots), lost, order)
 
         def ends() -> tuple[StateVectors, StateVectors, StateVectors]:
-            begin, then = at(micros[0], micros[0] - 1), span.then * MICROS_PER_MS
+            begin, then = at(micros[0], micros[0] - 1), to_micros(span.then)
             before = begin if span.then == span.start else at(then, then - 1)
             return begin, before, at(micros[1] - 1, micros[1] - 1)
 

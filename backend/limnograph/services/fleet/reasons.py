@@ -13,7 +13,7 @@ from limnograph.domain import wording as words
 from limnograph.domain.answers.tables import Reason, ReasonCode
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.thresholds import stale_after_s
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.services.fleet.view import RangeView
 
 Severity = Literal["critical", "warning", "unknown", "ok"]
@@ -47,7 +47,7 @@ def _reason(
     magnitude: float,
     *,
     snapshot_id: int | None = None,
-    at: int | None = None,
+    at: Micros | None = None,
 ) -> Reason:
     return Reason(
         code=code,
@@ -55,7 +55,7 @@ def _reason(
         sentence=sentence,
         magnitude=float(magnitude),
         snapshot_id=None if snapshot_id is None else str(snapshot_id),
-        at=None if at is None else at // 1000,
+        at=to_millis(at),
     )
 
 

@@ -11,6 +11,7 @@ from typing import get_args
 import numpy as np
 
 from limnograph.domain.answers.tables import ReasonCode
+from limnograph.domain.time import Micros
 from limnograph.services.fleet.attention import Attention
 from limnograph.services.fleet.heat import edges
 from limnograph.services.fleet.move_columns import MoveColumns
@@ -20,7 +21,7 @@ from limnograph.services.lake.columns import NULL, Ints
 from limnograph.services.lake.history import History
 from limnograph.services.lake.table import HotTable
 
-Span = tuple[int, int]
+Span = tuple[Micros, Micros]
 _CODES: tuple[ReasonCode, ...] = get_args(ReasonCode)
 
 

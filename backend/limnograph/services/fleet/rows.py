@@ -14,7 +14,7 @@ from limnograph.domain.answers.tables import Growth, TableDeltas, TableRow, Tabl
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.thresholds import JobPace, Thresholds
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Micros, to_millis
 from limnograph.services.fleet import numbers, reasons
 from limnograph.services.fleet import view as table_view
 from limnograph.services.fleet.board import BurstSlots
@@ -37,9 +37,9 @@ class RowWindow(NamedTuple):
     its rows tell, or None.
     """
 
-    start: int
-    end: int
-    then: int
+    start: Micros
+    end: Micros
+    then: Micros
     within_s: int | None
 
 
@@ -117,7 +117,7 @@ def _seen(table: HotTable, place: int, found: _PageColumns, asked: RowWindow, li
         _burst(table, place, found.bursts),
         _counted(table, int(before.place[place])),
         _state(table, int(after.place[place])),
-        None if after.since[place] == NULL else int(after.since[place]),
+        None if after.since[place] == NULL else Micros(after.since[place]),
         None if np.isnan(usual) else usual,
         None,
         limits,
@@ -168,7 +168,7 @@ def _row(seen: RangeView, name: TableName, change: TableDeltas, spark: Sequence[
 
 
 def _growth(rise: Rise) -> Growth:
-    return Growth(files_before=rise.before, files_after=rise.after, share=rise.share, at=rise.at // MICROS_PER_MS)
+    return Growth(files_before=rise.before, files_after=rise.after, share=rise.share, at=to_millis(rise.at))
 
 
 def damaged(name: TableName, change: ChangeFact) -> TableRow:

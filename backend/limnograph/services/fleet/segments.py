@@ -57,9 +57,9 @@ class Segments:
         start = self.first[slot]
         return self.data[:, start : start + self.count[slot]]
 
-    def before(self, slots: Ints, at: int | Ints, side: Literal["left", "right"]) -> Ints:
-        """How many numbers of each slot are less than `at` (`right`: or equal): `searchsorted` of each, in one go.
-        `at` is one number for all, or one for each.
+    def before(self, slots: Ints, value: int | Ints, side: Literal["left", "right"]) -> Ints:
+        """How many numbers of each slot are less than `value` (`right`: or equal): `searchsorted` of each, in one go.
+        `value` is one number for all, or one for each.
         """
         times, first, left = self.data[0], self.first[slots], self.count[slots]
         low = first.copy()
@@ -67,17 +67,17 @@ class Segments:
         for _ in range(max(0, int(left.max(initial=0)) - 1).bit_length()):
             half = left >> 1
             found = times[low + half - 1]
-            low += half * (found <= at if side == "right" else found < at)
+            low += half * (found <= value if side == "right" else found < value)
             left -= half
         found = times[np.minimum(low, len(times) - 1)]
-        low += (left > 0) & (found <= at if side == "right" else found < at)
+        low += (left > 0) & (found <= value if side == "right" else found < value)
         low -= first
         return low
 
-    def between(self, slots: Ints, start: int | Ints, end: int | Ints) -> tuple[Ints, Ints]:
+    def between(self, slots: Ints, low: int | Ints, high: int | Ints) -> tuple[Ints, Ints]:
         """Places of the first number of each slot in `[start, end)` and of the first one after it."""
         bounds = np.empty((2, len(slots)), np.int64)
-        bounds[0], bounds[1] = start, end
+        bounds[0], bounds[1] = low, high
         first, last = self.before(np.concatenate((slots, slots)), bounds.ravel(), "left").reshape(2, -1)
         return first, last
 

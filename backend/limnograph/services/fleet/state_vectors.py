@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from limnograph.analysis.usual_gap import usual_gap_s
+from limnograph.domain.time import Micros
 from limnograph.services.fleet.move_columns import MoveColumns
 from limnograph.services.fleet.view import usual_interval_s
 from limnograph.services.lake.columns import INDEX, NULL, Ints
@@ -85,7 +86,9 @@ class StateVectorCache:
         self.columns = columns or MoveColumns()
         self._instants: list[_Instant] = []
 
-    def at(self, tables: Sequence[HotTable], state_at: int, count_at: int, slots: Ints | None = None) -> StateVectors:
+    def at(
+        self, tables: Sequence[HotTable], state_at: Micros, count_at: Micros, slots: Ints | None = None
+    ) -> StateVectors:
         """States after all moves until `state_at`; commits until `count_at`, both included (epoch microseconds).
         `slots`: of the tables, where they are known.
         """
@@ -109,7 +112,7 @@ class StateVectorCache:
                 kept.versions[slots[places]] = versions[places]
             return kept.standing(slots)
 
-    def _once(self, slots: Ints, tables: Sequence[HotTable], state_at: int, count_at: int) -> StateVectors:
+    def _once(self, slots: Ints, tables: Sequence[HotTable], state_at: Micros, count_at: Micros) -> StateVectors:
         """Of few tables: nothing is kept of them."""
         found, places = _Instant(), np.arange(len(slots))
         found.grow(len(slots))
@@ -117,7 +120,7 @@ class StateVectorCache:
         return found.standing(places)
 
     def _look(
-        self, kept: _Instant, places: Ints, slots: Ints, tables: Sequence[HotTable], instants: tuple[int, int]
+        self, kept: _Instant, places: Ints, slots: Ints, tables: Sequence[HotTable], instants: tuple[Micros, Micros]
     ) -> None:
         """Find the states of some tables and put them at `places`."""
         counted, kept.since[1, places], kept.until[1, places] = self.columns.commits(slots, instants[1])
@@ -129,7 +132,7 @@ class StateVectorCache:
         kept.numbers[places, _ORDINAL] = counted + np.array([table.rows.before for table in tables], np.int64)
         kept.usual[places] = stand.usual
 
-    def _nearest(self, at: int) -> _Instant:
+    def _nearest(self, at: Micros) -> _Instant:
         """The kept instant that is close; a new one, in the place of the least recently used, when none is."""
         found = min(self._instants, key=lambda kept: abs(kept.at - at), default=None)
         if found is not None and (abs(found.at - at) < _NEAR or len(self._instants) >= _KEPT):
@@ -152,7 +155,7 @@ def _cells(rows: PackedRows, place: int) -> list[int]:
     return block.cells(row, _STATE_ROWS)
 
 
-def main_at(table: HotTable, commits: Ints, at: int) -> tuple[Ints, int, float | None]:
+def main_at(table: HotTable, commits: Ints, at: Micros) -> tuple[Ints, int, float | None]:
     """Moves of main, place of the row it pointed at (-1: not known), seconds between moves until then."""
     times = table.log.times()
     if not len(times) or (len(commits) and commits[0] < times[0]):

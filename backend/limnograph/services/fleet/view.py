@@ -7,6 +7,7 @@ from typing import NamedTuple
 from limnograph.analysis.usual_gap import usual_gap_s
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.thresholds import JobPace, Thresholds
+from limnograph.domain.time import Micros
 from limnograph.services.fleet.burst import Burst, burst
 from limnograph.services.lake.history import History
 
@@ -33,20 +34,20 @@ class RangeView(NamedTuple):
     """
 
     history: History
-    start: int
-    end: int
+    start: Micros
+    end: Micros
     commits: int
     replaced: bool
     burst: Burst | None
     before: State | None
     after: State | None
-    moved_at: int | None
+    moved_at: Micros | None
     usual_s: float | None
     pace: JobPace | None
     limits: Thresholds
 
 
-def view(history: History, start: int, end: int, pace: JobPace | None, limits: Thresholds) -> RangeView:
+def view(history: History, start: Micros, end: Micros, pace: JobPace | None, limits: Thresholds) -> RangeView:
     """Cut a history to a range."""
     commits = history.between(start, end)
     moved = int(history.moves.searchsorted(end))
@@ -59,7 +60,7 @@ def view(history: History, start: int, end: int, pace: JobPace | None, limits: T
         burst(commits, history, limits),
         state_of(history.main_at(start)),
         state_of(history.main_at(end - 1)),
-        int(history.moves[moved - 1]) if moved else None,
+        Micros(history.moves[moved - 1]) if moved else None,
         usual_interval_s(history, end),
         pace,
         limits,
@@ -71,6 +72,6 @@ def state_of(row: SnapshotFact | None) -> State | None:
     return None if row is None else State(*(getattr(row, name) for name in State._fields))
 
 
-def usual_interval_s(history: History, until: int) -> float | None:
+def usual_interval_s(history: History, until: Micros) -> float | None:
     """How long main usually stands still (`analysis.usual_gap`), by its moves until an instant; None: not known."""
     return usual_gap_s(history.moves[: history.moves.searchsorted(until, "right")])

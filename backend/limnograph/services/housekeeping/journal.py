@@ -16,7 +16,7 @@ from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
 from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.facts.meta_tables import MAINTENANCE
 from limnograph.domain.failpoints import Failpoints
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.meta_store import MetaStore
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 
@@ -46,12 +46,12 @@ class Journal:
     ) -> None:
         self._store, self._upkeep, self._to_arrow, self._failpoints = store, upkeep, to_arrow, failpoints
         self._position: Position | None = None
-        self._last: dict[StepKey, int] = {}
-        self._tried: dict[StepKey, int] = {}
-        self.oldest: int | None = None
+        self._last: dict[StepKey, Micros] = {}
+        self._tried: dict[StepKey, Micros] = {}
+        self.oldest: Micros | None = None
         """Start of the oldest run that was read."""
 
-    def refresh(self, now: int) -> None:
+    def refresh(self, now: Micros) -> None:
         """Read what others, and we, wrote since."""
         position = self._upkeep.standing(MAINTENANCE).position
         if position == self._position:
@@ -64,12 +64,12 @@ class Journal:
             self.oldest = min(started_at, self.oldest or started_at)
         self._position = position
 
-    def last(self, key: StepKey) -> int | None:
+    def last(self, key: StepKey) -> Micros | None:
         """When it was last tried, microseconds; None: never, as far as is known."""
         found = [at for at in (self._last.get(key), self._tried.get(key)) if at is not None]
         return max(found, default=None)
 
-    def tried(self, key: StepKey, now: int) -> None:
+    def tried(self, key: StepKey, now: Micros) -> None:
         """Remember a try in this process."""
         self._tried[key] = now
 

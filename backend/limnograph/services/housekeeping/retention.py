@@ -16,6 +16,7 @@ import polars as pl
 
 from limnograph.domain.facts.meta_tables import DAILY, HOURLY, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
+from limnograph.domain.time import Micros, truncated
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 from limnograph.services.rollups.fold import DAY
@@ -81,8 +82,8 @@ class RetentionStep:
         rows, late = self._delete_rows(position)
         return RetentionReport(rows, late, self._delete_hours())
 
-    def _cutoff(self) -> int:
-        return self._clock.now() // DAY * DAY - self._raw_days * DAY
+    def _cutoff(self) -> Micros:
+        return truncated(self._clock.now(), DAY) - self._raw_days * DAY
 
     def _delete_rows(self, position: Position | None) -> tuple[int, int]:
         """Rows deleted, and late ones."""
@@ -98,7 +99,7 @@ class RetentionStep:
         going = old.filter(pl.Series(left, dtype=pl.Boolean) & ~unrolled)
         going = self._without_bases(old, going, position)
         if not going.is_empty():
-            self._raise_floor(floor, int(going["day"].sort()[-1]) + DAY)
+            self._raise_floor(floor, Micros(going["day"].sort()[-1]) + DAY)
             self._delete(going)
         return going.height, late
 
@@ -120,7 +121,7 @@ class RetentionStep:
         needed = needed_bases(staying, going)
         return going.filter(pl.Series([key not in needed for key in going.select(_KEY).iter_rows()], dtype=pl.Boolean))
 
-    def _raise_floor(self, floor: int | None, day: int) -> None:
+    def _raise_floor(self, floor: Micros | None, day: Micros) -> None:
         """The floor only rises, and before the first row of a day goes."""
         if floor is not None and floor >= day:
             return

@@ -17,7 +17,7 @@ from limnograph.domain.facts.housekeeping import MaintenanceFact
 from limnograph.domain.failpoints import FailpointReached
 from limnograph.domain.metrics import pipeline as metrics
 from limnograph.domain.secrecy import clean
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep
 from limnograph.ports.meter import Meter, NullMeter
@@ -60,7 +60,7 @@ class Housekeeping:
         self._failures: Counter[StepKey] = Counter()
         self._idle_until = 0
 
-    def run_due(self, now: int | None = None) -> StepReport | None:
+    def run_due(self, now: Micros | None = None) -> StepReport | None:
         """Run the first step that is due; None when none is. A failed step is a report too. Raises SourceError when
         the meta tables cannot even be looked at.
         """
@@ -75,13 +75,13 @@ class Housekeeping:
         self._meter.put(metrics.LOOKED, now / MICROS_PER_SECOND)
         return None
 
-    def _backing_off(self, key: StepKey, now: int) -> bool:
+    def _backing_off(self, key: StepKey, now: Micros) -> bool:
         if not self._failures[key]:
             return False
         wait = min(schedule.RETRY_SECONDS * 2 ** (self._failures[key] - 1), schedule.HOUR_SECONDS)
         return not schedule.passed(self._journal.last(key), now, wait)
 
-    def _run(self, step: HousekeepingStep, now: int) -> StepReport:
+    def _run(self, step: HousekeepingStep, now: Micros) -> StepReport:
         started = time.monotonic()
         before = self._upkeep.standing(step.table)
         outcome, problem = self._acted(step)
@@ -104,7 +104,7 @@ class Housekeeping:
             _log.exception("%s of %s failed", step.key.kind, step.key.table)
             return StepOutcome(), clean(f"{type(error).__name__}: {error}")
 
-    def _fact(self, report: StepReport, outcome: StepOutcome, now: int) -> MaintenanceFact:
+    def _fact(self, report: StepReport, outcome: StepOutcome, now: Micros) -> MaintenanceFact:
         return MaintenanceFact(
             run_id=str(uuid.uuid4()),
             status="failed" if report.problem else "ok",

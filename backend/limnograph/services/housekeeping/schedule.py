@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.meta_upkeep import MetaTableState, PartitionFiles
 
 ROLLUP_SECONDS = 600
@@ -32,7 +32,7 @@ RETRY_SECONDS = 300
 SKEW_SECONDS = 300
 
 
-def passed(last: int | None, now: int, seconds: int) -> bool:
+def passed(last: Micros | None, now: Micros, seconds: int) -> bool:
     """Whether it was never, or that long ago. What lies ahead by more than clocks differ is from before a jump of the
     clock, and counts as never: nothing waits until that time has come.
     """
@@ -40,19 +40,19 @@ def passed(last: int | None, now: int, seconds: int) -> bool:
     return last is None or last - now > ahead or now - last >= seconds * MICROS_PER_SECOND
 
 
-def expirable(standing: MetaTableState, now: int) -> int:
+def expirable(standing: MetaTableState, now: Micros) -> int:
     """Snapshots that may be expired."""
     border = now - SNAPSHOT_SECONDS * MICROS_PER_SECOND
     return sum(at < border for at in standing.committed[:-SNAPSHOTS_KEPT])
 
 
-def expiry_due(standing: MetaTableState, last: int | None, now: int) -> bool:
+def expiry_due(standing: MetaTableState, last: Micros | None, now: Micros) -> bool:
     """Hourly, and sooner when many pile up."""
     many = len(standing.committed) >= MANY_SNAPSHOTS and expirable(standing, now) >= SNAPSHOTS_KEPT
     return many or (expirable(standing, now) > 0 and passed(last, now, HOUR_SECONDS))
 
 
-def open_part_due(part: PartitionFiles, last: int | None, now: int) -> bool:
+def open_part_due(part: PartitionFiles, last: Micros | None, now: Micros) -> bool:
     """A partition that still grows (today, this month, an unpartitioned table): hourly, when it is worth it."""
     growing = part.end is None or part.end > now
     return growing and part.files >= OPEN_FILES and excess(part) > 0 and passed(last, now, HOUR_SECONDS)
@@ -63,7 +63,7 @@ def excess(part: PartitionFiles) -> int:
     return max(0, part.files - 1 - 2 * (part.bytes // TARGET_BYTES))
 
 
-def closed_batch(standing: MetaTableState, last: int | None, now: int) -> PartitionFiles | None:
+def closed_batch(standing: MetaTableState, last: Micros | None, now: Micros) -> PartitionFiles | None:
     """The newest closed partitions with files too many, as one part; None when there are none, or it can wait."""
     closed = [p for p in standing.parts if p.start is not None and p.end is not None and p.end <= now and excess(p)]
     if not closed:

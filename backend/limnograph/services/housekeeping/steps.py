@@ -12,7 +12,7 @@ import msgspec
 from limnograph.domain.facts.meta_tables import HOURLY, META_TABLES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.metrics import pipeline as metrics
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.meta_upkeep import MetaTableState, MetaUpkeep, PartitionFiles
 from limnograph.ports.meter import Meter, NullMeter
 from limnograph.services.housekeeping import schedule
@@ -62,7 +62,7 @@ class Steps:
         self._rollups, self._retention, self._failpoints = rollups, retention, failpoints
         self._repairs, self._meter = repairs, meter or NullMeter()
 
-    def due(self, now: int) -> Iterator[HousekeepingStep]:
+    def due(self, now: Micros) -> Iterator[HousekeepingStep]:
         """Steps that are due, most urgent first: what readers wait for, then what makes commits and reads dear."""
         yield from self._rollup(now)
         standing = {table: self._upkeep.standing(table) for table in META_TABLES}
@@ -75,9 +75,9 @@ class Steps:
         for table, stands in standing.items():
             yield from self._orphans(table, stands, now)
 
-    def _rollup(self, now: int) -> Iterator[HousekeepingStep]:
+    def _rollup(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("rollup", HOURLY.name)
-        rolled_at = number(self._upkeep.standing(HOURLY).properties.get(ROLLED_AT)) or None
+        rolled_at = Micros(number(self._upkeep.standing(HOURLY).properties.get(ROLLED_AT))) or None
         last = max((at for at in (rolled_at, self._journal.last(key)) if at is not None), default=None)
         if schedule.passed(last, now, schedule.ROLLUP_SECONDS) and self._rollups.behind():
             yield HousekeepingStep(key, HOURLY, self._roll)
@@ -87,7 +87,7 @@ class Steps:
         detail = {"hours": done.hours, "days": done.days, "closed_days": done.closed}
         return StepOutcome(did=bool(done.hours or done.days), rows=done.hours + done.days, detail=detail)
 
-    def _retain(self, now: int) -> Iterator[HousekeepingStep]:
+    def _retain(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("retention", SNAPSHOTS.name)
         if schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS) and self._retention.old():
             yield HousekeepingStep(key, SNAPSHOTS, self._keep)
@@ -99,7 +99,7 @@ class Steps:
             rows=done.deleted_rows, late_facts=done.late_facts, detail={"months_of_hours": done.deleted_months}
         )
 
-    def _repair(self, now: int) -> Iterator[HousekeepingStep]:
+    def _repair(self, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("repair", SNAPSHOTS.name)
         if self._repairs is not None and schedule.passed(self._journal.last(key), now, schedule.DAY_SECONDS):
             yield HousekeepingStep(key, SNAPSHOTS, partial(self._mend, self._repairs))
@@ -113,7 +113,7 @@ class Steps:
         done = repairs.retry_damaged()
         return StepOutcome(rows=done.snapshots_replaced, detail={"damaged": damaged, "failed": len(done.failed)})
 
-    def _expiry(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
+    def _expiry(self, table: MetaTable, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("expire", table.name)
         older_than = now - schedule.SNAPSHOT_SECONDS * MICROS_PER_SECOND
         if schedule.expiry_due(standing, self._journal.last(key), now):
@@ -121,7 +121,7 @@ class Steps:
                 key, table, "expire", lambda: self._upkeep.expire(table, older_than, schedule.SNAPSHOTS_KEPT)
             )
 
-    def _open_parts(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
+    def _open_parts(self, table: MetaTable, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
         for part in standing.parts:
             key = StepKey("compact", table.name, label(part))
             if schedule.open_part_due(part, self._journal.last(key), now):
@@ -129,7 +129,7 @@ class Steps:
                 whole = table.partition is not None and table.partition[1] == "day"
                 yield self._compaction(key, table, part, whole=whole)
 
-    def _closed_parts(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
+    def _closed_parts(self, table: MetaTable, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("compact", table.name, CLOSED)
         batch = schedule.closed_batch(standing, self._journal.last(key), now)
         if batch is not None:
@@ -141,13 +141,13 @@ class Steps:
             key, table, "compact", lambda: self._upkeep.compact(table, part, whole=whole), {"part": detail}
         )
 
-    def _manifests(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
+    def _manifests(self, table: MetaTable, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
         key = StepKey("manifests", table.name)
         many = standing.manifests >= schedule.MANY_MANIFESTS
         if many and schedule.passed(self._journal.last(key), now, schedule.HOUR_SECONDS):
             yield self._step(key, table, "rewrite_manifests", lambda: self._upkeep.rewrite_manifests(table))
 
-    def _orphans(self, table: MetaTable, standing: MetaTableState, now: int) -> Iterator[HousekeepingStep]:
+    def _orphans(self, table: MetaTable, standing: MetaTableState, now: Micros) -> Iterator[HousekeepingStep]:
         """Daily, from the second day on: an installation that is younger has none that is old enough."""
         key = StepKey("orphans", table.name)
         last, oldest = self._journal.last(key), self._journal.oldest
@@ -157,7 +157,7 @@ class Steps:
                 key, table, lambda: self._sweep(table, now - schedule.ORPHAN_SECONDS * MICROS_PER_SECOND)
             )
 
-    def _sweep(self, table: MetaTable, older_than: int) -> StepOutcome:
+    def _sweep(self, table: MetaTable, older_than: Micros) -> StepOutcome:
         """A dry run first: its count stands in the row whatever the removal says."""
         found = self._upkeep.orphans(table, older_than, remove=False)
         removed = 0

@@ -15,7 +15,7 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName, matches
 from limnograph.domain.metrics.promql import Expression
 from limnograph.domain.metrics.series import Matrix, RangeQuery
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, Millis, TimeRange, to_micros
 from limnograph.services.jobs.run_log import RunRecord
 from limnograph.services.jobs.runs import RunRegistry
 from limnograph.services.sources import page_metrics, templates
@@ -70,7 +70,7 @@ class Jobs:
         self.runs, self.metrics, self._graphs = runs, metrics, graphs
 
     async def page(
-        self, name: TableName, job: str | None, span: TimeRange, at_ms: int, also: Sequence[Expression] = ()
+        self, name: TableName, job: str | None, span: TimeRange, at_ms: Millis, also: Sequence[Expression] = ()
     ) -> PageMetrics | None:
         """What metrics know of the jobs of a table, or of one of them, over a range, and what is asked with it. None:
         nothing is asked so.
@@ -82,7 +82,7 @@ class Jobs:
             self.metrics, {**matchers, "job_name": job} if job is not None else matchers, span, at_ms, also
         )
 
-    async def of_table(self, name: TableName, at_ms: int, page: PageMetrics | None = None) -> list[LinkedJob]:
+    async def of_table(self, name: TableName, at_ms: Millis, page: PageMetrics | None = None) -> list[LinkedJob]:
         """Jobs known at an instant, readers first, most runs first. A failing metrics source is left out.
 
         `page`: what was asked for a page already, here and below.
@@ -107,8 +107,8 @@ class Jobs:
         roles = ((job.name, job.role_in(name)) for job in self._configured.values())
         return [LinkedJob(name=job, role=role, source="settings", runs_24h=None) for job, role in roles if role]
 
-    async def _from_runs(self, name: TableName, at_ms: int) -> list[LinkedJob]:
-        end = at_ms * MICROS_PER_MS
+    async def _from_runs(self, name: TableName, at_ms: Millis) -> list[LinkedJob]:
+        end = to_micros(at_ms)
         counts: dict[tuple[str, str], int] = defaultdict(int)
         for run in await self.runs.of_table(name, end - DAY_S * MICROS_PER_SECOND, end):
             counts[run.job, run.role] += 1
@@ -117,13 +117,13 @@ class Jobs:
             for (job, role), count in counts.items()
         ]
 
-    async def _from_metrics(self, name: TableName, at_ms: int) -> list[LinkedJob]:
+    async def _from_metrics(self, name: TableName, at_ms: Millis) -> list[LinkedJob]:
         if self.metrics is None:
             return []
         promql = templates.jobs_of_table(name, DAY_S)
         return _linked(await self.metrics.instant(promql, templates.snapped(at_ms)))
 
-    async def job_of_application(self, application_id: str, at_ms: int) -> str | None:
+    async def job_of_application(self, application_id: str, at_ms: Millis) -> str | None:
         """Job that ran under an application id around an instant, by its metrics. Raises SourceError."""
         if self.metrics is None:
             return None
@@ -155,13 +155,13 @@ class Jobs:
         return self._graphs.get(server) if server is not None else None
 
     async def runs_between(
-        self, name: TableName, job: str | None, start_ms: int, end_ms: int, page: PageMetrics | None = None
+        self, name: TableName, job: str | None, start_ms: Millis, end_ms: Millis, page: PageMetrics | None = None
     ) -> list[RunRecord]:
         """Runs on a table (of one job, or of all): pushed ones, and those that only metrics saw.
 
         Raises SourceError when metrics do not answer and none was pushed.
         """
-        pushed = await self.runs.of_table(name, start_ms * MICROS_PER_MS, end_ms * MICROS_PER_MS)
+        pushed = await self.runs.of_table(name, to_micros(start_ms), to_micros(end_ms))
         pushed = [run for run in pushed if job is None or run.job == job]
         if self.metrics is None:
             return pushed
@@ -174,7 +174,7 @@ class Jobs:
         return sorted(_united(pushed, seen), key=lambda run: run.began)
 
     async def _finished(
-        self, name: TableName, job: str | None, start_ms: int, end_ms: int, page: PageMetrics | None
+        self, name: TableName, job: str | None, start_ms: Millis, end_ms: Millis, page: PageMetrics | None
     ) -> Matrix:
         matchers = templates.table_matchers(name) if job is None else self.matchers(name, job, "reads")
         if job is not None:
@@ -249,7 +249,7 @@ def runs_of(matrix: Matrix) -> list[RunRecord]:
             seconds = durations.get(at)
             if seconds is None or not math.isfinite(seconds + finished):
                 continue
-            ended = round(finished * MICROS_PER_SECOND)
+            ended = Micros(round(finished * MICROS_PER_SECOND))
             job, role = series.labels.get("job_name", ""), series.labels.get("role", "")
             started, app_id = ended - round(seconds * MICROS_PER_SECOND), series.labels.get("application_id")
             found.setdefault((job, role, ended), RunRecord(job, role, started, ended, "ok", app_id, measured=True))

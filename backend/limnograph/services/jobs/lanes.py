@@ -12,7 +12,7 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
 from limnograph.domain.secrecy import placeless
-from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.time import MS_PER_SECOND, TimeRange, to_micros, to_millis
 from limnograph.services.jobs.discovery import Jobs, Role
 from limnograph.services.sources import templates
 from limnograph.services.sources.page_metrics import PageMetrics
@@ -57,13 +57,13 @@ async def duration(
     if jobs.metrics is None or job is None:
         return _failed_discovery(absent, jobs) if job is None else absent
     own, matchers, server = jobs.own(job.name, "promql"), jobs.matchers(name, job.name, job.role), jobs.server(job.name)
-    promql = own or templates.duration_band(matchers, span.step)
+    promql = own or templates.duration_band(matchers, span.step_s)
     query = LaneQuery(promql=promql, prometheus=jobs.graph(server))
     try:
         if page is not None and not own and page.covers(matchers):
             matrix = page.band(matchers, server)
         else:
-            matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step), server)
+            matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step_s), server)
     except SourceError as error:
         return BandLane(
             **head_of("job_duration"),
@@ -82,7 +82,7 @@ async def duration(
         status="partial" if matrix.truncated else "ok" if matrix.series or job.linked else "absent",
         label=job.name,
         age_s=jobs.metrics.age_s(),
-        resolution=f"{span.step} s",
+        resolution=f"{span.step_s} s",
         query=query,
         lo=lows,
         mid=middles,
@@ -97,7 +97,7 @@ async def _own_median(jobs: Jobs, job: str, span: TimeRange, server: str | None)
     if jobs.metrics is None or not promql:
         return None
     try:
-        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step), server)
+        matrix = await jobs.metrics.range(RangeQuery(promql, span.start, span.end, span.step_s), server)
     except SourceError:
         return None
     found = _column(matrix, "last", span)
@@ -142,9 +142,9 @@ def _column(matrix: Matrix, stat: str, span: TimeRange) -> list[Value]:
 
 def _fill(values: list[Value], series: Series, span: TimeRange, stat: str) -> None:
     """Samples may be closer than points: the last value is the one on the point, extremes are those after it."""
-    width = span.step * 1000
+    width_ms = span.step_s * MS_PER_SECOND
     for at, sample in zip(series.times, series.values, strict=True):
-        index, rest = divmod(at - span.start, width)
+        index, rest = divmod(at - span.start, width_ms)
         if stat == "last" and rest:
             continue
         if stat != "last" and not rest:
@@ -174,14 +174,14 @@ async def runs(
     pushed = any(not run.measured for run in found)
     bars = [
         Bar(
-            start=None if run.started_at is None else run.started_at // MICROS_PER_MS,
-            end=None if run.ended_at is None else run.ended_at // MICROS_PER_MS,
+            start=to_millis(run.started_at),
+            end=to_millis(run.ended_at),
             label=run.job,
             state=run.status,
             detail=None if run.seconds is None else f"{run.seconds:.0f} s",
         )
         for run in found
-        if run.began < span.end * MICROS_PER_MS and (run.ended_at is None or run.ended_at >= span.start * MICROS_PER_MS)
+        if run.began < to_micros(span.end) and (run.ended_at is None or run.ended_at >= to_micros(span.start))
     ]
     known = bool(bars) or (jobs.metrics is not None and job is not None and job.linked)
     cut = pushed and jobs.metrics is not None and jobs.metrics.last_error is not None

@@ -9,7 +9,7 @@ import msgspec
 
 from limnograph.analysis.alignment import Value
 from limnograph.domain.answers.timeline import BandLane, BarsLane
-from limnograph.domain.time import TimeRange
+from limnograph.domain.time import MS_PER_SECOND, TimeRange
 
 RUNS = 9
 """By number and not by time: it says the same of a job of every minute and of one of every night."""
@@ -31,13 +31,13 @@ def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
     are more. Null where the lane is: a job that nobody measures has no usual time either.
     """
     timed = ((bar.end, bar.start) for bar in runs.bars if bar.state == "ok")
-    ended = sorted((end, (end - start) / 1000) for end, start in timed if end and start is not None)
+    ended = sorted((end, (end - start) / MS_PER_SECOND) for end, start in timed if end and start is not None)
     ends, seconds = [end for end, _ in ended], [lasted for _, lasted in ended]
     found: list[Value] = []
     window, value = (0, 0), None
     for at, middle in zip(span.instants(), lane.mid, strict=True):
         last = bisect_right(ends, at)
-        first = max(0, min(last - RUNS, bisect_right(ends, at - span.step * 1000)))
+        first = max(0, min(last - RUNS, bisect_right(ends, at - span.step_s * MS_PER_SECOND)))
         if (first, last) != window:
             window = first, last
             value = median(seconds[first:last]) if last - first >= LEAST_RUNS else None

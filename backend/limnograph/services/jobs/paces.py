@@ -9,6 +9,7 @@ from limnograph.domain.errors import SourceError
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.series import Matrix, RangeQuery
 from limnograph.domain.thresholds import JobPace
+from limnograph.domain.time import MS_PER_SECOND, Millis
 from limnograph.services.sources import templates
 from limnograph.services.sources.metrics import Metrics
 
@@ -19,24 +20,24 @@ _MOST_WINDOW_S = 3_600
 _Reader = tuple[TableName, str]
 
 
-async def slowest_readers(metrics: Metrics | None, start_ms: int, end_ms: int) -> dict[TableName, JobPace]:
+async def slowest_readers(metrics: Metrics | None, start_ms: Millis, end_ms: Millis) -> dict[TableName, JobPace]:
     """Slowest reader of every table, by two queries with two instants. A failing source measures nothing."""
     if metrics is None:
         return {}
-    width_s = (end_ms - start_ms) // 1000
-    window = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
-    step = max(1, width_s - window)
+    width_s = (end_ms - start_ms) // MS_PER_SECOND
+    window_s = max(_LEAST_WINDOW_S, min(_MOST_WINDOW_S, width_s // 6))
+    step_s = max(1, width_s - window_s)
     # Pages that people open together ask the same, and equal questions go out once.
     end_ms = templates.snapped(end_ms)
 
     async def measured(promql: str) -> dict[_Reader, tuple[float, float]]:
         try:
-            return ends(await metrics.everywhere(RangeQuery(promql, end_ms - step * 1000, end_ms, step)))
+            return ends(await metrics.everywhere(RangeQuery(promql, end_ms - step_s * MS_PER_SECOND, end_ms, step_s)))
         except SourceError:
             return {}
 
     medians, p95s = await asyncio.gather(
-        measured(templates.median_duration_by_table(window)), measured(templates.p95_duration_by_table(window))
+        measured(templates.median_duration_by_table(window_s)), measured(templates.p95_duration_by_table(window_s))
     )
     return slowest(medians, p95s)
 

@@ -12,7 +12,7 @@ import msgspec
 
 from limnograph.domain.facts.events import RunFact, RunTable
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros
 
 RUNNING = "running"
 Status = str
@@ -29,8 +29,8 @@ class RunRecord(NamedTuple):
 
     job: str
     role: str
-    started_at: int | None
-    ended_at: int | None
+    started_at: Micros | None
+    ended_at: Micros | None
     status: str
     application_id: str | None = None
     read_snapshot_id: int | None = None
@@ -44,9 +44,9 @@ class RunRecord(NamedTuple):
         return (self.ended_at - self.started_at) / MICROS_PER_SECOND
 
     @property
-    def began(self) -> int:
+    def began(self) -> Micros:
         """Its start, else its end: the first instant at which it is known to have run."""
-        return self.started_at if self.started_at is not None else self.ended_at or 0
+        return self.started_at if self.started_at is not None else self.ended_at or EPOCH
 
 
 def together(transitions: Mapping[Status, RunFact]) -> RunFact:
@@ -63,14 +63,14 @@ def together(transitions: Mapping[Status, RunFact]) -> RunFact:
     return msgspec.structs.replace(first, **found, tables=_tables(told))
 
 
-def last_sign(run: RunFact) -> int:
+def last_sign(run: RunFact) -> Micros:
     """Newest instant that a run is known to have been at."""
-    return max(at for at in (run.ended_at, run.at, run.started_at, run.observed_at, 0) if at is not None)
+    return max(at for at in (run.ended_at, run.at, run.started_at, run.observed_at, EPOCH) if at is not None)
 
 
-def began(run: RunFact) -> int:
+def began(run: RunFact) -> Micros:
     """Its start, else the first instant at which it is known to have been."""
-    return next((at for at in (run.started_at, run.ended_at, run.at) if at is not None), 0)
+    return next((at for at in (run.started_at, run.ended_at, run.at) if at is not None), EPOCH)
 
 
 def written_by(run: RunFact) -> Iterator[tuple[TableName, int]]:
@@ -87,7 +87,7 @@ def names_of(run: RunFact) -> Iterable[TableName]:
             yield TableName(table.catalog, table.namespace or "", table.table)
 
 
-def on_table(run: RunFact, name: TableName, start: int, end: int) -> list[RunRecord]:
+def on_table(run: RunFact, name: TableName, start: Micros, end: Micros) -> list[RunRecord]:
     """The run as it was on a table: once a role, when it overlaps `[start, end)`. One whose start is not known is there
     at its end.
     """

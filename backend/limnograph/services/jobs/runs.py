@@ -19,6 +19,7 @@ import polars as pl
 from limnograph.domain.errors import LimnographError, SourceError
 from limnograph.domain.facts.events import RunFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import Inbox, InboxItem, item_key
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
@@ -63,13 +64,13 @@ class RunRegistry:
         engine: QueryEngine | None = None,
         clock: Clock | None = None,
         *,
-        window: int = WINDOW,
+        window_us: int = WINDOW,
         most: int = MOST,
         reads: ColdReads | None = None,
     ) -> None:
         self._reads = reads or ColdReads()
         self._inbox, self._engine, self._clock = inbox, engine, clock
-        self._window, self._most = window, most
+        self._window, self._most = window_us, most
         self._lock = threading.Lock()
         self._told: dict[str, dict[str, RunFact]] = {}
         self._runs: dict[str, RunFact] = {}
@@ -79,8 +80,8 @@ class RunRegistry:
         self._texts = SharedTexts(MOST_FACETS)
         self._shown: Counter[TableName | None] = Counter()
         self._meta_read = False
-        self._seen_to = 0
-        self._floor = 0
+        self._seen_to = EPOCH
+        self._floor = EPOCH
         self.error: str | None = None
         """Why the inbox failed when it was last asked; None when it answered."""
 
@@ -110,7 +111,7 @@ class RunRegistry:
             items = []
             if newest is not None and newest >= self._seen_to:
                 items = self._inbox.items(
-                    KIND, max(self._seen_to - _SKEW, self._now() - self._window - RUNNING_KEPT, 0)
+                    KIND, max(self._seen_to - _SKEW, self._now() - self._window - RUNNING_KEPT, EPOCH)
                 )
                 self._seen_to = newest + 1
         self._show(run for item in items if (run := _decoded(item)) is not None)
@@ -153,7 +154,7 @@ class RunRegistry:
                     self._of_written.update(dict.fromkeys(written_by(run), run.run_id))
                     self._shown[None] += 1
 
-    def between(self, start: int, end: int) -> list[RunFact]:
+    def between(self, start: Micros, end: Micros) -> list[RunFact]:
         """Runs in memory that overlap `[start, end)` (epoch microseconds), of all jobs and tables."""
         with self._lock:
             runs = list(self._runs.values())
@@ -190,7 +191,7 @@ class RunRegistry:
             if old:
                 self._texts.keep(self._runs.values())
 
-    async def of_table(self, name: TableName, start: int, end: int) -> list[RunRecord]:
+    async def of_table(self, name: TableName, start: Micros, end: Micros) -> list[RunRecord]:
         """Runs that touched the table and overlap `[start, end)` (epoch microseconds), in order of their start.
 
         What memory no longer has comes from the meta table; when that does not answer, what is in memory stands.
@@ -202,7 +203,7 @@ class RunRegistry:
         found = [job for transitions in told.values() for job in on_table(together(transitions), name, start, end)]
         return sorted(found, key=lambda run: (run.began, run.job, run.role))
 
-    async def writer_of(self, name: TableName, snapshot_id: int, at: int | None) -> RunFact | None:
+    async def writer_of(self, name: TableName, snapshot_id: int, at: Micros | None) -> RunFact | None:
         """The run that says that it wrote a commit; `at`: when that was, epoch microseconds. Of a commit older than
         what memory holds the meta table is read; when that does not answer, the run is not known.
         """
@@ -220,7 +221,7 @@ class RunRegistry:
         return next((run for run in runs if wrote(run, name, snapshot_id)), None)
 
     async def _with_older(
-        self, name: TableName, start: int, end: int, told: dict[str, dict[str, RunFact]]
+        self, name: TableName, start: Micros, end: Micros, told: dict[str, dict[str, RunFact]]
     ) -> dict[str, dict[str, RunFact]]:
         try:
             older = await self._reads.ask(self._cold, start - DAY, end + DAY, name)
@@ -232,7 +233,7 @@ class RunRegistry:
             found.setdefault(run.run_id, {})[run.status] = run
         return found
 
-    def _cold(self, start: int, end: int | None, name: TableName | None = None) -> list[RunFact]:
+    def _cold(self, start: Micros, end: Micros | None, name: TableName | None = None) -> list[RunFact]:
         """Transitions of a span out of the meta table; of the runs that name a table. Raises SourceError."""
         if self._engine is None:
             return []
@@ -250,19 +251,19 @@ class RunRegistry:
             run_id = self._of_app.get(application_id)
             return self._runs[run_id].job_name if run_id is not None else None
 
-    def _now(self) -> int:
-        return self._clock.now() if self._clock is not None else 0
+    def _now(self) -> Micros:
+        return self._clock.now() if self._clock is not None else EPOCH
 
 
 def items_of(runs: Iterable[RunFact]) -> list[InboxItem]:
     """Runs as items of the inbox."""
     return [
-        InboxItem(KIND, item_key(run.run_id, run.status), msgspec.json.encode(run), run.observed_at or 0)
+        InboxItem(KIND, item_key(run.run_id, run.status), msgspec.json.encode(run), run.observed_at or EPOCH)
         for run in runs
     ]
 
 
-def _edge(run: RunFact, edge: int) -> int:
+def _edge(run: RunFact, edge: Micros) -> Micros:
     return edge if run.status != RUNNING else edge - RUNNING_KEPT
 
 

@@ -26,10 +26,10 @@ _SPARK: Mapping[Signal, Callable[[str, int], str]] = {
 """Of Spark's own endpoint, by the application's name."""
 
 
-def promql(jobs: Jobs, job: str, signal: Signal, step: int) -> str:
+def promql(jobs: Jobs, job: str, signal: Signal, step_s: int) -> str:
     """What is asked for a signal of a job; empty when nothing is known to tell it."""
     own, spark = jobs.own(job, signal), _SPARK.get(signal)
-    return own or (spark(job, step) if spark else "")
+    return own or (spark(job, step_s) if spark else "")
 
 
 def total(matrix: Matrix) -> dict[int, float]:
@@ -50,13 +50,13 @@ async def lanes(jobs: Jobs, job: ChosenJob | None, span: TimeRange, asked: Colle
 
 async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRange) -> LineLane:
     """Absent where no query tells the signal, and where the query of Spark's own series finds none."""
-    asked = "" if job is None else promql(jobs, job.name, signal, span.step)
+    asked = "" if job is None else promql(jobs, job.name, signal, span.step_s)
     nothing: list[Value] = [None] * len(span.instants())
     if jobs.metrics is None or job is None or not asked:
         return LineLane(**head_of(signal), status="absent", v=nothing)
     server = jobs.server(job.name)
     try:
-        matrix = await jobs.metrics.range(RangeQuery(asked, span.start, span.end, span.step), server)
+        matrix = await jobs.metrics.range(RangeQuery(asked, span.start, span.end, span.step_s), server)
         problem = None
     except SourceError as error:
         matrix, problem = Matrix([]), problem_of(error)
@@ -67,7 +67,7 @@ async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRan
         status="error" if problem else "partial" if matrix.truncated else "ok" if known else "absent",
         label=job.name,
         age_s=jobs.metrics.age_s(),
-        resolution=None if problem else f"{span.step} s",
+        resolution=None if problem else f"{span.step_s} s",
         problem=problem,
         query=LaneQuery(promql=asked, prometheus=jobs.graph(server)),
         v=[values.get(at) for at in span.instants()],

@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.time import Micros
 from limnograph.services.lake.fresh import ArrivedRows
 from limnograph.services.lake.lake import Facts, Lake
 from limnograph.services.lake.loading import LoadedSpan
 from limnograph.services.lake.table import HotTable, states_once
 
 
-def renewed(lake: Lake, read: LoadedSpan, observed_at: int | None) -> Lake:
+def renewed(lake: Lake, read: LoadedSpan, observed_at: Micros | None) -> Lake:
     """The window as it was read, with what only the watcher knows."""
     watched = (_with_watched(read.tables.get(old.uuid), old) for old in lake.tables.values())
     kept = {table.uuid: table for table in watched if table is not None}
@@ -31,7 +32,7 @@ def _with_watched(read: HotTable | None, old: HotTable) -> HotTable | None:
     return read.with_moves(old.moves()).with_changes(old.changes).with_watched(old)
 
 
-def grown(lake: Lake, read: ArrivedRows, observed_at: int | None) -> Lake:
+def grown(lake: Lake, read: ArrivedRows, observed_at: Micros | None) -> Lake:
     """The lake with new rows. O(new rows)."""
     tables = [read.put(lake.tables.get(uuid, HotTable(uuid))) for uuid in sorted(read.uuids)]
     tables = [table for table in tables if lake.tables.get(table.uuid) is not table]
@@ -62,7 +63,7 @@ def _by_table(facts: Facts) -> tuple[dict[str, list[SnapshotFact]], dict[str | N
     return rows, changes
 
 
-def trimmed(lake: Lake, floor: int) -> Lake:
+def trimmed(lake: Lake, floor: Micros) -> Lake:
     """Without the rows and moves before `floor` (epoch microseconds), but for what stands at that edge."""
     found = []
     for table in lake.tables.values():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from limnograph.domain.errors import SourceUnavailable
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, beginnings, truncated
 from limnograph.ports.clock import Clock
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
@@ -29,7 +29,7 @@ WIDE_READS = 2
 _LOOK_S = 0.05
 """How often a thread that waits for another's read looks whether anyone still waits for its own."""
 _KEPT = 8
-_Asked = tuple[int, int | None, tuple[str, ...], tuple[str, ...]]
+_Asked = tuple[Micros, Micros | None, tuple[str, ...], tuple[str, ...]]
 
 
 class OlderLakes:
@@ -51,7 +51,7 @@ class OlderLakes:
         self,
         hot: Lake,
         head: MetaHead,
-        span: tuple[int, int | None],
+        span: tuple[Micros, Micros | None],
         table_uuids: tuple[str, ...],
         columns: tuple[str, ...],
     ) -> Lake:
@@ -62,8 +62,9 @@ class OlderLakes:
         start, end = span
         if not table_uuids and start >= hot.floor:
             table_uuids = tuple(sorted(uuid for uuid, edge in hot.edges.items() if edge > start))
-        last = None if end is None or end // HOUR * HOUR + HOUR >= hot.floor else end // HOUR * HOUR + HOUR
-        asked = start // HOUR * HOUR, last, table_uuids, columns
+        last = None if end is None else truncated(end, HOUR) + HOUR
+        last = None if last is None or last >= hot.floor else last
+        asked = truncated(start, HOUR), last, table_uuids, columns
         cold = self._loaded(head, asked)
         known = self._united.get((hot.version, asked))
         if known is not None:
@@ -77,7 +78,7 @@ class OlderLakes:
                 self._united.popitem(last=False)
         return united
 
-    def _cuts(self, start: int, end: int | None) -> range:
+    def _cuts(self, start: Micros, end: Micros | None) -> Sequence[Micros]:
         """Where the pieces of a span begin; without an end it lasts until now. Before the first commit of all there is
         but one.
         """
@@ -86,7 +87,7 @@ class OlderLakes:
             first = self._engine.select(MetaQuery(table="snapshots", columns=("committed_at",), limit=1))
             start = max(start, first.item() if first.height else last)
         piece = max(PIECE, -(-(last - start) // PIECES))
-        return range(start + piece, last, piece)
+        return beginnings(start + piece, last, piece)
 
     def _loaded(self, head: MetaHead, asked: _Asked) -> LoadedSpan:
         while True:
@@ -139,14 +140,14 @@ def _check_wanted() -> None:
         raise SourceUnavailable("meta", "no one waits for the answer any more")
 
 
-def all_reach(lake: Lake, start: int, table_uuids: tuple[str, ...]) -> bool:
+def all_reach(lake: Lake, start: Micros, table_uuids: tuple[str, ...]) -> bool:
     """Whether some tables, or all, are complete from an instant on."""
     if not table_uuids:
         return lake.reaches(start)
     return all(lake.reaches(start, uuid) for uuid in table_uuids)
 
 
-def _united(cold: LoadedSpan, hot: Lake, start: int, table_uuids: tuple[str, ...]) -> Lake:
+def _united(cold: LoadedSpan, hot: Lake, start: Micros, table_uuids: tuple[str, ...]) -> Lake:
     """Union by key: no overlap at the edge, no hole."""
     tables = [_with_hot(table, hot.tables.get(uuid)) for uuid, table in cold.tables.items()]
     if table_uuids and start >= hot.floor:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.lake.columns import AT, INDEX, NULL, Ints
 from limnograph.services.lake.history import History
 from limnograph.services.lake.packing import Block
@@ -25,7 +25,7 @@ _OPERATIONS = ("append", "replace", "overwrite", "delete")
 _OTHER, _CHANGED = np.uint8(len(_OPERATIONS)), np.uint8(8)
 """Flags of a commit: the place of its operation, or _OTHER; 8 more when its schema is not its parent's."""
 _MOST = 2**31 - 1
-_LONG_AGO = NULL
+_LONG_AGO = Micros(NULL)
 _MANY = 5
 """Where more than one table in five changed, all chunks are made anew: that is less work than to change each."""
 
@@ -33,8 +33,8 @@ _MANY = 5
 class CommitFilter(NamedTuple):
     """Which commits: committed in `[start, end)` (microseconds), what is None does not count."""
 
-    start: int
-    end: int
+    start: Micros
+    end: Micros
     least_added: int | None = None
     operation: str | None = None
     schema_changed: bool | None = None
@@ -69,14 +69,16 @@ class CommitIndex:
         """Bytes held."""
         return sum(column.nbytes for chunk in list(self._chunks.values()) for column in chunk)
 
-    def update(self, tables: Sequence[HotTable], floor: int) -> Ints:
+    def update(self, tables: Sequence[HotTable], floor: Micros) -> Ints:
         """Take in what changed; slots of the tables. Commits before `floor` are let go. O(tables), and O(rows since the
         first new one) of those that changed.
         """
         with self._lock:
             return self._updated(tables, floor)
 
-    def newest(self, tables: Sequence[HotTable], floor: int, wanted: CommitFilter) -> Iterator[tuple[HotTable, int]]:
+    def newest(
+        self, tables: Sequence[HotTable], floor: Micros, wanted: CommitFilter
+    ) -> Iterator[tuple[HotTable, Micros]]:
         """Tables and instants of commits that match, newest first; a table comes once for an instant."""
         with self._lock:
             slots, chunks = self._updated(tables, floor), self._chunks
@@ -94,7 +96,7 @@ class CommitIndex:
                         seen[1].add(slot)
                         yield tables[int(places[slot])], first + offset
 
-    def _updated(self, tables: Sequence[HotTable], floor: int) -> Ints:
+    def _updated(self, tables: Sequence[HotTable], floor: Micros) -> Ints:
         if tables is self._last[0]:
             return self._last[1]
         if len(self._slots) > 2 * len(tables):
@@ -115,7 +117,7 @@ class CommitIndex:
         self._last = tables, slots
         return slots
 
-    def _put(self, new: dict[int, _Chunk], since: Ints, floor: int) -> None:
+    def _put(self, new: dict[int, _Chunk], since: Ints, floor: Micros) -> None:
         """New chunks where commits of a table from its instant `since` on are replaced."""
         first = int(since.min(initial=2**63 - 1)) // _BUCKET
         made = {bucket: chunk for bucket, chunk in self._chunks.items() if bucket >= floor // _BUCKET}
@@ -147,7 +149,7 @@ def _matching(chunk: _Chunk, first: int, wanted: CommitFilter) -> NDArray[np.boo
     return fits
 
 
-def _since(old: PackedRows, table: HotTable) -> int:
+def _since(old: PackedRows, table: HotTable) -> Micros:
     """The first instant at which its rows may be others than they were: blocks that both share are the same rows.
 
     Whether a commit changed the schema depends on its parent, wherever that stands: all are looked at where there was,
@@ -158,15 +160,15 @@ def _since(old: PackedRows, table: HotTable) -> int:
         same += 1
     if same == 0 or any(len(np.unique(rows.column("schema_id"))) > 1 for rows in (old, new)):
         return _LONG_AGO
-    begins = [int(rows.blocks[same].column(AT)[0]) for rows in (old, new) if len(rows.blocks) > same]
-    return min(begins, default=2**63 - 1)
+    begins = [Micros(rows.blocks[same].column(AT)[0]) for rows in (old, new) if len(rows.blocks) > same]
+    return min(begins, default=Micros(2**63 - 1))
 
 
-def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: int) -> dict[int, _Chunk]:
+def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: Micros) -> dict[int, _Chunk]:
     """Commits of some tables, each from its own instant on, by quarter of an hour."""
     times, parts = [], []
     for slot, table in tables:
-        at, added, flags = _columns(table, max(floor, int(since[slot])))
+        at, added, flags = _columns(table, max(floor, Micros(since[slot])))
         times.append(at)
         parts.append(_Chunk(np.empty(0, np.int32), np.full(len(at), slot, np.int32), added, flags))
     when = np.concatenate([np.empty(0, np.int64), *times])
@@ -181,7 +183,7 @@ def _split(tables: Sequence[tuple[int, HotTable]], since: Ints, floor: int) -> d
     return {int(buckets[first]): joined.at(order[first:last]) for first, last in zip(begins, ends, strict=True)}
 
 
-def _columns(table: HotTable, since: int) -> tuple[Ints, NDArray[np.int32], NDArray[np.uint8]]:
+def _columns(table: HotTable, since: Micros) -> tuple[Ints, NDArray[np.int32], NDArray[np.uint8]]:
     """Time, added files and flags of a table's commits from an instant on."""
     rows = table.rows
     times = rows.column("committed_at")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.services.lake.lake import Lake
 from limnograph.services.lake.table import HotTable
 
@@ -16,8 +16,8 @@ _SLACK = 0.9
 
 
 def shorten_tables(
-    lake: Lake, most_bytes: int, asked: Mapping[str, int], now: int
-) -> tuple[list[HotTable], dict[str, int]]:
+    lake: Lake, most_bytes: int, asked: Mapping[str, Micros], now: Micros
+) -> tuple[list[HotTable], dict[str, Micros]]:
     """Tables with less history, and the edges from which each is complete, so that the lake holds at most `most_bytes`;
     nothing while it does. Least recently asked tables first, larger ones first among those. O(tables).
     """

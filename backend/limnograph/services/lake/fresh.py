@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.time import Micros
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, MetaQuery, QueryEngine
 from limnograph.services.lake.columns import AT, ID, Sheet, joined
@@ -24,7 +25,7 @@ class ArrivedRows(NamedTuple):
     seen: dict[str, LastSeen]
     changes: dict[str, list[ChangeFact]]
     nameless: tuple[ChangeFact, ...]
-    passes: dict[str, int]
+    passes: dict[str, Micros]
 
     @property
     def uuids(self) -> set[str]:
@@ -37,7 +38,7 @@ class ArrivedRows(NamedTuple):
         return table.with_durable(self.rows.get(table.uuid), self.seen.get(table.uuid, LastSeen()))
 
 
-def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: Lake) -> ArrivedRows | None:
+def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: Micros, lake: Lake) -> ArrivedRows | None:
     """Rows of the window and changes that were appended since `old`; None when that cannot be told. Raises
     SourceError.
     """
@@ -66,7 +67,7 @@ def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: int, lake: 
 
 
 def _in_the_window(
-    sheets: dict[str, Sheet], floor: int, changes: dict[str, list[ChangeFact]], lake: Lake
+    sheets: dict[str, Sheet], floor: Micros, changes: dict[str, list[ChangeFact]], lake: Lake
 ) -> dict[str, Sheet]:
     """Rows of the window, and older ones that memory has or that main moves to."""
     found = {}

@@ -17,6 +17,7 @@ import numpy as np
 from limnograph.analysis.alignment import Value
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.services.lake.columns import INDEX, NULL, Ints, facts_of, plain, sheet_of
 from limnograph.services.lake.expired import RETAINED, RetainedIds
 from limnograph.services.lake.main_log import MainLog, is_move, main_log, move_of
@@ -100,7 +101,7 @@ class History:
         return self._main[0]
 
     @cached_property
-    def main_times(self) -> list[int]:
+    def main_times(self) -> list[Micros]:
         """The same as a list."""
         return self._main[0].tolist()  # type: ignore[no-any-return]
 
@@ -115,7 +116,7 @@ class History:
         return self._main[2]
 
     @property
-    def main(self) -> list[tuple[int, int]]:
+    def main(self) -> list[tuple[Micros, int]]:
         """`(instant, snapshot id)` of every move of main, in time order."""
         return list(zip(self.main_times, self.main_ids, strict=True))
 
@@ -128,12 +129,12 @@ class History:
         """The same as Python has them; None where not known."""
         return plain(name, self.main_numbers(name), ())
 
-    def place_at(self, micros: int) -> int:
+    def place_at(self, micros: Micros) -> int:
         """Place of the row that main pointed at; -1 when main or its row is not known."""
         index = int(np.searchsorted(self._main[0], micros, "right")) - 1
         return int(self._main[2][index]) if index >= 0 else -1
 
-    def main_at(self, micros: int) -> SnapshotFact | None:
+    def main_at(self, micros: Micros) -> SnapshotFact | None:
         """Row of the snapshot that main pointed at; None when main or its row is not known."""
         place = self.place_at(micros)
         return self.fact(place) if place >= 0 else None
@@ -153,7 +154,7 @@ class History:
         """Rows by id, made when asked for."""
         return _ById(self)
 
-    def between(self, start: int, end: int) -> CommitColumns:
+    def between(self, start: Micros, end: Micros) -> CommitColumns:
         """Commits in `[start, end)`."""
         commits = self.numbers("committed_at")
         first, last = (int(np.searchsorted(commits, at)) for at in (start, end))
@@ -186,7 +187,7 @@ class History:
         """Changes of these kinds in time order; main's log is not among them."""
         return [change for change in self.changes if change.kind in kinds]
 
-    def latest(self, kind: str, until: int | None = None) -> ChangeFact | None:
+    def latest(self, kind: str, until: Micros | None = None) -> ChangeFact | None:
         """Newest change of a kind at or before an instant."""
         found = [c for c in self.changes if c.kind == kind and (until is None or c.at <= until)]
         return found[-1] if found else None

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from limnograph.domain.errors import NotFound
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import PlainName, TableName
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.services.lake.history import History
 from limnograph.services.lake.table import HotTable, name_of, states_once
 
@@ -44,14 +45,14 @@ class Lake:
         self,
         tables: Mapping[str, HotTable],
         *,
-        floor: int = 0,
-        observed_at: int | None = None,
+        floor: Micros = EPOCH,
+        observed_at: Micros | None = None,
         nameless: tuple[ChangeFact, ...] = (),
-        edges: Mapping[str, int] | None = None,
+        edges: Mapping[str, Micros] | None = None,
         known: NameIndex | None = None,
     ) -> None:
         self.tables, self.floor, self.observed_at, self.nameless = tables, floor, observed_at, nameless
-        self.edges: Mapping[str, int] = edges or {}
+        self.edges: Mapping[str, Micros] = edges or {}
         self.version = next(_versions)
         self._known = known or _names(tables, nameless)
 
@@ -106,7 +107,7 @@ class Lake:
         """Views of the tables that are still listed, by name."""
         return [History(table) for table in self.listed]
 
-    def reaches(self, start: int, uuid: str | None = None) -> bool:
+    def reaches(self, start: Micros, uuid: str | None = None) -> bool:
         """Whether a table, or every table, is complete from an instant (microseconds) on."""
         if start < self.floor:
             return False
@@ -117,10 +118,10 @@ class Lake:
         tables: Iterable[HotTable],
         *,
         gone: Iterable[str] = (),
-        floor: int | None = None,
-        observed_at: int | None = None,
+        floor: Micros | None = None,
+        observed_at: Micros | None = None,
         nameless: tuple[ChangeFact, ...] | None = None,
-        edges: Mapping[str, int] | None = None,
+        edges: Mapping[str, Micros] | None = None,
     ) -> Lake:
         """A lake in which these tables replace their older selves; what is not given stays."""
         all_tables = dict(self.tables)

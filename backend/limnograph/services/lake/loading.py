@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
+from limnograph.domain.time import Micros
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.columns import HOT_COLUMNS, ID
 from limnograph.services.lake.main_log import MainLog, log_of_sorted
@@ -39,18 +40,18 @@ class LoadedSpan(NamedTuple):
 
     tables: dict[str, HotTable]
     nameless: tuple[ChangeFact, ...]
-    passes: dict[str, int]
+    passes: dict[str, Micros]
 
 
 def load(
     engine: QueryEngine,
-    start: int,
+    start: Micros,
     table_uuids: tuple[str, ...] = (),
-    cuts: Sequence[int] = (),
+    cuts: Sequence[Micros] = (),
     *,
     unordered: Callable[[MetaQuery], pl.DataFrame] | None = None,
     columns: tuple[str, ...] = HOT_COLUMNS,
-    end: int | None = None,
+    end: Micros | None = None,
 ) -> LoadedSpan:
     """Tables from `start` (epoch microseconds) on, until `end` if it is given, of all tables or some; read piece by
     piece between the instants `cuts`, so that no more than a piece is in memory as it was read. `unordered`: a faster
@@ -70,7 +71,7 @@ class _LoadProgress:
     def __init__(
         self,
         engine: QueryEngine,
-        start: int,
+        start: Micros,
         table_uuids: tuple[str, ...],
         unordered: Callable[[MetaQuery], pl.DataFrame],
         columns: tuple[str, ...],
@@ -83,9 +84,9 @@ class _LoadProgress:
         self._seen: dict[str, LastSeen] = defaultdict(LastSeen)
         self._newest: dict[str, set[int]] = defaultdict(set)
         self._changes: dict[str | None, list[ChangeFact]] = defaultdict(list)
-        self._passes: dict[str, int] = {}
+        self._passes: dict[str, Micros] = {}
 
-    def rows(self, start: int, end: int | None) -> None:
+    def rows(self, start: Micros, end: Micros | None) -> None:
         """Rows committed in `[start, end)`."""
         query = MetaQuery(table="snapshots", columns=self._columns, table_uuids=self._uuids, start=start, end=end)
         frame = self._unordered(query)
@@ -101,7 +102,7 @@ class _LoadProgress:
             else:
                 self._blocks[uuid] = rows._replace(blocks=(*rows.blocks, packed(sheet)))
 
-    def log(self, start: int, end: int | None) -> None:
+    def log(self, start: Micros, end: Micros | None) -> None:
         """Main's moves in `[start, end)`; other branches and tags as changes."""
         query = MetaQuery(
             table="changes", columns=_LOG_COLUMNS, table_uuids=self._uuids, kinds=("ref",), start=start, end=end

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from limnograph.domain.facts.meta_tables import ChangeFact
+from limnograph.domain.time import Micros
 from limnograph.services.lake.columns import NULL, Ints, Sheet
 from limnograph.services.lake.packing import Block, pack
 from limnograph.services.lake.rows import pushed
 
-Move = tuple[int, int, int | None]
+Move = tuple[Micros, int, int | None]
 """`(at, snapshot id, snapshot id before)`."""
 _NONE = np.empty(0, np.int64)
 
@@ -28,7 +29,7 @@ def move_of(change: ChangeFact) -> Move:
     return change.at, int(change.to_value or 0), int(change.from_value or 0) if _is_id(change.from_value) else None
 
 
-def main_log(changes: Iterable[ChangeFact]) -> list[tuple[int, int]]:
+def main_log(changes: Iterable[ChangeFact]) -> list[tuple[Micros, int]]:
     """`(at, snapshot id)` of the entries in the order of main's moves; those without a decimal id are left out."""
     return [(at, to) for at, to, _ in ordered([move_of(change) for change in changes if is_move(change)], None)]
 
@@ -92,7 +93,7 @@ class MainLog(NamedTuple):
             return MainLog(pushed(self.blocks, _sheet(ordered(fresh, int(ids[-1]) if len(ids) else None)), _pack))
         return MainLog((_pack(_sheet(ordered([*self.moves(), *fresh], None))),))
 
-    def trimmed(self, floor: int) -> MainLog:
+    def trimmed(self, floor: Micros) -> MainLog:
         """Without moves before `floor`, but for the newest of them."""
         times = self.times()
         first = int(np.searchsorted(times, floor)) - 1
@@ -102,26 +103,28 @@ class MainLog(NamedTuple):
         return MainLog((_pack(Sheet(kept, [])),))
 
 
-def ordered(moves: list[Move], start: int | None) -> list[Move]:
+def ordered(moves: list[Move], previous_id: int | None) -> list[Move]:
     """By time; moves of one instant in the order of their chain: each begins where the one before it ended."""
     found: list[Move] = []
     by_time = sorted(moves, key=lambda move: move[0])
     for _, group in itertools.groupby(by_time, key=lambda move: move[0]):
         same = list(group)
-        found += _chained(same, found[-1][1] if found else start) if len(same) > 1 else same
+        found += _chained(same, found[-1][1] if found else previous_id) if len(same) > 1 else same
     return found
 
 
-def _chained(moves: list[Move], start: int | None) -> list[Move]:
-    """Moves of one instant, from `start` on where they continue it, else from the one that no other leads to."""
+def _chained(moves: list[Move], previous_id: int | None) -> list[Move]:
+    """Moves of one instant, from snapshot `previous_id` on where they continue it, else from one that no other leads
+    to.
+    """
     left, chain = list(moves), []
     while left:
         reached = {to for _, to, _ in left}
-        following = next((m for m in left if m[2] == start), None)
+        following = next((m for m in left if m[2] == previous_id), None)
         following = following or next((m for m in left if m[2] not in reached), left[0])
         left.remove(following)
         chain.append(following)
-        start = following[1]
+        previous_id = following[1]
     return chain
 
 

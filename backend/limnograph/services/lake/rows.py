@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from limnograph.domain.time import Micros
 from limnograph.services.lake import columns as hot_columns
 from limnograph.services.lake.columns import AT, HOT_COLUMNS, ID, INDEX, NULL, SEQUENCE, TEXT_ROWS, Ints, Sheet
 from limnograph.services.lake.packing import Block, pack
@@ -84,7 +85,7 @@ class PackedRows(NamedTuple):
             start = end
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else _NO_COLUMN
 
-    def places_at(self, micros: int) -> list[int]:
+    def places_at(self, micros: Micros) -> list[int]:
         """Places of the rows committed at an instant: looks at blocks from the newest one down to it."""
         found: list[int] = []
         end = self.height
@@ -203,7 +204,7 @@ class PackedRows(NamedTuple):
         same = zip(sequences[first:last].tolist(), ids[first:last].tolist(), strict=True)
         return first + sum(key < (sequence, snapshot_id) for key in same)
 
-    def trimmed(self, floor: int, keep: frozenset[int]) -> PackedRows:
+    def trimmed(self, floor: Micros, keep: frozenset[int]) -> PackedRows:
         """Without rows committed before `floor` (microseconds), but for those with the ids `keep`."""
         times = self.column("committed_at")
         known, end = (int(np.searchsorted(times, at)) for at in (NULL + 1, floor))

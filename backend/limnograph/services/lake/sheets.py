@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.columns import HOT_COLUMNS, Sheet, sheet_of_frame
 from limnograph.services.lake.table import LastSeen
@@ -49,7 +50,7 @@ def names_by_id(engine: QueryEngine, wanted: set[tuple[str, int]]) -> dict[str, 
         if (uuid, snapshot_id) in wanted:
             name = TableName(catalog, namespace or "", table) if catalog and table else None
             named_at, located = (observed or 0) if name else -1, -1 if committed is None else committed
-            found[uuid] = found[uuid].and_also(LastSeen(observed, name, named_at, location, located))
+            found[uuid] = found[uuid].and_also(LastSeen(observed, name, Micros(named_at), location, Micros(located)))
     return found
 
 
@@ -96,7 +97,7 @@ def runs_of(uuids: pl.Series) -> list[tuple[str, int]]:
     return list(zip(runs["value"].to_list(), runs["len"].to_list(), strict=True))
 
 
-def add_passes(passes: dict[str, int], frame: pl.DataFrame) -> None:
+def add_passes(passes: dict[str, Micros], frame: pl.DataFrame) -> None:
     """Earliest observation of every pass that a frame has rows of; its later rows were read after that."""
     seen = frame.select("run_id", "observed_at").filter(pl.col("observed_at").is_not_null())
     for name, at in seen.group_by("run_id").agg(pl.col("observed_at").min()).iter_rows():
@@ -106,9 +107,9 @@ def add_passes(passes: dict[str, int], frame: pl.DataFrame) -> None:
         passes.setdefault(str(at), at)
 
 
-def passes_of(*frames: pl.DataFrame) -> dict[str, int]:
+def passes_of(*frames: pl.DataFrame) -> dict[str, Micros]:
     """Earliest observation of each pass that some frames have rows of."""
-    passes: dict[str, int] = {}
+    passes: dict[str, Micros] = {}
     for frame in frames:
         add_passes(passes, frame)
     return passes

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from limnograph.domain.errors import LimnographError, SourceError, SourceTimeout, SourceUnavailable
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, beginnings
 from limnograph.ports.clock import Clock
 from limnograph.ports.hot_source import Fresh
 from limnograph.ports.query_engine import MetaHead, QueryEngine
@@ -51,7 +51,7 @@ class LakeView(NamedTuple):
     error: SourceError | None
     partial: bool
     head: MetaHead
-    read_at: int | None
+    read_at: Micros | None
 
 
 class HotStore:
@@ -68,7 +68,7 @@ class HotStore:
         self,
         engine: QueryEngine,
         clock: Clock,
-        window: int = WINDOW,
+        window_us: int = WINDOW,
         *,
         fresh: Fresh | None = None,
         most_bytes: int | None = None,
@@ -77,16 +77,16 @@ class HotStore:
     ) -> None:
         self.reads = reads or ColdReads()
         self._older = OlderLakes(cold or engine, clock, None if cold else fresh)
-        self._engine, self._clock, self._window, self._fresh = engine, clock, window, fresh
+        self._engine, self._clock, self._window, self._fresh = engine, clock, window_us, fresh
         self._most_bytes = most_bytes
         self._refreshing, self._swapping = threading.Lock(), threading.Lock()
         self._whole = WholeRows()
         self._passes = NewestPasses()
         self._reading = LakeView(lakes.EMPTY, UNREAD, partial=False, head=_NOTHING, read_at=None)
-        self._floor: int | None = None
+        self._floor: Micros | None = None
         self._attempted = False
-        self._began: int | None = None
-        self._asked: dict[str, int] = {}
+        self._began: Micros | None = None
+        self._asked: dict[str, Micros] = {}
         self._watermarks = Watermarks()
         self.listeners: list[Callable[[Lake], None]] = []
         """Told of a lake before it is shown, in the thread that made it."""
@@ -109,23 +109,23 @@ class HotStore:
         began = self._began
         return self._attempted or (began is not None and self._stuck(began))
 
-    def _stuck(self, began: int) -> bool:
+    def _stuck(self, began: Micros) -> bool:
         return self._clock.now() - began >= STUCK
 
     @property
-    def watermark(self) -> int | None:
+    def watermark(self) -> Micros | None:
         """Metadata is known up to here (epoch microseconds); None while nothing is known of it."""
         return self._watermarks.watermark(self._reading.lake)
 
-    def known_until(self, name: TableName) -> int | None:
+    def known_until(self, name: TableName) -> Micros | None:
         """The watermark of one table."""
         return self._watermarks.until(name, self._reading.lake)
 
-    def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
+    def probed(self, at: Micros, read: Collection[str], failed: Collection[str]) -> None:
         """A round of the watcher ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
         self._watermarks.probed(at, read, failed)
 
-    def catalogs(self, configured: Collection[str]) -> dict[str, tuple[int | None, bool]]:
+    def catalogs(self, configured: Collection[str]) -> dict[str, tuple[Micros | None, bool]]:
         """Of each catalog: when it last answered the watcher (None: never), and whether it did in the newest round.
         Empty before the first round, and where nothing is watched.
         """
@@ -150,12 +150,12 @@ class HotStore:
             finally:
                 self._began, self._attempted = None, True
 
-    def _report(self, error: SourceError | None, read_at: int | None) -> None:
+    def _report(self, error: SourceError | None, read_at: Micros | None) -> None:
         """Replace the state of the source. The lake stays the one that is current now, not when the read began."""
         with self._swapping:
             self._reading = self._reading._replace(error=error, read_at=read_at)
 
-    def _refresh(self, now: int) -> bool:
+    def _refresh(self, now: Micros) -> bool:
         head, floor, old = self._engine.head(), now - self._window, self._reading.head
         moved, slid = head != old, self._floor is None or floor - self._floor >= _SLIDE
         if not moved and not slid:
@@ -177,7 +177,7 @@ class HotStore:
             self._reading = LakeView(self._ready(lake), None, partial=False, head=head, read_at=now)
         return True
 
-    def _what_is_new(self, old: MetaHead, head: MetaHead, floor: int) -> LoadedSpan | ArrivedRows | None:
+    def _what_is_new(self, old: MetaHead, head: MetaHead, floor: Micros) -> LoadedSpan | ArrivedRows | None:
         """Rows since the old head; the whole window when that cannot be told."""
         if head.snapshots is None and head.changes is None:
             return None
@@ -186,7 +186,7 @@ class HotStore:
             if new is not None:
                 return new
         # Whole days from the floor on: cuts at midnight would make a third piece, and a third more blocks to pack.
-        cuts = range(floor + DAY, self._clock.now(), DAY)
+        cuts = beginnings(floor + DAY, self._clock.now(), DAY)
         return load(self._engine, floor, cuts=cuts, unordered=self._fresh.unordered if self._fresh else None)
 
     def apply(self, facts: Facts) -> None:
@@ -230,11 +230,11 @@ class HotStore:
 
     async def reach(
         self,
-        start: int,
+        start: Micros,
         table_uuids: tuple[str, ...] = (),
         columns: tuple[str, ...] = HOT_COLUMNS,
         *,
-        end: int | None = None,
+        end: Micros | None = None,
     ) -> LakeView:
         """As `since`, off the event loop and in time: what hangs is an error of the reading, and stops upstream."""
         try:
@@ -244,11 +244,11 @@ class HotStore:
 
     def since(
         self,
-        start: int,
+        start: Micros,
         table_uuids: tuple[str, ...] = (),
         columns: tuple[str, ...] = HOT_COLUMNS,
         *,
-        end: int | None = None,
+        end: Micros | None = None,
     ) -> LakeView:
         """A lake that reaches back to `start`: the hot one if it does, else cold rows and hot ones united by key. Of
         cold ones only `columns` are known, and none after the hour of `end` where memory begins later than that.
@@ -264,7 +264,7 @@ class HotStore:
 
 
 @lru_cache(maxsize=8)
-def _hangs(began: int) -> SourceTimeout:
+def _hangs(began: Micros) -> SourceTimeout:
     """One error for each read that hangs: pages that were made meanwhile hold for as long as it is the same one."""
     since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
     return SourceTimeout("meta", f"the read that began at {since} has not ended")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.services.lake.columns import AT, INDEX, NULL, Sheet, sheet_of
 from limnograph.services.lake.main_log import MainLog, Move, is_move, move_of
 from limnograph.services.lake.names import standing_names
@@ -24,11 +25,11 @@ CHANGE_BYTES = 600
 class LastSeen(NamedTuple):
     """What the newest rows said about the table: name and location of its metadata; instants microseconds."""
 
-    observed_at: int | None = None
+    observed_at: Micros | None = None
     name: TableName | None = None
-    named_at: int = -1
+    named_at: Micros = Micros(-1)
     location: str | None = None
-    located_at: int = -1
+    located_at: Micros = Micros(-1)
 
     def and_also(self, other: LastSeen) -> LastSeen:
         """The newer of both."""
@@ -54,11 +55,11 @@ class HotTable(NamedTuple):
     completed: frozenset[int] = frozenset()
     seen: LastSeen = LastSeen()
     name: TableName | None = None
-    names: tuple[tuple[TableName, int], ...] = ()
+    names: tuple[tuple[TableName, Micros], ...] = ()
     dropped: bool = False
-    last_at: int = NULL
+    last_at: Micros = Micros(NULL)
     most_added: int = NULL
-    schema_at: int = NULL
+    schema_at: Micros = Micros(NULL)
     unreadable: bool = False
     change_bytes: int = 0
 
@@ -132,7 +133,7 @@ class HotTable(NamedTuple):
             seen=self.seen.and_also(old.seen),
         )
 
-    def trimmed(self, floor: int) -> HotTable:
+    def trimmed(self, floor: Micros) -> HotTable:
         """Without rows before `floor`, but for those that main pointed at from `floor` on. O(rows) when any leaves."""
         log = self.log.trimmed(floor)
         keep = frozenset(log.ids().tolist())
@@ -144,7 +145,7 @@ class HotTable(NamedTuple):
         ids = frozenset(rows.column("snapshot_id").tolist())
         return self._renewed(rows=rows, log=log, provisional=self.provisional & ids, completed=self.completed & ids)
 
-    def _last_on_main(self, before: int) -> frozenset[int]:
+    def _last_on_main(self, before: Micros) -> frozenset[int]:
         """The newest row of main before an instant: the state there, when no log tells it."""
         times, ids = self.rows.column("committed_at"), self.rows.column("snapshot_id")
         end = int(times.searchsorted(before))
@@ -156,7 +157,7 @@ class HotTable(NamedTuple):
         if made.rows is not self.rows and made.rows.height:
             last, added = made.rows.blocks[-1], (b.column(INDEX["added_data_files"]) for b in made.rows.blocks)
             made = made._replace(
-                last_at=int(last.column(AT)[-1]), most_added=int(max(numbers.max() for numbers in added))
+                last_at=Micros(last.column(AT)[-1]), most_added=int(max(numbers.max() for numbers in added))
             )
         if made.changes is self.changes and (made.names and made.seen.name == self.seen.name):
             return made
@@ -168,7 +169,7 @@ class HotTable(NamedTuple):
             )
         names = tuple((name, at) for c in made.changes if c.kind == "named" and (name := name_of(c)) for at in (c.at,))
         if not names and made.seen.name is not None:
-            names = ((made.seen.name, max(0, made.seen.named_at)),)
+            names = ((made.seen.name, max(EPOCH, made.seen.named_at)),)
         standing = standing_names(made.changes).values()
         lost = {name_of(change) for change in standing if change.kind == "dropped"}
         name = None
@@ -202,9 +203,9 @@ def states_once(changes: Iterable[ChangeFact]) -> tuple[ChangeFact, ...]:
     return tuple(kept)
 
 
-def _schema_at(changes: Iterable[ChangeFact]) -> int:
+def _schema_at(changes: Iterable[ChangeFact]) -> Micros:
     """When schema or spec changed last; NULL when they never did."""
-    return max((c.at for c in changes if c.kind in {"schema", "spec"} and c.from_value), default=NULL)
+    return max((c.at for c in changes if c.kind in {"schema", "spec"} and c.from_value), default=Micros(NULL))
 
 
 def _unreadable(changes: Sequence[ChangeFact]) -> bool:
@@ -221,8 +222,8 @@ def seen_of(facts: Iterable[SnapshotFact]) -> LastSeen:
     """What the newest of some rows say."""
     seen = LastSeen()
     for fact in facts:
-        located = -1 if fact.committed_at is None else fact.committed_at
-        named_at = (fact.observed_at or 0) if name_of(fact) else -1
+        located = LastSeen().located_at if fact.committed_at is None else fact.committed_at
+        named_at = (fact.observed_at or EPOCH) if name_of(fact) else LastSeen().named_at
         seen = seen.and_also(LastSeen(fact.observed_at, name_of(fact), named_at, fact.metadata_location, located))
     return seen
 
@@ -232,7 +233,7 @@ def _named_by(changes: Iterable[ChangeFact]) -> LastSeen:
     seen = LastSeen()
     for change in changes:
         if name := name_of(change):
-            seen = seen.and_also(LastSeen(None, name, change.observed_at or 0))
+            seen = seen.and_also(LastSeen(None, name, change.observed_at or EPOCH))
     return seen
 
 

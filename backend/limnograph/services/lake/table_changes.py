@@ -8,6 +8,7 @@ from limnograph.domain.answers.structure import Note
 from limnograph.domain.errors import LimnographError
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.metadata.table import MAIN
+from limnograph.domain.time import Micros
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.history import History
 from limnograph.services.lake.loading import change_facts
@@ -56,7 +57,7 @@ def _once(changes: list[ChangeFact]) -> list[ChangeFact]:
     return kept
 
 
-def _move(history: History, at: int, to: int, before: int | None) -> ChangeFact:
+def _move(history: History, at: Micros, to: int, before: int | None) -> ChangeFact:
     return ChangeFact(
         table_uuid=history.uuid,
         catalog=history.name.catalog,

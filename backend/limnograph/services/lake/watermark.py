@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.services.lake.lake import Lake
 
 _PASSES_KEPT = 64
@@ -15,9 +16,9 @@ class NewestPasses:
     """The newest passes of the pipeline, and when each looked at the lake. Guarded by the lock of the HotStore."""
 
     def __init__(self) -> None:
-        self._passes: dict[str, int] = {}
+        self._passes: dict[str, Micros] = {}
 
-    def remember(self, passes: Mapping[str, int]) -> None:
+    def remember(self, passes: Mapping[str, Micros]) -> None:
         """Passes by id; the earliest observation of each counts."""
         for run, at in passes.items():
             self._passes[run] = min(at, self._passes.get(run, at))
@@ -25,7 +26,7 @@ class NewestPasses:
         self._passes = dict(newest)
 
     @property
-    def observed_at(self) -> int | None:
+    def observed_at(self) -> Micros | None:
         """When the newest pass looked at the lake: its earliest observation. Its later rows were read after that."""
         return max(self._passes.values(), default=None)
 
@@ -35,8 +36,8 @@ class _Rounds(NamedTuple):
     `read`: catalogs of the newest round, None before the first.
     """
 
-    probed: Mapping[str, int] = {}
-    behind: Mapping[str, int | None] = {}
+    probed: Mapping[str, Micros] = {}
+    behind: Mapping[str, Micros | None] = {}
     read: frozenset[str] | None = None
 
 
@@ -48,14 +49,14 @@ class Watermarks:
     def __init__(self) -> None:
         self._rounds = _Rounds()
 
-    def probed(self, at: int, read: Collection[str], failed: Collection[str]) -> None:
+    def probed(self, at: Micros, read: Collection[str], failed: Collection[str]) -> None:
         """A round ended: tables of the catalogs `read` are known up to `at`, but for `failed` ones."""
         probed, before, _ = self._rounds
         still = {name: known for name, known in before.items() if _catalog(name) not in read}
         behind = {name: before.get(name, probed.get(_catalog(name))) for name in failed}
         self._rounds = _Rounds({**probed, **dict.fromkeys(read, at)}, {**still, **behind}, frozenset(read))
 
-    def answered(self) -> dict[str, tuple[int, bool]]:
+    def answered(self) -> dict[str, tuple[Micros, bool]]:
         """Of each catalog that was ever read: when last (epoch microseconds), and whether in the newest round."""
         rounds = self._rounds
         read = rounds.read or frozenset()
@@ -66,13 +67,13 @@ class Watermarks:
         """Whether any round has ended."""
         return self._rounds.read is not None
 
-    def watermark(self, lake: Lake) -> int | None:
+    def watermark(self, lake: Lake) -> Micros | None:
         """Of the lake (epoch microseconds): newest probe that read a catalog, or the time at which the newest pass
         looked at it; None when neither has happened.
         """
         return _newest(*self._rounds.probed.values(), lake.observed_at)
 
-    def until(self, name: TableName, lake: Lake) -> int | None:
+    def until(self, name: TableName, lake: Lake) -> Micros | None:
         """Of one table: older than that of the lake while its catalog or its metadata cannot be read.
 
         Then a pass that read other tables says nothing about this one; what counts are the table's own rows.
@@ -89,5 +90,5 @@ def _catalog(name: str) -> str:
     return name.split(".", 1)[0]
 
 
-def _newest(*instants: int | None) -> int | None:
+def _newest(*instants: Micros | None) -> Micros | None:
     return max((at for at in instants if at is not None), default=None)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from limnograph import __version__
 from limnograph.domain.errors import Conflict, SourceError, SourceUnavailable
 from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact, MetaTable
+from limnograph.domain.time import Micros
 from limnograph.ports.meta_store import Candidates, MetaStore, keys_of
 from limnograph.services.pipeline.ledger import Ledger, ledger_at
 
@@ -68,7 +69,7 @@ class MetaAppender:
                 return int(rows.num_rows)
         raise self._gave_up(f"appends to {table.name}")
 
-    def changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: int) -> None:
+    def changes(self, rows: list[ChangeFact], head: int | None, run_id: str, now: Micros) -> None:
         """After a conflict or a lost reply rows that now say nothing new are dropped."""
         for attempt in range(ATTEMPTS):
             if not rows:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 FIRST_SECONDS = 30
 CAP_SECONDS = 900
@@ -17,15 +17,15 @@ class Failure(NamedTuple):
     """`again_at`: microseconds; `reason`: the newest one."""
 
     times: int
-    again_at: int
+    again_at: Micros
     reason: str
 
 
 class BackOff:
-    """Failures of tables in a row. `first` and `cap` in seconds; 0 as `cap`: every pass tries every table."""
+    """Failures of tables in a row. 0 as `cap_s`: every pass tries every table."""
 
-    def __init__(self, first: int = FIRST_SECONDS, cap: int = CAP_SECONDS) -> None:
-        self._first, self._cap = first, cap
+    def __init__(self, first_s: int = FIRST_SECONDS, cap_s: int = CAP_SECONDS) -> None:
+        self._first, self._cap = first_s, cap_s
         self._failures: dict[TableName, Failure] = {}
 
     @property
@@ -33,11 +33,11 @@ class BackOff:
         """Tables whose last try failed."""
         return frozenset(self._failures)
 
-    def waiting(self, now: int) -> dict[TableName, Failure]:
+    def waiting(self, now: Micros) -> dict[TableName, Failure]:
         """Tables whose turn has not come."""
         return {name: failure for name, failure in self._failures.items() if failure.again_at > now}
 
-    def settle(self, tried: Iterable[TableName], failed: dict[TableName, str], now: int) -> None:
+    def settle(self, tried: Iterable[TableName], failed: dict[TableName, str], now: Micros) -> None:
         """What became of the tables that were tried."""
         for name in tried:
             if name not in failed:

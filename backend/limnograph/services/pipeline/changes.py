@@ -15,6 +15,7 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import LOCATION_UUID, TableName
 from limnograph.domain.metadata.table import MAIN, LogEntry, SnapshotRef, TableMetadata
+from limnograph.domain.time import Micros, Millis, to_micros
 from limnograph.ports.tables import READER_ENDED, Tables
 from limnograph.services.lake.expired import state_of
 from limnograph.services.pipeline.ledger import Ledger
@@ -35,7 +36,7 @@ class ObservedTable(NamedTuple):
     uuid: str
     name: TableName
     metadata: TableMetadata
-    older: tuple[tuple[int, TableMetadata], ...] = ()
+    older: tuple[tuple[Micros, TableMetadata], ...] = ()
 
 
 class _Version(NamedTuple):
@@ -43,37 +44,37 @@ class _Version(NamedTuple):
     there was removed.
     """
 
-    at: int
+    at: Micros
     values: Values
     location: str
     whole: TableMetadata | None
 
 
 def older_files(
-    catalog: str, metadata: TableMetadata, tables: Tables, newest_known: int
-) -> tuple[tuple[int, TableMetadata], ...]:
+    catalog: str, metadata: TableMetadata, tables: Tables, newest_known: Micros
+) -> tuple[tuple[Micros, TableMetadata], ...]:
     """Older metadata files that no snapshot explains and that are newer than what is known. Raises SourceError."""
     explained = {snapshot.timestamp_ms for snapshot in metadata.snapshots.values()}
-    entries = [e for e in metadata.metadata_log if e.timestamp_ms * 1000 > newest_known]
+    entries = [e for e in metadata.metadata_log if to_micros(e.timestamp_ms) > newest_known]
     chosen = [e for e in entries if e.timestamp_ms not in explained][-OLDER_FILES:]
     return tuple(_readable(chosen, catalog, metadata, tables))
 
 
 def _readable(
     entries: list[LogEntry], catalog: str, metadata: TableMetadata, tables: Tables
-) -> Iterator[tuple[int, TableMetadata]]:
+) -> Iterator[tuple[Micros, TableMetadata]]:
     """A file that is gone (as tables may ask for) or damaged is left out: the change is dated by what is left. One that
     ends its reader ends this: a table has one deadline, not one for each of its files.
     """
     for entry in entries:
         try:
-            yield entry.timestamp_ms * 1000, tables.outline(catalog, metadata.format, entry.value, of=metadata)
+            yield to_micros(entry.timestamp_ms), tables.outline(catalog, metadata.format, entry.value, of=metadata)
         except MetadataError as error:
             if error.code in READER_ENDED:
                 return
 
 
-def state_changes(table: ObservedTable, ledger: Ledger, now: int) -> list[ChangeFact]:
+def state_changes(table: ObservedTable, ledger: Ledger, now: Micros) -> list[ChangeFact]:
     """New rows of all states and of main's log, in time order; they are added to the ledger."""
     rows = [*_main_rows(table, ledger), *_state_rows(table, ledger, now)]
     return sorted(rows, key=lambda row: row.at)
@@ -82,7 +83,7 @@ def state_changes(table: ObservedTable, ledger: Ledger, now: int) -> list[Change
 def _main_rows(table: ObservedTable, ledger: Ledger) -> Iterator[ChangeFact]:
     known = ledger.main_log(table.uuid)
     previous: str | None = None
-    before: int | None = None
+    before: Micros | None = None
     detail = _ref_detail(table.metadata.refs.get(MAIN))
     for at, snapshot_id in _main_log(table.metadata):
         value = str(snapshot_id)
@@ -93,21 +94,21 @@ def _main_rows(table: ObservedTable, ledger: Ledger) -> Iterator[ChangeFact]:
         previous, before = value, at
 
 
-def _main_log(metadata: TableMetadata) -> list[tuple[int, int]]:
+def _main_log(metadata: TableMetadata) -> list[tuple[Micros, int]]:
     """`(instant, snapshot id)`; the head is added where the log does not end with it."""
-    log = [(entry.timestamp_ms * 1000, entry.value) for entry in metadata.snapshot_log]
+    log = [(to_micros(entry.timestamp_ms), entry.value) for entry in metadata.snapshot_log]
     head = metadata.head_id
     if head is not None and (not log or log[-1][1] != head):
         snapshot = metadata.snapshots.get(head)
         at = snapshot.committed_at if snapshot else None
-        last = (metadata.last_updated_ms or 0) * 1000
+        last = to_micros(metadata.last_updated_ms or Millis(0))
         newer = at is not None and (not log or at >= log[-1][0])
         log.append((at if newer and at is not None else last, head))
     return log
 
 
-def _state_rows(table: ObservedTable, ledger: Ledger, now: int) -> Iterator[ChangeFact]:
-    before: int | None = None
+def _state_rows(table: ObservedTable, ledger: Ledger, now: Micros) -> Iterator[ChangeFact]:
+    before: Micros | None = None
     versions = _versions(table, now)
     upgrades = _Upgrades(table, ledger)
     for version in versions:
@@ -149,7 +150,7 @@ class _Upgrades:
         if row.subject == FORMAT_VERSION and old.isdecimal() and new.isdecimal() and int(old) < int(new):
             yield from self._told(msgspec.structs.replace(row, kind=UPGRADED))
 
-    def of_uuid(self, version: _Version, before: int | None) -> Iterator[ChangeFact]:
+    def of_uuid(self, version: _Version, before: Micros | None) -> Iterator[ChangeFact]:
         """A uuid where there was none: in an older file, or when the series began."""
         if version.whole is None:
             return
@@ -174,7 +175,7 @@ class _Upgrades:
             yield row
 
 
-def _versions(table: ObservedTable, now: int) -> list[_Version]:
+def _versions(table: ObservedTable, now: Micros) -> list[_Version]:
     """Older files, snapshots with a schema, and the newest file, in time order; the newest file is last."""
     metadata = table.metadata
     found = [_Version(at, _values(older), older.metadata_location, older) for at, older in table.older]
@@ -184,7 +185,7 @@ def _versions(table: ObservedTable, now: int) -> list[_Version]:
             values: Values = {("schema", None): (str(snapshot.schema_id), _json(schema))}
             found.append(_Version(snapshot.committed_at, values, metadata.metadata_location, None))
     found.sort(key=lambda version: version.at)
-    at = now if metadata.last_updated_ms is None else metadata.last_updated_ms * 1000
+    at = now if metadata.last_updated_ms is None else to_micros(metadata.last_updated_ms)
     return [*found, _Version(at, _values(metadata), metadata.metadata_location, metadata)]
 
 
@@ -218,8 +219,8 @@ def _row(
     state: tuple[str, str | None],
     values: tuple[str | None, str | None],
     *,
-    at: int,
-    not_before: int | None,
+    at: Micros,
+    not_before: Micros | None,
     detail: str | None,
     location: str | None = None,
 ) -> ChangeFact:

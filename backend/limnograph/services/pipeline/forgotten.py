@@ -15,6 +15,7 @@ import polars as pl
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName, normalise_location
 from limnograph.domain.metadata.table import MAIN, Snapshot
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.lake import ObservedLake
 from limnograph.services.pipeline.changes import ObservedTable
 from limnograph.services.pipeline.gaps import REBUILD
@@ -24,7 +25,7 @@ from limnograph.services.pipeline.survey import observed_tables, surveys
 _METADATA = re.compile(r"(.+)/metadata/[^/]+$")
 
 
-def forgotten_gaps(lake: ObservedLake, told: Sequence[ChangeFact], now: int) -> list[ChangeFact]:
+def forgotten_gaps(lake: ObservedLake, told: Sequence[ChangeFact], now: Micros) -> list[ChangeFact]:
     """A `gap` for every series of which the lake has fewer snapshots than it once had. Raises SourceError."""
     listing = lake.listing()
     ledger = Ledger(told)
@@ -46,7 +47,7 @@ def missed(row: ChangeFact) -> int:
     return int(msgspec.json.decode(row.detail or "{}").get("missed_snapshots") or 0)
 
 
-def _gap(table: ObservedTable, ledger: Ledger, moves: set[str | None], now: int) -> ChangeFact | None:
+def _gap(table: ObservedTable, ledger: Ledger, moves: set[str | None], now: Micros) -> ChangeFact | None:
     first = ledger.first_seen(table.uuid)
     oldest = next(iter(table.metadata.ordered), None)
     if first is None or oldest is None:
@@ -93,7 +94,7 @@ def known_series(rows: pl.DataFrame) -> Iterator[ChangeFact]:
         )
         yield _first_seen(str(series), mine)
         for name in names.iter_rows(named=True):
-            yield _row(str(series), name, "named", name["committed_at"] or 0)
+            yield _row(str(series), name, "named", Micros(name["committed_at"] or 0))
 
 
 def _first_seen(series: str, rows: pl.DataFrame) -> ChangeFact:
@@ -105,14 +106,14 @@ def _first_seen(series: str, rows: pl.DataFrame) -> ChangeFact:
         detail["location"] = normalise_location(place[1])
     at = rows["observed_at"].drop_nulls().to_list()
     floor = min(rows[kind].drop_nulls().to_list(), default=0)
-    return _row(series, newest, "first_seen", min(at, default=0), value=str(floor), detail=detail)
+    return _row(series, newest, "first_seen", min(map(Micros, at), default=EPOCH), value=str(floor), detail=detail)
 
 
 def _row(
     series: str,
     name: dict[str, Any],
     kind: str,
-    at: int,
+    at: Micros,
     *,
     value: str | None = None,
     detail: dict[str, Any] | None = None,

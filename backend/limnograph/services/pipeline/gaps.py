@@ -14,6 +14,7 @@ import msgspec
 
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import Micros
 from limnograph.ports.meta_store import Candidates, Known, KnownRow
 from limnograph.services.pipeline.changes import ObservedTable
 from limnograph.services.pipeline.ledger import Ledger
@@ -29,7 +30,7 @@ class _Last(NamedTuple):
     row: KnownRow
 
 
-def lost_parents(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: int) -> list[Candidates]:
+def lost_parents(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: Micros) -> list[Candidates]:
     """Series whose rows are needed of all days, to tell whether a parent that expired was ever seen."""
     return [
         Candidates(table.uuid, None, None)
@@ -38,7 +39,7 @@ def lost_parents(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, 
     ]
 
 
-def gaps_of(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: int) -> list[ChangeFact]:
+def gaps_of(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: Micros) -> list[ChangeFact]:
     """Gaps below snapshots that are new, of series that an earlier pass has seen."""
     rows: list[ChangeFact] = []
     for table in tables:
@@ -47,7 +48,7 @@ def gaps_of(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: 
     return rows
 
 
-def _gaps(table: ObservedTable, seen: dict[int, KnownRow], ledger: Ledger, now: int) -> Iterator[ChangeFact]:
+def _gaps(table: ObservedTable, seen: dict[int, KnownRow], ledger: Ledger, now: Micros) -> Iterator[ChangeFact]:
     counted = 0
     for child in _unseen(table.metadata, seen):
         last = _last_known(seen, child)
@@ -112,7 +113,7 @@ def _missed(
     return max(0, high - low - 1) - sum(1 for number in there if number and low < number < high)
 
 
-def _gap(table: ObservedTable, child: Snapshot, last: _Last | None, missed: int | None, now: int) -> ChangeFact:
+def _gap(table: ObservedTable, child: Snapshot, last: _Last | None, missed: int | None, now: Micros) -> ChangeFact:
     bounds: dict[str, Any] = {
         "missed_snapshots": missed,
         "last_known": {"snapshot_id": str(last.snapshot_id), "committed_at": last.row.committed_at} if last else None,

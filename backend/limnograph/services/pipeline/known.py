@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, truncated
 from limnograph.ports.meta_store import Candidates, Known, MetaStore
 from limnograph.services.pipeline.changes import ObservedTable
 
@@ -35,7 +35,7 @@ def candidates(tables: Collection[ObservedTable], settled: Known) -> Iterator[Ca
             whole = len(told) == len(times)
             yield Candidates(
                 table.uuid,
-                min(told) // DAY_MICROS * DAY_MICROS if whole else None,
+                truncated(min(told), DAY_MICROS) if whole else None,
                 max(told) if whole else None,
             )
 

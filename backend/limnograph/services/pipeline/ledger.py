@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.table import MAIN
+from limnograph.domain.time import EPOCH, Micros
 from limnograph.ports.meta_store import MetaStore
 
 EVENTS = ("first_seen", "gap")
@@ -32,7 +33,7 @@ class Ledger:
         self._latest: dict[tuple[str, str], dict[str | None, ChangeFact]] = {}
         self._events: dict[tuple[str, str], dict[str | None, ChangeFact]] = {}
         self._main: dict[str, set[tuple[str | None, int]]] = {}
-        self._newest: dict[str, int] = {}
+        self._newest: dict[str, Micros] = {}
         self._names: dict[str, dict[str | None, ChangeFact]] = {}
         self._dropped: dict[str, dict[str | None, ChangeFact]] = {}
         self._named_series: set[str | None] = set()
@@ -61,7 +62,7 @@ class Ledger:
         elif row.kind != "unreadable" or not self._dropped_since(row):
             _put_newest(self._latest.setdefault((who, row.kind), {}), row.subject, row)
         if row.kind not in {*EVENTS, "named", "dropped", "unreadable"}:
-            self._newest[who] = max(self._newest.get(who, 0), row.at)
+            self._newest[who] = max(self._newest.get(who, EPOCH), row.at)
 
     def _add_name(self, who: str, row: ChangeFact) -> None:
         name = row.subject or name_of(row)
@@ -91,9 +92,9 @@ class Ledger:
         """`(snapshot id, instant)` of every known move of main."""
         return self._main.get(uuid, set())
 
-    def newest(self, uuid: str) -> int:
+    def newest(self, uuid: str) -> Micros:
         """Instant up to which the table's own metadata has been read; 0 when never."""
-        return self._newest.get(uuid, 0)
+        return self._newest.get(uuid, EPOCH)
 
     def event(self, uuid: str, kind: str, subject: str | None) -> ChangeFact | None:
         """An event by its subject."""
@@ -119,7 +120,7 @@ class Ledger:
         rows = self._events.get((uuid, "first_seen"))
         return min(rows.values(), key=_order) if rows else None
 
-    def seen_before(self, uuid: str, now: int) -> bool:
+    def seen_before(self, uuid: str, now: Micros) -> bool:
         """Whether an earlier pass had seen the series."""
         row = self.first_seen(uuid)
         return row is not None and row.at < now

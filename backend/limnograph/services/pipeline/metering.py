@@ -11,7 +11,7 @@ from limnograph.domain.facts.meta_tables import SNAPSHOTS, MetaTable
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metrics import pipeline as metrics
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
 from limnograph.ports.extraction import ExtractedRows, Extraction
@@ -168,7 +168,7 @@ def tell_sizes(meter: Meter, standing: Mapping[MetaTable, MetaTableState]) -> No
     meter.put(metrics.FLOOR, None if floor is None else floor / MICROS_PER_SECOND)
 
 
-def tell_step(meter: Meter, kind: str, seconds: float, now: int, *, ok: bool) -> None:
+def tell_step(meter: Meter, kind: str, seconds: float, now: Micros, *, ok: bool) -> None:
     """One step of housekeeping."""
     meter.add(metrics.STEPS, 1, kind, "ok" if ok else "failed")
     meter.add(metrics.STEP_SECONDS, seconds, kind)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from limnograph.domain.errors import SourceError
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.clock import Clock
 from limnograph.ports.inbox import PASS_MARK, Backlog, Inbox, InboxItem, item_key
 from limnograph.services.pipeline.drain import TARGETS
@@ -45,7 +45,7 @@ class InboxState:
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
         self._backlog: Backlog | None = None
-        self._passed: int | None = None
+        self._passed: Micros | None = None
 
     def look(self) -> None:
         """Read it. Raises SourceError; then nothing is known of what waits, and the newest pass stays known."""
@@ -58,11 +58,11 @@ class InboxState:
             raise
 
     @property
-    def last_pass(self) -> int | None:
+    def last_pass(self) -> Micros | None:
         """When the newest good pass ended, epoch microseconds; None while no mark of one was seen."""
         return self._passed
 
-    def numbers(self, observed_at: int | None) -> dict[str, float | None]:
+    def numbers(self, observed_at: Micros | None) -> dict[str, float | None]:
         """Of SERVER_METRICS, in seconds. `observed_at`: when a pass that wrote something looked at the lake
         (microseconds), for a pipeline that leaves no marks.
         """

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS, ChangeFact
 from limnograph.domain.failpoints import Failpoints
+from limnograph.domain.time import Micros
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.clock import Clock
 from limnograph.ports.extraction import Extraction
@@ -75,7 +76,7 @@ class Passes:
         self._failpoints = failpoints or Failpoints()
         self._progress, self._stop, self._backfill_seconds = progress, stop, backfill_seconds
         self._appending = MetaAppender(store, to_arrow, progress)
-        self._backoff = backoff or BackOff(cap=0)
+        self._backoff = backoff or BackOff(cap_s=0)
         self._settled, self._settled_heads = SettledTables(), Heads(None, None)
 
     def run(self) -> PassReport:
@@ -123,7 +124,7 @@ class Passes:
             self._look_at(job, moved[first : first + TABLES_AT_ONCE], heads if not first else self._heads())
         job.later.sort(key=lambda unit: unit.rank)
         enough = time.monotonic() + self._backfill_seconds
-        job.left |= {unit.due.name for unit in self._work(job, job.later, until=enough)}
+        job.left |= {unit.due.name for unit in self._work(job, job.later, until_s=enough)}
         if job.appended or job.change_rows:
             self._progress(f"{job.appended} snapshots and {job.change_rows} changes appended")
 
@@ -160,14 +161,14 @@ class Passes:
             job.total += count
             self._progress(f"{count} new snapshots in {len({unit.due.name for unit in units})} tables")
 
-    def _append_changes(self, job: PassWork, rows: list[ChangeFact], head: int | None, step: str, now: int) -> None:
+    def _append_changes(self, job: PassWork, rows: list[ChangeFact], head: int | None, step: str, now: Micros) -> None:
         self._failpoints.reach(f"before_{step}")
         self._appending.changes(rows, head, job.run_id, now)
         self._failpoints.reach(f"after_{step}")
         job.change_rows += len(rows)
         job.changed |= {row.table_uuid for row in rows}
 
-    def _known(self, head: int | None, tables: list[ObservedTable], ledger: Ledger, now: int) -> Known:
+    def _known(self, head: int | None, tables: list[ObservedTable], ledger: Ledger, now: Micros) -> Known:
         """Rows that the tables' snapshots have; where a parent is missing, all rows of the series."""
         settled = self._settled.known(tables)
         known = together(settled, known_of(self._store, head, tables, settled))
@@ -175,28 +176,28 @@ class Passes:
         return together(known, self._store.known(head, lost)) if lost and head is not None else known
 
     def _work(
-        self, job: PassWork, units: Sequence[Unit], head: int | None = None, until: float | None = None
+        self, job: PassWork, units: Sequence[Unit], head: int | None = None, until_s: float | None = None
     ) -> Iterator[Unit]:
         """Portion by portion; the units that are left when it is time or a signal says stop."""
         waiting = deque(portions(units, self._backoff.failing))
-        taken_at = head
-        while waiting and not self._stop() and (until is None or time.monotonic() < until):
+        base_head = head
+        while waiting and not self._stop() and (until_s is None or time.monotonic() < until_s):
             portion = waiting.popleft()
-            again = self._portion(job, portion, taken_at)
-            taken_at = None
+            again = self._portion(job, portion, base_head)
+            base_head = None
             if again:
                 waiting.appendleft(again)
             self._tell(job, waiting)
         yield from (unit for portion in waiting for unit in portion)
 
-    def _portion(self, job: PassWork, portion: Sequence[Unit], taken_at: int | None) -> list[Unit]:
-        """One append; units that the extraction did not come to. `taken_at`: head that the difference was taken from,
+    def _portion(self, job: PassWork, portion: Sequence[Unit], base_head: int | None) -> list[Unit]:
+        """One append; units that the extraction did not come to. `base_head`: head that the difference was taken from,
         None where others may have written since.
         """
-        head = self._store.head(SNAPSHOTS) if taken_at is None else taken_at
+        head = self._store.head(SNAPSHOTS) if base_head is None else base_head
         spans = [unit.span for unit in portion]
         units = list(portion)
-        if taken_at is None and head is not None:
+        if base_head is None and head is not None:
             units = without(portion, self._store.known(head, spans))
         if not units:
             return []
@@ -234,7 +235,7 @@ class Passes:
         for damage in found.damaged:
             self._settled.put(damage.pointer, None, ledger)
 
-    def _settle(self, job: PassWork, moved: Sequence[TablePointer], heads: Heads, now: int) -> None:
+    def _settle(self, job: PassWork, moved: Sequence[TablePointer], heads: Heads, now: Micros) -> None:
         """Remember for the next pass, unless rows went while this one worked."""
         tried = [pointer.name for pointer in moved if pointer.name not in job.left or pointer.name in job.failed]
         self._backoff.settle(tried, job.failed, now)

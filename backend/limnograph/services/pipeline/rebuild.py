@@ -15,6 +15,7 @@ import msgspec
 
 from limnograph.domain.facts.meta_tables import CHANGES, DAILY, HOURLY, META_TABLES, SNAPSHOTS, MetaTable
 from limnograph.domain.failpoints import Failpoints
+from limnograph.domain.time import Micros, truncated
 from limnograph.ports.clock import Clock
 from limnograph.ports.lake import ObservedLake
 from limnograph.ports.meta_store import MetaStore
@@ -94,7 +95,7 @@ class Rebuild:
             run_id=run_id, tables=tables, emptied=emptied, gaps=len(gaps), forgotten=sum(gaps), seconds=seconds
         )
 
-    def _close_days(self, lost: Sequence[MetaTable]) -> int | None:
+    def _close_days(self, lost: Sequence[MetaTable]) -> Micros | None:
         """Begin of the first day that is rolled up again; None: every day is. Roll-ups that were made before the loss
         of facts that the lake may have forgotten stay; the marks of how far they came start anew.
         """
@@ -113,16 +114,16 @@ class Rebuild:
             self._failpoints.reach("after_mark_rolled")
         return first
 
-    def _last_rolled(self, standing: Sequence[MetaTable]) -> int:
+    def _last_rolled(self, standing: Sequence[MetaTable]) -> Micros:
         """Begin of the day of the newest roll-up: what came later is in none."""
         marked = number(self._upkeep.standing(HOURLY).properties.get(ROLLED_AT)) if HOURLY in standing else 0
         if not marked:
             table = standing[0]
             rows = self._upkeep.rows(table, self._upkeep.standing(table).position, ("rolled_at",), Where())
             marked = max(rows["rolled_at"].drop_nulls().to_list(), default=0)
-        return marked // DAY * DAY
+        return truncated(Micros(marked), DAY)
 
-    def _raise_floor(self, day: int) -> None:
+    def _raise_floor(self, day: Micros) -> None:
         if (raw_floor(self._upkeep.standing(SNAPSHOTS).properties) or 0) < day:
             self._upkeep.set_properties(SNAPSHOTS, {RAW_FLOOR: _date(day)})
 
@@ -132,7 +133,7 @@ class Rebuild:
         end = self._clock.now() if SNAPSHOTS in lost else floor
         if end is None:
             return
-        where = Where(end=end // DAY * DAY)
+        where = Where(end=truncated(end, DAY))
         hours = self._upkeep.rows(HOURLY, self._upkeep.standing(HOURLY).position, _HOURLY, where)
         if not hours.is_empty():
             self._upkeep.merge(DAILY, fold_days(hours, Stamp(0, 0, self._clock.now())))
@@ -153,5 +154,5 @@ class Rebuild:
         return [missed(gap) for gap in gaps]
 
 
-def _date(micros: int) -> str:
+def _date(micros: Micros) -> str:
     return dt.datetime.fromtimestamp(micros / 1_000_000, dt.UTC).date().isoformat()

@@ -20,6 +20,7 @@ from limnograph.domain.errors import InvalidInput, SourceUnavailable
 from limnograph.domain.facts.meta_tables import CHANGES, SNAPSHOTS
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.ids import TableName
+from limnograph.domain.time import Micros
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.extraction import Extraction
 from limnograph.ports.lake import LakeListing, ObservedLake
@@ -105,7 +106,7 @@ class Repairs:
         ]
         return self._repair(found, wanted, started, only_better=True)
 
-    def reextract(self, name: TableName, since: int | None, field: str = "table") -> RepairReport:
+    def reextract(self, name: TableName, since: Micros | None, field: str = "table") -> RepairReport:
         """Read all rows of a table again (`since`: those committed then, microseconds, or later). Raises InvalidInput
         on `field` when no such table is observed, SourceError.
         """
@@ -129,7 +130,7 @@ class Repairs:
         return ledger_at(self._store, self._store.head(CHANGES))
 
     def _repair(
-        self, found: Survey, wanted: Sequence[_RepairTarget], started: float, *, only_better: bool
+        self, found: Survey, wanted: Sequence[_RepairTarget], started_s: float, *, only_better: bool
     ) -> RepairReport:
         done = _Sum()
         self._progress(f"{sum(len(w.ids) for w in wanted)} snapshots of {len(wanted)} tables to read again")
@@ -143,7 +144,7 @@ class Repairs:
             done.changed |= set(rows.column("table_uuid").to_pylist())
             done.replaced += rows.num_rows
             self._progress(f"{done.replaced} rows replaced")
-        return _report(done, found, started)
+        return _report(done, found, started_s)
 
     def _replace(self, rows: pa.Table) -> None:
         if rows.num_rows:
@@ -166,7 +167,7 @@ class _Sum:
         self.failed: dict[TableName, str] = {}
 
 
-def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
+def _report(done: _Sum, found: Survey | None, started_s: float) -> RepairReport:
     failed = done.failed | found.failed if found else {}
     sentences = [f"{name}: {reason}" for name, reason in sorted(failed.items())]
     return RepairReport(
@@ -175,12 +176,12 @@ def _report(done: _Sum, found: Survey | None, started: float) -> RepairReport:
         tables_changed=len(done.changed),
         snapshots_replaced=done.replaced,
         unreadable=len(found.damaged) if found else 0,
-        seconds=round(time.monotonic() - started, 3),
+        seconds=round(time.monotonic() - started_s, 3),
         failed=(*(found.listing.failed if found else ()), *sentences),
     )
 
 
-def _since(table: ObservedTable, since: int | None) -> list[int]:
+def _since(table: ObservedTable, since: Micros | None) -> list[int]:
     """Snapshots in commit order; one without a time may be of any."""
     return [
         s.snapshot_id

@@ -11,6 +11,7 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName, normalise_location
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import Micros, to_micros
 from limnograph.services.pipeline.changes import ObservedTable
 from limnograph.services.pipeline.ledger import Ledger
 
@@ -18,7 +19,7 @@ TAKEN_AT_FIRST_SIGHT = 10_000
 """At first sight at most this many snapshots are taken, the newest; older ones lie below the floor of our history."""
 
 
-def first_seen(table: ObservedTable, ledger: Ledger, now: int) -> ChangeFact | None:
+def first_seen(table: ObservedTable, ledger: Ledger, now: Micros) -> ChangeFact | None:
     """The row that must be durable before the series' first snapshot; None when it is already there."""
     if ledger.first_seen(table.uuid):
         return None
@@ -64,7 +65,7 @@ def _numbered(metadata: TableMetadata) -> bool:
     return metadata.format != "iceberg" or metadata.format_version != 1
 
 
-def named(table: ObservedTable, ledger: Ledger, now: int) -> ChangeFact | None:
+def named(table: ObservedTable, ledger: Ledger, now: Micros) -> ChangeFact | None:
     """A name that the series did not have. The first bearer of a name had it as long as its history goes back."""
     name = str(table.name)
     if ledger.owners().get(name) == table.uuid:
@@ -80,13 +81,15 @@ def named(table: ObservedTable, ledger: Ledger, now: int) -> ChangeFact | None:
     return _row(table.name, table.uuid, ("named", name), (None, name), at, detail=detail, metadata=metadata)
 
 
-def _oldest(table: ObservedTable, now: int) -> int:
+def _oldest(table: ObservedTable, now: Micros) -> Micros:
     commits = (s.committed_at for s in table.metadata.snapshots.values() if s.committed_at is not None)
-    logs = (entry.timestamp_ms * 1000 for entry in table.metadata.metadata_log)
+    logs = (to_micros(entry.timestamp_ms) for entry in table.metadata.metadata_log)
     return min((now, *commits, *logs))
 
 
-def dropped(listed: dict[str, str | None], complete: Collection[str], ledger: Ledger, now: int) -> Iterator[ChangeFact]:
+def dropped(
+    listed: dict[str, str | None], complete: Collection[str], ledger: Ledger, now: Micros
+) -> Iterator[ChangeFact]:
     """Names that their series lost. `listed`: series by listed name, None when it cannot be read now;
     `complete`: catalogs whose listing is complete.
     """
@@ -101,7 +104,7 @@ def dropped(listed: dict[str, str | None], complete: Collection[str], ledger: Le
 
 
 def health(
-    name: TableName, uuid: str | None, location: str, error: MetadataError | None, *, ledger: Ledger, now: int
+    name: TableName, uuid: str | None, location: str, error: MetadataError | None, *, ledger: Ledger, now: Micros
 ) -> Iterator[ChangeFact]:
     """`unreadable` with a code, or readable again (no error), for the series and for the name before it had one."""
     subject, code = str(name), error.code if error else None
@@ -125,7 +128,7 @@ def _row(
     uuid: str | None,
     what: tuple[str, str],
     values: tuple[str | None, str | None],
-    at: int,
+    at: Micros,
     *,
     detail: dict[str, Any] | None = None,
     metadata: TableMetadata | None = None,

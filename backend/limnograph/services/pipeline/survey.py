@@ -15,6 +15,7 @@ from limnograph.domain.ids import TableName, location_uuid
 from limnograph.domain.metadata.due import DueTable
 from limnograph.domain.metadata.table import TableMetadata
 from limnograph.domain.secrecy import clean
+from limnograph.domain.time import Micros
 from limnograph.ports.catalog import TablePointer
 from limnograph.ports.lake import LakeListing, ObservedLake
 from limnograph.ports.meta_store import KnownRow
@@ -138,12 +139,12 @@ def _read_relatives(found: Survey, lake: ObservedLake, ledger: Ledger) -> set[st
     return {uuid for pointer, uuid in relatives.items() if pointer not in found.readable and uuid}
 
 
-def first_sights(tables: list[ObservedTable], ledger: Ledger, now: int) -> list[ChangeFact]:
+def first_sights(tables: list[ObservedTable], ledger: Ledger, now: Micros) -> list[ChangeFact]:
     """Rows that must be durable before the first snapshot of their series; added to the ledger."""
     return _taken(ledger, (first_seen(table, ledger, now) for table in tables))
 
 
-def other_changes(found: Survey, tables: list[ObservedTable], ledger: Ledger, now: int) -> list[ChangeFact]:
+def other_changes(found: Survey, tables: list[ObservedTable], ledger: Ledger, now: Micros) -> list[ChangeFact]:
     """All other rows of `changes` that this survey adds; added to the ledger."""
     rows: list[ChangeFact] = []
     ledger.need(table.uuid for table in tables)

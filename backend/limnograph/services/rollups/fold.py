@@ -12,7 +12,7 @@ import polars as pl
 
 from limnograph.domain.facts.housekeeping import BY_REPLACE, DELTAS, OPERATIONS, STATES
 from limnograph.domain.facts.meta_tables import DAILY, HOURLY, MetaTable
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 HOUR, DAY = 3_600 * MICROS_PER_SECOND, 86_400 * MICROS_PER_SECOND
 NAMES = ("catalog", "namespace", "table", "format")
@@ -38,7 +38,7 @@ class Stamp(NamedTuple):
 
     source_sequence: int
     changes_sequence: int
-    rolled_at: int
+    rolled_at: Micros
 
 
 def roll_hours(rows: pl.DataFrame, moves: pl.DataFrame, pointed: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:
@@ -127,8 +127,8 @@ def _sum(values: pl.Expr) -> pl.Expr:
     return pl.when((values.len() > 0) & (values.count() == 0)).then(None).otherwise(total)
 
 
-def _floor(column: str, width: int, name: str) -> pl.Expr:
-    return (pl.col(column) // width * width).alias(name)
+def _floor(column: str, width_us: int, name: str) -> pl.Expr:
+    return (pl.col(column) // width_us * width_us).alias(name)
 
 
 def _shaped(table: MetaTable, rows: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.meta_tables import CHANGES, DAILY, HOURLY, SNAPSHOTS, ChangeFact, MetaTable
 from limnograph.domain.failpoints import Failpoints
 from limnograph.domain.metadata.table import MAIN
+from limnograph.domain.time import Micros, truncated
 from limnograph.ports.clock import Clock
 from limnograph.ports.meta_upkeep import MetaUpkeep, Position, Where
 from limnograph.services.lake.history import main_log
@@ -38,7 +39,7 @@ class Cut(NamedTuple):
     snapshots: Position
     changes: Position | None
 
-    def stamp(self, now: int) -> Stamp:
+    def stamp(self, now: Micros) -> Stamp:
         """What a roll-up from here carries."""
         return Stamp(self.snapshots.sequence, self.changes.sequence if self.changes else 0, now)
 
@@ -157,9 +158,9 @@ class Rollups:
         late = wanted.filter(pl.col("day") >= oldest)
         return pl.concat([late, *(part.select(late.columns) for part in hours)]).sort("hour", "table_uuid")
 
-    def oldest_hour(self) -> int:
+    def oldest_hour(self) -> Micros:
         """Begin of the oldest day whose hours are kept."""
-        return self._clock.now() // DAY * DAY - self._hourly_days * DAY
+        return truncated(self._clock.now(), DAY) - self._hourly_days * DAY
 
     def _roll(self, part: pl.DataFrame, cut: Cut, stamp: Stamp) -> tuple[int, int]:
         """Hours and days merged."""
@@ -234,10 +235,10 @@ def _parts(wanted: pl.DataFrame, rows_at_once: int) -> Iterator[pl.DataFrame]:
         yield wanted.join(part.select("day"), on="day", how="semi")
 
 
-def _bounds(rows: pl.DataFrame, column: str) -> tuple[int, int]:
+def _bounds(rows: pl.DataFrame, column: str) -> tuple[Micros, Micros]:
     """Least and greatest value of a column of integers that is not empty."""
     values = rows[column].drop_nulls().sort()
-    return int(values[0]), int(values[-1])
+    return Micros(values[0]), Micros(values[-1])
 
 
 def _within(rows: pl.DataFrame, pairs: pl.DataFrame, column: str) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from limnograph.domain.answers.stream import CommitStreamEvent, ResetStreamEvent
 from limnograph.domain.answers.tables import SourceStatus
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import to_millis
 from limnograph.services.lake.history import History
 from limnograph.services.lake.store import HotStore
 from limnograph.services.lake.table import HotTable
@@ -106,7 +106,7 @@ def _commit(name: TableName, fact: SnapshotFact, *, provisional: bool) -> Commit
         table_namespace=plain.namespace,
         table=plain.table,
         snapshot_id=str(fact.snapshot_id),
-        t=None if fact.committed_at is None else fact.committed_at // MICROS_PER_MS,
+        t=to_millis(fact.committed_at),
         operation=fact.operation,
         added_data_files=fact.added_data_files,
         removed_data_files=fact.removed_data_files,

@@ -8,7 +8,7 @@ from typing import Literal
 from limnograph import __version__
 from limnograph.domain.answers.tables import HotIndex, SourceStatus, Status
 from limnograph.domain.thresholds import Thresholds
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, to_millis
 from limnograph.domain.watch import WatchState
 from limnograph.domain.wording import seconds
 from limnograph.ports.clock import Clock
@@ -62,8 +62,8 @@ class StatusService:
         exists = reading.head.snapshots is not None
         return Status(
             version=__version__,
-            now=now_us // MICROS_PER_MS,
-            watermark=None if watermark is None else watermark // MICROS_PER_MS,
+            now=to_millis(now_us),
+            watermark=to_millis(watermark),
             lag_s=None if watermark is None else max(0.0, (now_us - watermark) / MICROS_PER_SECOND),
             run_id=reading.head.run_id,
             tables=len(tables) + len(reading.lake.damaged),

@@ -49,8 +49,8 @@ class ColdReads:
 
         Whoever awaits this and is cancelled stops the query upstream too (`ports/stopping.py`).
         """
-        end = _PAGE.end(self.within_s)
-        if end <= asyncio.get_running_loop().time():
+        until_s = _PAGE.end_s(self.within_s)
+        if until_s <= asyncio.get_running_loop().time():
             raise self._late()
         if not self._free.acquire(blocking=False):
             raise SourceUnavailable("meta", f"{self._most} reads of the meta tables run already, or hang")
@@ -72,14 +72,14 @@ class ColdReads:
         threading.Thread(target=work, name="cold-read", daemon=True).start()
         try:
             with self.counts.timed():
-                return await self._in_time(answer, end)
+                return await self._in_time(answer, until_s)
         finally:
             if not answer.done() or answer.cancelled():
                 stop.set()
 
-    async def _in_time(self, answer: asyncio.Future[T], end: float) -> T:
+    async def _in_time(self, answer: asyncio.Future[T], until_s: float) -> T:
         try:
-            async with asyncio.timeout_at(end):
+            async with asyncio.timeout_at(until_s):
                 return await answer
         except TimeoutError as error:
             raise self._late() from error

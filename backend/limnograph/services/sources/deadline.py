@@ -15,23 +15,23 @@ class PageDeadline:
     """Of one kind of questions: those of another kind are not kept by it. Made once a kind, beside what asks."""
 
     def __init__(self, name: str) -> None:
-        self._until: ContextVar[float | None] = ContextVar(name, default=None)
+        self._until_s: ContextVar[float | None] = ContextVar(name, default=None)
 
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """What is asked in it ends within this time, and within that of the page around it."""
-        token = self._until.set(self.end(seconds))
+        token = self._until_s.set(self.end_s(seconds))
         try:
             yield
         finally:
-            self._until.reset(token)
+            self._until_s.reset(token)
 
-    def end(self, seconds: float) -> float:
-        """When a question ends that has so long for itself."""
-        own, page = asyncio.get_running_loop().time() + seconds, self._until.get()
+    def end_s(self, seconds: float) -> float:
+        """When a question ends that has so long for itself, by the clock of the event loop."""
+        own, page = asyncio.get_running_loop().time() + seconds, self._until_s.get()
         return own if page is None else min(own, page)
 
     @property
-    def until(self) -> float | None:
+    def until_s(self) -> float | None:
         """When the page ends; None: none is made."""
-        return self._until.get()
+        return self._until_s.get()

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 from limnograph.domain.errors import SourceError, SourceTimeout
 from limnograph.domain.metrics.series import Matrix, RangeQuery
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.metrics_source import MetricsSource
 from limnograph.services.sources.breaker import Breaker
@@ -48,8 +48,8 @@ class CoalescedSource:
     async def range(self, query: RangeQuery) -> Matrix:
         """As the source does. Raises SourceError."""
         loop = asyncio.get_running_loop()
-        until = _PAGE.until
-        if until is not None and until <= loop.time():
+        until_s = _PAGE.until_s
+        if until_s is not None and until_s <= loop.time():
             raise SourceTimeout(self.name, _LATE)
         if query not in self._flying:
             self.breaker.admit()
@@ -57,7 +57,7 @@ class CoalescedSource:
         task, waiting = self._flying[query]
         waiting.append(None)
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(until_s):
                 return await asyncio.shield(task)
         except TimeoutError as error:
             late = SourceTimeout(self.name, _LATE)
@@ -131,7 +131,7 @@ class Metrics:
             tasks = {one.name: group.create_task(_answer(one, query)) for one in asked}
         return {name: task.result() for name, task in tasks.items()}
 
-    async def instant(self, promql: str, at_ms: int) -> Matrix:
+    async def instant(self, promql: str, at_ms: Millis) -> Matrix:
         """One sample per series at one instant, of all sources."""
         return await self.everywhere(RangeQuery(promql, at_ms, at_ms, 60))
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from limnograph.domain.errors import SourceRejected
 from limnograph.domain.metrics.promql import Expression
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
-from limnograph.domain.time import TimeRange
+from limnograph.domain.time import MS_PER_SECOND, Millis, TimeRange
 from limnograph.services.sources import templates
 from limnograph.services.sources.metrics import Answer, Metrics, first_with_series, united
 
@@ -47,7 +47,7 @@ class PageMetrics(NamedTuple):
         found = self._parts(matchers, {"finished", "duration"}, None if everywhere else server)
         return united(found) if everywhere else first_with_series(found)
 
-    def named(self, names: Collection[str], until: int) -> Matrix:
+    def named(self, names: Collection[str], until: Millis) -> Matrix:
         """Series of some metrics that were asked besides, of all servers, up to an instant. Raises SourceError."""
         return united([_named(answer, names, until) for answer in self.answers.values()])
 
@@ -58,34 +58,34 @@ class PageMetrics(NamedTuple):
 
 
 async def ask(
-    metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: int, also: Sequence[Expression] = ()
+    metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, also: Sequence[Expression] = ()
 ) -> PageMetrics | None:
     """Asks each server once. `also`: more that is asked with it. None: these questions are to be asked one by one."""
-    fine = finer(span)
-    if fine is None:
+    fine_s = finer(span)
+    if fine_s is None:
         return None
-    answers = await metrics.each(question(matchers, span, at_ms, fine, also))
+    answers = await metrics.each(question(matchers, span, at_ms, fine_s, also))
     if any(isinstance(answer, SourceRejected) or _cut(answer) for answer in answers.values()):
         return None
     return PageMetrics(answers, matchers)
 
 
 def question(
-    matchers: Mapping[str, str], span: TimeRange, at_ms: int, fine: int, also: Sequence[Expression] = ()
+    matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, fine_s: int, also: Sequence[Expression] = ()
 ) -> RangeQuery:
     """All that a page asks. `at_ms`: the instant at which jobs are known."""
-    at, end = templates.snapped(at_ms) // 1000, span.end // 1000
-    promql = templates.of_page(matchers, at, end, fine, templates.window(span.step), also=also)
-    return RangeQuery(promql, span.start, span.end, fine)
+    at_s, end_s = templates.snapped(at_ms) // MS_PER_SECOND, span.end // MS_PER_SECOND
+    promql = templates.of_page(matchers, at_s, end_s, fine_s, templates.window_s(span.step_s), also=also)
+    return RangeQuery(promql, span.start, span.end, fine_s)
 
 
 def finer(span: TimeRange) -> int | None:
     """Seconds that divide the step and are about those at which runs are looked for; None when there are none."""
     wanted = runs_step(span.start, span.end)
-    if span.step <= wanted:
-        return span.step
-    small = [seconds for seconds in range(1, math.isqrt(span.step) + 1) if span.step % seconds == 0]
-    divisors = [*small, *(span.step // seconds for seconds in small)]
+    if span.step_s <= wanted:
+        return span.step_s
+    small = [seconds for seconds in range(1, math.isqrt(span.step_s) + 1) if span.step_s % seconds == 0]
+    divisors = [*small, *(span.step_s // seconds for seconds in small)]
     below = max(seconds for seconds in divisors if seconds <= wanted)
     above = min(seconds for seconds in divisors if seconds >= wanted)
     if 2 * below >= wanted:
@@ -93,12 +93,12 @@ def finer(span: TimeRange) -> int | None:
     return above if above <= 2 * wanted else None
 
 
-def runs_step(start_ms: int, end_ms: int) -> int:
+def runs_step(start_ms: Millis, end_ms: Millis) -> int:
     """Seconds between instants at which runs are looked for: RUN_POINTS at most."""
-    return max(LEAST_STEP_S, -(-(end_ms - start_ms) // (RUN_POINTS * 1000)))
+    return max(LEAST_STEP_S, -(-(end_ms - start_ms) // (RUN_POINTS * MS_PER_SECOND)))
 
 
-def _named(answer: Answer, names: Collection[str], until: int) -> Answer:
+def _named(answer: Answer, names: Collection[str], until: Millis) -> Answer:
     if not isinstance(answer, Matrix):
         return answer
     found = (series for series in answer.series if series.labels.get("__name__") in names)

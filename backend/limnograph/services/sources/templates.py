@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from limnograph.domain.ids import TableName
 from limnograph.domain.metrics.promql import Aggregate, Call, Expression, LabelledExpression, OnlyAt, Selector, Union
+from limnograph.domain.time import Millis
 
 DURATION = "spark_job_duration_seconds"
 FINISHED = "spark_job_last_finished_timestamp_seconds"
@@ -37,22 +38,22 @@ def table_matchers(name: TableName) -> dict[str, str]:
     return {"catalog": plain.catalog, "table_namespace": plain.namespace, "table": plain.table}
 
 
-def snapped(at_ms: int) -> int:
+def snapped(at_ms: Millis) -> Millis:
     """The last SNAP_MS before an instant."""
-    return at_ms // SNAP_MS * SNAP_MS
+    return Millis(at_ms // SNAP_MS * SNAP_MS)
 
 
-def window(step: int) -> int:
+def window_s(step_s: int) -> int:
     """Look back over one step, at least LOOKBACK."""
-    return max(step, LOOKBACK)
+    return max(step_s, LOOKBACK)
 
 
-def duration_band(matchers: Mapping[str, str], step: int) -> str:
+def duration_band(matchers: Mapping[str, str], step_s: int) -> str:
     """Last duration of a job's finished runs, and its extremes over one step; label STAT tells them apart."""
     parts = (
-        ("min", "min", "min_over_time", step),
-        ("last", "max", "last_over_time", window(step)),
-        ("max", "max", "max_over_time", step),
+        ("min", "min", "min_over_time", step_s),
+        ("last", "max", "last_over_time", window_s(step_s)),
+        ("max", "max", "max_over_time", step_s),
     )
     return str(
         Union(
@@ -66,11 +67,11 @@ def duration_band(matchers: Mapping[str, str], step: int) -> str:
     )
 
 
-def finished_runs(matchers: Mapping[str, str], step: int) -> str:
+def finished_runs(matchers: Mapping[str, str], step_s: int) -> str:
     """When the newest run finished and how long it took: every change of the first is one run."""
     by = ("job_name", "application_id", "role")
-    finished = Aggregate("max", by, Call("last_over_time", Selector(FINISHED, matchers, window(step))))
-    lasted = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, window(step))))
+    finished = Aggregate("max", by, Call("last_over_time", Selector(FINISHED, matchers, window_s(step_s))))
+    lasted = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, window_s(step_s))))
     return str(Union((LabelledExpression(finished, STAT, "finished"), LabelledExpression(lasted, STAT, "duration"))))
 
 
@@ -88,9 +89,9 @@ def uses(seconds: int) -> str:
     return str(Aggregate("sum", ("job_name", *_TABLE), Call("increase", Selector(RUNS, {}, seconds))))
 
 
-def runs_of_jobs(names: Sequence[str], step: int) -> str:
+def runs_of_jobs(names: Sequence[str], step_s: int) -> str:
     """What `finished_runs` asks, of some jobs on whatever tables."""
-    width, matchers = window(step), {"job_name": tuple(names)}
+    width, matchers = window_s(step_s), {"job_name": tuple(names)}
     finished, lasted = (
         Aggregate("max", ("job_name",), Call("last_over_time", Selector(metric, matchers, width)))
         for metric in (FINISHED, DURATION)
@@ -99,25 +100,31 @@ def runs_of_jobs(names: Sequence[str], step: int) -> str:
 
 
 def of_page(
-    matchers: Mapping[str, str], at: int, end: int, fine: int, look_back: int, *, also: Sequence[Expression] = ()
+    matchers: Mapping[str, str],
+    at_s: int,
+    end_s: int,
+    fine_s: int,
+    look_back_s: int,
+    *,
+    also: Sequence[Expression] = (),
 ) -> str:
     """What `jobs_of_table`, `duration_band` and `finished_runs` ask, of all jobs that the matchers select, at once.
 
-    Steps of `fine` seconds: metrics by name (last sample within `look_back` seconds), the duration's extremes since the
-    step before under STAT min and max, and at `end` alone, the range's last instant, what was known at `at` of the day
-    before under STAT runs and seen (epoch seconds all). Series keep their labels: to add them up per step costs the
-    server more than to send them. `also`: series of other metrics, as they are.
+    Steps of `fine_s`: metrics by name (last sample within `look_back_s`), the duration's extremes since the step before
+    under STAT min and max, and at `end_s` alone, the range's last instant, what was known at `at_s` of the day before
+    under STAT runs and seen (epoch seconds all). Series keep their labels: to add them up per step costs the server
+    more than to send them. `also`: series of other metrics, as they are.
     """
-    day, by = 86_400, ("job_name", "role")
+    day_s, by = 86_400, ("job_name", "role")
     extremes = (
-        LabelledExpression(Call(f"{stat}_over_time", Selector(DURATION, matchers, fine)), STAT, stat)
+        LabelledExpression(Call(f"{stat}_over_time", Selector(DURATION, matchers, fine_s)), STAT, stat)
         for stat in ("min", "max")
     )
-    runs = Aggregate("sum", by, Call("increase", Selector(RUNS, matchers, day, at)))
-    seen = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, day, at)))
-    known = OnlyAt(Union((LabelledExpression(runs, STAT, "runs"), LabelledExpression(seen, STAT, "seen"))), end)
+    runs = Aggregate("sum", by, Call("increase", Selector(RUNS, matchers, day_s, at_s)))
+    seen = Aggregate("max", by, Call("last_over_time", Selector(DURATION, matchers, day_s, at_s)))
+    known = OnlyAt(Union((LabelledExpression(runs, STAT, "runs"), LabelledExpression(seen, STAT, "seen"))), end_s)
     return str(
-        Union((Call("last_over_time", Selector((DURATION, FINISHED), matchers, look_back)), *extremes, known, *also))
+        Union((Call("last_over_time", Selector((DURATION, FINISHED), matchers, look_back_s)), *extremes, known, *also))
     )
 
 
@@ -142,13 +149,13 @@ def job_of_application(application_id: str, seconds: int) -> str:
     return str(Aggregate("max", ("job_name",), Call("last_over_time", selector)))
 
 
-def busy_cores(application: str, step: int) -> str:
+def busy_cores(application: str, step_s: int) -> str:
     """Cores that tasks of an application keep busy: seconds of tasks a second, of all executors."""
-    selector = Selector(BUSY, {"application_name": application}, max(step, RATE_WINDOW))
+    selector = Selector(BUSY, {"application_name": application}, max(step_s, RATE_WINDOW))
     return str(Aggregate("sum", (), Call("rate", selector)))
 
 
-def executors(application: str, step: int) -> str:
+def executors(application: str, step_s: int) -> str:
     """Executors of an application beside its driver, which Spark lists among them."""
-    selector = Selector(TASKS, {"application_name": application}, window(step), but=(("executor_id", "driver"),))
+    selector = Selector(TASKS, {"application_name": application}, window_s(step_s), but=(("executor_id", "driver"),))
     return str(Aggregate("count", (), Call("last_over_time", selector)))

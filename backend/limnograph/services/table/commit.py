@@ -11,7 +11,7 @@ from limnograph.domain.answers.commits import CommitDetail, Diff, PartitionChang
 from limnograph.domain.errors import LimnographError, NotFound, SourceError
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.jobs.discovery import Jobs
@@ -128,7 +128,7 @@ class CommitDetails:
         at = row.committed_at
         until = min(at + AROUND, self._clock.now())
         try:
-            runs = await self._jobs.runs_between(name, None, (at - AROUND) // MICROS_PER_MS, until // MICROS_PER_MS)
+            runs = await self._jobs.runs_between(name, None, to_millis(at - AROUND), to_millis(until))
         except SourceError:
             return []
         return effects_of(runs, at)
@@ -142,7 +142,7 @@ class CommitDetails:
         pushed = self._jobs.runs.job_of_application(row.app_id)
         if pushed is not None or row.committed_at is None:
             return pushed
-        at = row.committed_at // MICROS_PER_MS
+        at = to_millis(row.committed_at)
         try:
             return await self._jobs.job_of_application(row.app_id, at)
         except SourceError:
@@ -190,7 +190,7 @@ def _partitions(row: SnapshotFact) -> list[PartitionChange]:
     return sorted(touched, key=lambda p: -((p.added_data_files or 0) + (p.removed_data_files or 0)))[:200]
 
 
-def effects_of(runs: list[RunRecord], at: int) -> list[RunEffect]:
+def effects_of(runs: list[RunRecord], at: Micros) -> list[RunEffect]:
     """Medians of the last RUNS_KEPT runs that ended before the commit and the first ones that started after it."""
     by_job: dict[tuple[str, str], list[RunRecord]] = defaultdict(list)
     for run in runs:
@@ -215,7 +215,7 @@ def effects_of(runs: list[RunRecord], at: int) -> list[RunEffect]:
                 change_s=change.change,
                 change_low_s=change.low,
                 change_high_s=change.high,
-                last_run=max((run.began // MICROS_PER_MS for run in known), default=None),
+                last_run=max((to_millis(run.began) for run in known), default=None),
             )
         )
     return found

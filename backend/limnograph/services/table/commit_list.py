@@ -15,7 +15,7 @@ from limnograph.domain.answers.commits import CommitRow, CommitsPage
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.queries import CommitsQuery
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import EPOCH, Micros, to_micros, to_millis
 from limnograph.services.lake.columns import ID, INDEX, NULL, TEXTS
 from limnograph.services.lake.commit_index import CommitFilter, CommitIndex
 from limnograph.services.lake.history import History
@@ -52,7 +52,7 @@ class ListedCommit(NamedTuple):
 
     history: History
     place: int
-    position: tuple[int, int]
+    position: tuple[Micros, int]
     read: StoredCommit | None = None
 
 
@@ -79,8 +79,8 @@ class CommitLists:
             raise SourceUnavailable("meta", reading.error.detail)
         known = reading.lake.find(query.table) if query.table else None
         uuids = (known.uuid,) if known else ()
-        if not reading.lake.reaches(query.start * MICROS_PER_MS, *uuids):
-            reading = await self._store.reach(query.start * MICROS_PER_MS, uuids, (*_SHOWN, "schema_id"))
+        if not reading.lake.reaches(to_micros(query.start), *uuids):
+            reading = await self._store.reach(to_micros(query.start), uuids, (*_SHOWN, "schema_id"))
             if reading.partial and reading.error is not None:
                 raise reading.error  # a list without its older half would not say that it has one
         page, more = await asyncio.to_thread(_page, self._found(reading, query, uuids, after), query.limit)
@@ -88,7 +88,7 @@ class CommitLists:
         return CommitsPage(
             rows=page,
             next_cursor=cursors.encode(question, list(more)) if more else None,
-            watermark=None if watermark is None else watermark // MICROS_PER_MS,
+            watermark=to_millis(watermark),
         )
 
     def _found(
@@ -115,9 +115,9 @@ def _from_index(
     """Commits that match, of all tables in one order. O(commits of the range) comparisons of columns, and the rows of
     the tables that are shown.
     """
-    end = query.end * MICROS_PER_MS if after is None else min(query.end * MICROS_PER_MS, after[0] + 1)
+    end = to_micros(query.end) if after is None else min(to_micros(query.end), Micros(after[0]) + 1)
     wanted = CommitFilter(
-        query.start * MICROS_PER_MS, end, query.min_added_data_files, query.operation, query.schema_changed
+        to_micros(query.start), end, query.min_added_data_files, query.operation, query.schema_changed
     )
     for at, tables in itertools.groupby(index.newest(lake.listed, lake.floor, wanted), lambda found: found[1]):
         together = [one for table, _ in tables for one in _read_at(History(table), at)]
@@ -125,7 +125,7 @@ def _from_index(
         yield from (one for one in together if (after is None or one.position < after) and _fits(one, query))
 
 
-def _read_at(history: History, at: int) -> Iterator[ListedCommit]:
+def _read_at(history: History, at: Micros) -> Iterator[ListedCommit]:
     """Commits of a table at an instant, with what their rows say."""
     for place in history.table.rows.places_at(at):
         read = _read(history, place)
@@ -146,9 +146,9 @@ def newest_first(
     tables: Sequence[HotTable], query: CommitsQuery, after: tuple[int, ...] | None
 ) -> Iterator[ListedCommit]:
     """Commits that match, of several tables in one order. O(tables) comparisons, and the rows of the opened tables."""
-    start, end = query.start * MICROS_PER_MS, query.end * MICROS_PER_MS
+    start, end = to_micros(query.start), to_micros(query.end)
     if after is not None:
-        end = min(end, after[0] + 1)
+        end = min(end, Micros(after[0]) + 1)
     least = query.min_added_data_files
     waiting = [
         (min(table.last_at, end - 1), place)
@@ -175,7 +175,7 @@ def newest_first(
 
 def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | None) -> Iterator[ListedCommit]:
     """Commits of one table that match, newest first."""
-    commits = history.between(query.start * MICROS_PER_MS, query.end * MICROS_PER_MS)
+    commits = history.between(to_micros(query.start), to_micros(query.end))
     fits = np.ones(len(commits), np.bool_)
     if query.operation is not None:
         fits &= commits.are(query.operation)
@@ -187,7 +187,7 @@ def _matching(history: History, query: CommitsQuery, after: tuple[int, ...] | No
     places = np.flatnonzero(fits)
     times, ids = commits.numbers("committed_at")[places], commits.numbers("snapshot_id")[places]
     for i in np.lexsort((ids, times))[::-1].tolist():
-        position = int(times[i]), int(ids[i])
+        position = Micros(times[i]), int(ids[i])
         if after is None or position < after:
             yield ListedCommit(history, commits.first + int(places[i]), position)
 
@@ -232,7 +232,7 @@ def _row(history: History, row: SnapshotFact, *, on_main: bool, changed: bool) -
         snapshot_id=str(row.snapshot_id),
         parent_id=None if row.parent_id is None else str(row.parent_id),
         **history.name.plain._asdict(),
-        t=(row.committed_at or 0) // MICROS_PER_MS,
+        t=to_millis(row.committed_at or EPOCH),
         operation=row.operation,
         on_main=on_main,
         engine=row.engine,

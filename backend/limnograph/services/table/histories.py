@@ -7,7 +7,7 @@ from typing import Any
 from limnograph.domain.answers.structure import Note
 from limnograph.domain.errors import SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.fleet import numbers
 from limnograph.services.lake.history import History, history_of
@@ -31,7 +31,7 @@ class TableHistories:
         self._store.asked(history.uuid)
         return history
 
-    def since(self, name: TableName, start: int) -> History:
+    def since(self, name: TableName, start: Micros) -> History:
         """Complete from `start` (microseconds) on. Blocks. Raises NotFound, SourceError."""
         history = self.now(name)
         if not history.uuid or self._store.reading.lake.reaches(start, history.uuid):
@@ -41,7 +41,7 @@ class TableHistories:
             raise reading.error.with_traceback(None)  # it may be kept: it must not gather frames
         return reading.lake.histories.get(history.uuid, history)
 
-    def known_until(self, name: TableName) -> int:
+    def known_until(self, name: TableName) -> Micros:
         """Nothing is known from here on, microseconds: the watermark, at most now."""
         now, watermark = self._clock.now(), self._store.known_until(name)
         return now if watermark is None else min(now, watermark)
@@ -57,6 +57,6 @@ class TableHistories:
             **name.plain._asdict(),
             "format": row.format if row else None,
             "status": numbers.health(history, row),
-            "watermark": None if watermark is None else watermark // MICROS_PER_MS,
+            "watermark": to_millis(watermark),
             "notes": notes,
         }

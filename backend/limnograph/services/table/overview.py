@@ -11,7 +11,7 @@ from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.page_paths import table_path
 from limnograph.domain.thresholds import JobPace, Thresholds
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.fleet import hints, numbers, reasons
 from limnograph.services.fleet import view as table_view
@@ -40,8 +40,8 @@ class TableService:
         if history is not None:
             self._store.asked(history.uuid)
         now = self._clock.now()
-        jobs = await self._jobs.of_table(name, now // MICROS_PER_MS)
-        pace = (await slowest_readers(self._jobs.metrics, (now - DAY) // MICROS_PER_MS, now // MICROS_PER_MS)).get(name)
+        jobs = await self._jobs.of_table(name, to_millis(now))
+        pace = (await slowest_readers(self._jobs.metrics, to_millis(now - DAY), to_millis(now))).get(name)
         if history is None:
             # A name that was never readable still has a page: it says why.
             damage = reading.lake.damaged[name]
@@ -66,7 +66,7 @@ class TableService:
             status=_health(history, head, gone),
             unreadable_code=damage.to_value if damage else None,
             unreadable_detail=damage.detail if damage else None,
-            gone_at=gone.at // MICROS_PER_MS if gone else None,
+            gone_at=to_millis(gone.at) if gone else None,
             renamed_to=_renamed(history) if gone else None,
             reason=reasons.reason(seen),
             schema_id=_number(schema.to_value if schema else None, head.schema_id if head else None),
@@ -77,8 +77,8 @@ class TableService:
             values=numbers.values(seen),
             freshness=_freshness(history, now),
             jobs=jobs,
-            first_seen_at=first.at // MICROS_PER_MS if first else None,
-            watermark=None if watermark is None else watermark // MICROS_PER_MS,
+            first_seen_at=to_millis(first.at) if first else None,
+            watermark=to_millis(watermark),
             hints=self._hints(name, jobs),
         )
 
@@ -138,10 +138,10 @@ def _gone(change: ChangeFact | None, history: History) -> bool:
     return change is not None and change.at > history.main_times[-1]
 
 
-def _freshness(history: History, now: int) -> Freshness:
+def _freshness(history: History, now: Micros) -> Freshness:
     last = history.main_times[-1] if history.main_times else None
     return Freshness(
-        last_committed_at=None if last is None else last // MICROS_PER_MS,
+        last_committed_at=to_millis(last),
         age_s=None if last is None else (now - last) / MICROS_PER_SECOND,
         usual_interval_s=table_view.usual_interval_s(history, now),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from limnograph.domain.answers.commits import ColumnOrigin, WritingRun
 from limnograph.domain.facts.events import RunFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import to_millis
 from limnograph.services.events.facets import Origin, origins
 from limnograph.services.jobs.run_log import wrote
 
@@ -20,8 +20,8 @@ def writing_run(run: RunFact, name: TableName, snapshot_id: int) -> WritingRun:
         run_id=run.run_id,
         job=run.job_name,
         status=run.status,
-        started_at=_ms(run.started_at),
-        ended_at=_ms(run.ended_at),
+        started_at=to_millis(run.started_at),
+        ended_at=to_millis(run.ended_at),
         parent_run_id=run.parent_run_id,
         ref=table.ref if table else None,
         columns=list(map(_view, found[:COLUMNS_SHOWN])),
@@ -38,7 +38,3 @@ def _view(origin: Origin) -> ColumnOrigin:
         transformation=origin.transformation,
         masked=origin.masked,
     )
-
-
-def _ms(instant: int | None) -> int | None:
-    return None if instant is None else instant // MICROS_PER_MS

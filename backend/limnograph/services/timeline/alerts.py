@@ -7,7 +7,7 @@ import asyncio
 from limnograph.domain.answers.lane_specs import head_of
 from limnograph.domain.answers.timeline import Bar, BarsLane
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.time import Millis, TimeRange, to_millis
 from limnograph.services.alerts.episode import Episode
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.sources.metrics import Metrics
@@ -23,7 +23,7 @@ async def draw(
     metrics: Metrics | None,
     name: TableName,
     span: TimeRange,
-    now_ms: int,
+    now_ms: Millis,
     *,
     page: asyncio.Task[PageMetrics | None] | None = None,
 ) -> BarsLane:
@@ -41,8 +41,8 @@ def _bar(episode: Episode) -> Bar:
     fact = episode.fact
     end = episode.known_to
     return Bar(
-        start=fact.starts_at // MICROS_PER_MS,
-        end=None if end is None else end // MICROS_PER_MS,
+        start=to_millis(fact.starts_at),
+        end=to_millis(end),
         label=fact.alert_name or fact.fingerprint,
         state=episode.state,
         detail=(fact.annotations or {}).get("summary"),

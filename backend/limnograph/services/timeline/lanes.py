@@ -28,7 +28,7 @@ from limnograph.domain.answers.timeline import (
 )
 from limnograph.domain.facts.meta_tables import ChangeFact, SnapshotFact
 from limnograph.domain.thresholds import Thresholds, stale_after_s
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import EPOCH, MICROS_PER_SECOND, Micros, TimeRange, to_micros, to_millis
 from limnograph.services.fleet.view import usual_interval_s
 from limnograph.services.lake.history import History
 from limnograph.services.table.schema import versions as schemas
@@ -44,7 +44,7 @@ class MetaState(NamedTuple):
     status: LaneStatus
     age_s: float | None
     problem: LaneProblem | None
-    known_until: int
+    known_until: Micros
     meta: str = "limnograph"
     ref: str | None = None
     fresh_within_s: float | None = None
@@ -69,18 +69,18 @@ def draw(lane: str, history: History, span: TimeRange, state: MetaState) -> Lane
     return _step(spec, history, span, state) if spec.column else DRAWINGS[lane](history, span, state)
 
 
-def instants(span: TimeRange) -> list[int]:
+def instants(span: TimeRange) -> list[Micros]:
     """Every step's first instant, epoch microseconds."""
-    return [at * MICROS_PER_MS for at in span.instants()]
+    return [to_micros(at) for at in span.instants()]
 
 
-def until(values: list[Value], at: list[int], known_until: int) -> list[Value]:
+def until(values: list[Value], at: list[Micros], known_until: Micros) -> list[Value]:
     """Values at instants; None right of what is known."""
     return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
 
 
 def _step(spec: LaneSpec, history: History, span: TimeRange, state: MetaState) -> StepLane:
-    at, width = instants(span), span.step * MICROS_PER_SECOND
+    at, width = instants(span), span.step_s * MICROS_PER_SECOND
     times, values = history.main_times, history.column(spec.column)
     extremes = alignment.envelope(times, values, at, width)
     shown = until(alignment.held(times, values, at), at, state.known_until)
@@ -116,7 +116,7 @@ def file_sizes(history: History, span: TimeRange, state: MetaState) -> BandLane:
 
 def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
     at = instants(span)
-    ages = alignment.since_last(history.main_times, at)
+    ages = alignment.since_last_us(history.main_times, at)
     seconds: list[Value] = [None if age is None else age / MICROS_PER_SECOND for age in ages]
     return LineLane(
         **shared("freshness", state),
@@ -134,13 +134,13 @@ def oldest_s(history: History, span: TimeRange, state: MetaState) -> float | Non
     """
     if state.fresh_within_s is not None:
         return state.fresh_within_s
-    usual = usual_interval_s(history, min(span.end * MICROS_PER_MS, state.known_until))
+    usual = usual_interval_s(history, min(to_micros(span.end), state.known_until))
     return None if usual is None else stale_after_s(Thresholds(), usual)
 
 
 def commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
     """A mark for each commit of the range, and flags of refs."""
-    rows = history.between(span.start * MICROS_PER_MS, span.end * MICROS_PER_MS)
+    rows = history.between(to_micros(span.start), to_micros(span.end))
     return EventsLane(
         **shared("commits", state),
         resolution="raw",
@@ -154,7 +154,7 @@ def commits(history: History, span: TimeRange, state: MetaState) -> EventsLane:
 def _event(history: History, row: SnapshotFact) -> CommitEvent:
     return CommitEvent(
         snapshot_id=str(row.snapshot_id),
-        t=(row.committed_at or 0) // MICROS_PER_MS,
+        t=to_millis(row.committed_at or EPOCH),
         operation=row.operation,
         added_data_files=row.added_data_files,
         removed_data_files=row.removed_data_files,
@@ -171,7 +171,7 @@ def _event(history: History, row: SnapshotFact) -> CommitEvent:
 
 def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
     """One bar per pair of schema and spec version; its detail says what the version changed."""
-    start, end = span.start * MICROS_PER_MS, span.end * MICROS_PER_MS
+    start, end = to_micros(span.start), to_micros(span.end)
     bars: list[Bar] = []
     newest: dict[str, ChangeFact] = {}
     for change in history.of_kind("schema", "spec"):
@@ -179,15 +179,15 @@ def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
             break
         before = newest.get(change.kind)
         newest[change.kind] = change
-        if bars and bars[-1].start == change.at // MICROS_PER_MS:
+        if bars and bars[-1].start == to_millis(change.at):
             earlier = bars.pop().detail
         else:
             earlier = None
             if bars:
                 bars[-1] = _ended(bars[-1], change.at)
         detail = "; ".join(part for part in (earlier, _what(before, change)) if part) or None
-        bars.append(Bar(start=change.at // MICROS_PER_MS, end=None, label=_label(newest), state="ok", detail=detail))
-    shown = [bar for bar in bars if bar.end is None or bar.end * MICROS_PER_MS > start]
+        bars.append(Bar(start=to_millis(change.at), end=None, label=_label(newest), state="ok", detail=detail))
+    shown = [bar for bar in bars if bar.end is None or to_micros(bar.end) > start]
     return BarsLane(
         **shared("schema", state),
         query=sql(history, span, state, "schema_id, spec_id"),
@@ -195,8 +195,8 @@ def _versions(history: History, span: TimeRange, state: MetaState) -> BarsLane:
     )
 
 
-def _ended(bar: Bar, micros: int) -> Bar:
-    return Bar(start=bar.start, end=micros // MICROS_PER_MS, label=bar.label, state=bar.state, detail=bar.detail)
+def _ended(bar: Bar, micros: Micros) -> Bar:
+    return Bar(start=bar.start, end=to_millis(micros), label=bar.label, state=bar.state, detail=bar.detail)
 
 
 def _label(newest: dict[str, ChangeFact]) -> str:

@@ -18,7 +18,7 @@ from limnograph.analysis.alignment import Value
 from limnograph.domain.answers.lane_specs import SPEC_OF, LaneSpec
 from limnograph.domain.answers.timeline import BandLane, CommitEvent, EventsLane, Lane, LaneQuery, LineLane, StepLane
 from limnograph.domain.facts.housekeeping import OPERATIONS, STATES
-from limnograph.domain.time import MAX_POINTS, MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import MAX_POINTS, MICROS_PER_SECOND, MS_PER_SECOND, Micros, TimeRange, to_micros, to_millis
 from limnograph.services.lake.history import History
 from limnograph.services.timeline import lanes
 from limnograph.services.timeline.lanes import MetaState, instants, shared, until
@@ -30,8 +30,8 @@ class Along(NamedTuple):
     and the extremes inside each.
     """
 
-    begins: list[int]
-    ends: list[int]
+    begins: list[Micros]
+    ends: list[Micros]
     last: list[Value]
     low: list[Value]
     high: list[Value]
@@ -55,7 +55,7 @@ def _along(rolled: RolledHistory, column: str) -> Along:
     )
 
 
-def _held(along: Along, history: History, column: str, at: Sequence[int], edge: int) -> list[Value]:
+def _held(along: Along, history: History, column: str, at: Sequence[Micros], edge: Micros) -> list[Value]:
     """State at each instant: of the span that ended before, from the edge on of the move before."""
     old = alignment.held(along.ends, along.last, at)
     new = alignment.held(history.main_times, history.column(column), at)
@@ -63,7 +63,7 @@ def _held(along: Along, history: History, column: str, at: Sequence[int], edge: 
 
 
 def _extremes(
-    along: Along, history: History, column: str, at: Sequence[int], width: int, *, edge: int
+    along: Along, history: History, column: str, at: Sequence[Micros], width_us: int, *, edge: Micros
 ) -> alignment.Envelope:
     """Least and greatest per step: the state at its start, the spans that it overlaps, the moves after the edge."""
     low = _held(along, history, column, at, edge)
@@ -77,11 +77,11 @@ def _extremes(
             high[bucket] = _most(high[bucket], most)
 
     for begin, end, least, most in zip(along.begins, along.ends, along.low, along.high, strict=True):
-        for bucket in range((begin - at[0]) // width, (end - 1 - at[0]) // width + 1):
+        for bucket in range((begin - at[0]) // width_us, (end - 1 - at[0]) // width_us + 1):
             stretch(bucket, least, most)
     for instant, value in zip(history.main_times, history.column(column), strict=True):
         if instant >= edge:
-            stretch((instant - at[0]) // width, value, value)
+            stretch((instant - at[0]) // width_us, value, value)
     return alignment.Envelope(low, high)
 
 
@@ -95,7 +95,7 @@ def _most(one: Value, other: Value) -> Value:
 
 def _step(spec: LaneSpec, rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> StepLane:
     column = spec.column
-    at, width = instants(span), span.step * MICROS_PER_SECOND
+    at, width = instants(span), span.step_s * MICROS_PER_SECOND
     along = _along(rolled, column)
     extremes = _extremes(along, history, column, at, width, edge=rolled.edge)
     return StepLane(
@@ -127,7 +127,7 @@ def _file_size(rolled: RolledHistory, history: History, span: TimeRange, state: 
 def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> LineLane:
     """Before the edge the last commit is known by its span: `v` is the least that the age can be, `max` the most."""
     at, along = instants(span), _along(rolled, "total_data_files")
-    exact = alignment.since_last(history.main_times, at)
+    exact = alignment.since_last_us(history.main_times, at)
     low: list[Value] = []
     high: list[Value] = []
     for i, instant in enumerate(at):
@@ -156,10 +156,10 @@ def _freshness(rolled: RolledHistory, history: History, span: TimeRange, state: 
 
 def _commits(rolled: RolledHistory, history: History, span: TimeRange, state: MetaState) -> EventsLane:
     """Before the edge one mark stands for the commits of a span."""
-    edge = rolled.edge // MICROS_PER_MS
-    start = span.start * MICROS_PER_MS
+    edge = to_millis(rolled.edge)
+    start = to_micros(span.start)
     spans = rolled.rows.filter((pl.col("commits") > 0) & (pl.col("begin") >= start) & (pl.col("begin") < rolled.edge))
-    marks = [_mark(row) for row in spans.iter_rows(named=True) if row["begin"] < span.end * MICROS_PER_MS]
+    marks = [_mark(row) for row in spans.iter_rows(named=True) if row["begin"] < to_micros(span.end)]
     raw = lanes.commits(history, span._replace(start=max(span.start, min(edge, span.end))), state)
     return msgspec.structs.replace(
         raw,
@@ -177,7 +177,7 @@ def _mark(row: dict[str, int | None]) -> CommitEvent:
     target = row["main_snapshot_id"]
     return CommitEvent(
         snapshot_id="" if target is None else str(target),
-        t=(row["begin"] or 0) // MICROS_PER_MS,
+        t=to_millis(Micros(row["begin"] or 0)),
         operation=None if kind == "other" else kind,
         added_data_files=row["added_data_files"],
         removed_data_files=row["removed_data_files"],
@@ -195,7 +195,7 @@ def thinned(events: list[CommitEvent], span: TimeRange) -> list[CommitEvent]:
     """At most MAX_POINTS marks: when there are more, those of one step are one, told by the one that added most."""
     if len(events) <= MAX_POINTS:
         return events
-    width = max(span.step * 1000, -(-(span.end - span.start) // MAX_POINTS))
+    width = max(span.step_s * MS_PER_SECOND, -(-(span.end - span.start) // MAX_POINTS))
     groups: dict[int, list[CommitEvent]] = {}
     for event in events:
         groups.setdefault((event.t - span.start) // width, []).append(event)

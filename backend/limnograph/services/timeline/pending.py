@@ -17,7 +17,7 @@ from limnograph.domain.ids import TableName
 from limnograph.domain.inbound.alert_labels import tables
 from limnograph.domain.metrics.promql import Selector, Union
 from limnograph.domain.metrics.series import Matrix, RangeQuery, Series
-from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.time import MS_PER_SECOND, Millis, TimeRange, to_millis
 from limnograph.services.sources.metrics import Metrics, page_budget
 from limnograph.services.sources.page_metrics import PageMetrics, finer
 
@@ -32,16 +32,16 @@ class _Rule(NamedTuple):
     """Samples of one label set, epoch ms: when it was pending, when it fired, and since when it was true."""
 
     labels: Mapping[str, str]
-    pending: set[int]
-    firing: set[int]
-    since: dict[int, int]
+    pending: set[Millis]
+    firing: set[Millis]
+    since: dict[Millis, Millis]
 
 
 async def waits(
     metrics: Metrics | None,
     name: TableName,
     span: TimeRange,
-    now_ms: int,
+    now_ms: Millis,
     told: Iterable[AlertFact],
     *,
     page: asyncio.Task[PageMetrics | None] | None = None,
@@ -56,27 +56,27 @@ async def waits(
         found, step = await _states(metrics, name, span, end, page)
     except LimnographError:
         return []
-    facts, width = list(told), step * 1000
-    newest = span.start + (end - span.start) // width * width
-    still = newest if span.end > now_ms - width else None
+    facts, width_ms = list(told), step * MS_PER_SECOND
+    newest = span.start + (end - span.start) // width_ms * width_ms
+    still = newest if span.end > now_ms - width_ms else None
     rules = [rule for rule in _rules(found) if name in tables(rule.labels, [name])]
-    bars = [bar for rule in rules for bar in _of(rule, facts, width, still)]
+    bars = [bar for rule in rules for bar in _of(rule, facts, width_ms, still)]
     return [bar for bar in bars if bar.begins < span.end and (bar.end is None or bar.end > span.start)]
 
 
 async def _states(
-    metrics: Metrics, name: TableName, span: TimeRange, end: int, page: asyncio.Task[PageMetrics | None] | None
+    metrics: Metrics, name: TableName, span: TimeRange, end: Millis, page: asyncio.Task[PageMetrics | None] | None
 ) -> tuple[Matrix, int]:
     """Series until `end`, and seconds between their samples. Raises SourceError."""
     if page is not None:
         done, _ = await asyncio.wait([page], timeout=WITHIN_S)
         if not done:
-            return Matrix([]), span.step
+            return Matrix([]), span.step_s
         asked = page.result()
         if asked is not None:
-            return asked.named(METRICS, end), finer(span) or span.step
+            return asked.named(METRICS, end), finer(span) or span.step_s
     with page_budget(WITHIN_S):
-        return await metrics.everywhere(RangeQuery(str(selection(name)), span.start, end, span.step)), span.step
+        return await metrics.everywhere(RangeQuery(str(selection(name)), span.start, end, span.step_s)), span.step_s
 
 
 def selection(name: TableName) -> Union:
@@ -97,36 +97,38 @@ def _rules(found: Matrix) -> list[_Rule]:
 
 def _add(rule: _Rule, one: Series) -> None:
     if one.labels.get("__name__") == METRICS[1]:
-        rule.since.update((at, round(value * 1000)) for at, value in zip(one.times, one.values, strict=True))
+        rule.since.update(
+            (at, Millis(round(value * MS_PER_SECOND))) for at, value in zip(one.times, one.values, strict=True)
+        )
     elif one.labels.get("alertstate") == "pending":
         rule.pending.update(one.times)
     else:
         rule.firing.update(one.times)
 
 
-def _of(rule: _Rule, told: Sequence[AlertFact], width: int, still: int | None) -> list[Bar]:
+def _of(rule: _Rule, told: Sequence[AlertFact], width_ms: int, still: Millis | None) -> list[Bar]:
     """`still`: the newest instant that was asked about, where it is now."""
-    fired = sorted(fact.starts_at // MICROS_PER_MS for fact in told if _same(rule.labels, fact.labels or {}))
-    found: dict[int, int | None] = {}
-    for before, at in zip([0, *fired], fired, strict=False):
+    fired = sorted(to_millis(fact.starts_at) for fact in told if _same(rule.labels, fact.labels or {}))
+    found: dict[Millis, Millis | None] = {}
+    for before, at in zip([Millis(0), *fired], fired, strict=False):
         # A wait that is shorter than a step has no sample of its own, but its beginning is known while the alert fires.
         known = [since for since in rule.since.values() if before < since <= at - 1000 and at - since <= LONGEST_MS]
         if known:
             found[max(known)] = at
-    for first, last in _runs(rule.pending, width):
+    for first, last in _runs(rule.pending, width_ms):
         start = min(rule.since.get(first, first), first)
         if start not in found:
-            ends = [at for at in (*fired, *sorted(rule.firing)) if last < at <= last + 2 * width]
+            ends = [at for at in (*fired, *sorted(rule.firing)) if last < at <= last + 2 * width_ms]
             found[start] = ends[0] if ends else None if last == still else last
     label = rule.labels.get("alertname", "")
     return [Bar(start=start, end=end, label=label, state="pending") for start, end in sorted(found.items())]
 
 
-def _runs(times: Iterable[int], width: int) -> list[tuple[int, int]]:
+def _runs(times: Iterable[Millis], width_ms: int) -> list[tuple[Millis, Millis]]:
     """First and last of each run of neighbouring steps."""
-    runs: list[tuple[int, int]] = []
+    runs: list[tuple[Millis, Millis]] = []
     for at in sorted(times):
-        if runs and at - runs[-1][1] <= width:
+        if runs and at - runs[-1][1] <= width_ms:
             runs[-1] = runs[-1][0], at
         else:
             runs.append((at, at))

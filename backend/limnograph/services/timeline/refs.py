@@ -13,7 +13,7 @@ import numpy as np
 from limnograph.domain.answers.timeline import RefFlag
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.metadata.table import MAIN
-from limnograph.domain.time import MICROS_PER_MS, TimeRange
+from limnograph.domain.time import Micros, TimeRange, to_micros, to_millis
 from limnograph.services.lake.columns import NULL
 from limnograph.services.lake.history import History
 from limnograph.services.lake.rows import places_of
@@ -39,9 +39,9 @@ def _of_main(history: History, span: TimeRange) -> list[RefFlag]:
     back = np.flatnonzero((made[1:] != NULL) & (made[1:] < times[:-1])) + 1
     ids = history.main_ids
     return [
-        RefFlag(t=int(times[i]) // MICROS_PER_MS, ref=MAIN, type="branch", snapshot_id=str(ids[i]))
+        RefFlag(t=to_millis(Micros(times[i])), ref=MAIN, type="branch", snapshot_id=str(ids[i]))
         for i in back
-        if _inside(int(times[i]), span)
+        if _inside(Micros(times[i]), span)
     ]
 
 
@@ -55,7 +55,7 @@ def _of_others(history: History, span: TimeRange) -> list[RefFlag]:
         if name != MAIN and _inside(change.at, span) and not _goes_on(history, change, last):
             told = last if change.to_value is None and last else change
             kind: Literal["branch", "tag"] = "tag" if details(told.detail).get("type") == "tag" else "branch"
-            at = change.at // MICROS_PER_MS
+            at = to_millis(change.at)
             found.append(RefFlag(t=at, ref=name, type=kind, snapshot_id=change.to_value))
     return found
 
@@ -68,18 +68,18 @@ def _goes_on(history: History, change: ChangeFact, last: ChangeFact | None) -> b
     return made is not None and made >= last.at
 
 
-def _inside(micros: int, span: TimeRange) -> bool:
-    return span.start * MICROS_PER_MS <= micros < span.end * MICROS_PER_MS
+def _inside(micros: Micros, span: TimeRange) -> bool:
+    return to_micros(span.start) <= micros < to_micros(span.end)
 
 
 def _place(history: History, snapshot_id: int) -> int:
     return int(places_of(history.numbers("snapshot_id"), np.array([snapshot_id], np.int64))[0])
 
 
-def _committed_at(history: History, snapshot_id: int) -> int | None:
+def _committed_at(history: History, snapshot_id: int) -> Micros | None:
     place = _place(history, snapshot_id)
-    made = int(history.numbers("committed_at")[place]) if place >= 0 else NULL
-    return None if made == NULL else made
+    made = history.numbers("committed_at")[place] if place >= 0 else NULL
+    return None if made == NULL else Micros(made)
 
 
 def beside(history: History, ref: str, shown: Iterable[int]) -> list[str] | None:

@@ -18,7 +18,7 @@ from limnograph.domain.answers.lane_specs import LANE_SPECS
 from limnograph.domain.facts.housekeeping import OPERATIONS, STATES
 from limnograph.domain.facts.meta_tables import HOURLY
 from limnograph.domain.metadata.table import MAIN
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import MICROS_PER_SECOND, Micros, TimeRange, to_micros, truncated
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.rollups.fold import DAY, HOUR, ROW_COLUMNS, Stamp, fold_days, roll_hours
 from limnograph.services.rollups.marks import ROLLED_AT, number, raw_floor
@@ -54,16 +54,16 @@ class RolledHistory(NamedTuple):
 
     unit: Literal["hour", "day"]
     rows: pl.DataFrame
-    edge: int
+    edge: Micros
 
 
-def unit_of(span: TimeRange, raw_from: int | None, hours_from: int) -> Unit:
+def unit_of(span: TimeRange, raw_from: Micros | None, hours_from: Micros) -> Unit:
     """Tier by step and range. `raw_from`: before it raw rows may be gone (None: none ever went); `hours_from`: before
     it hours are; both microseconds.
 
     A roll-up answers where its spans fill whole steps; shorter steps get raw rows as long as there are any.
     """
-    step, start = span.step * MICROS_PER_SECOND, span.start * MICROS_PER_MS
+    step, start = span.step_s * MICROS_PER_SECOND, to_micros(span.start)
     if step % DAY == 0 or start < hours_from:
         return "day"
     if step % HOUR == 0 or (raw_from is not None and start < raw_from):
@@ -79,25 +79,25 @@ class TierReader:
     def __init__(self, engine: QueryEngine, hourly_days: int) -> None:
         self._engine, self._hourly_days = engine, hourly_days
 
-    def read(self, table_uuid: str, span: TimeRange, floor: int, now: int) -> RolledHistory | None:
+    def read(self, table_uuid: str, span: TimeRange, floor: Micros, now: Micros) -> RolledHistory | None:
         """Roll-ups of a range up to the first span that begins at or after `floor` (microseconds), where raw rows
         begin. None when raw rows answer: for short steps, and before the first roll-up. Raises SourceError.
         """
-        if span.start * MICROS_PER_MS >= floor:
+        if to_micros(span.start) >= floor:
             return None
         closed = raw_floor(dict(self._engine.properties("snapshots")))
-        unit = unit_of(span, closed, now // DAY * DAY - self._hourly_days * DAY)
+        unit = unit_of(span, closed, truncated(now, DAY) - self._hourly_days * DAY)
         if unit == "raw":
             return None
-        rolled_at = number(self._engine.properties("snapshots_hourly").get(ROLLED_AT))
+        rolled_at = Micros(number(self._engine.properties("snapshots_hourly").get(ROLLED_AT)))
         if not rolled_at:
             return None
         width = WIDTH[unit]
-        edge = -(-floor // width) * width
-        start = span.start * MICROS_PER_MS // width * width
+        edge = Micros(-(-floor // width) * width)
+        start = truncated(to_micros(span.start), width)
         fresh = _Fresh(self._engine, table_uuid, (closed, edge), rolled_at)
         if unit == "hour":
-            day = start // DAY * DAY
+            day = truncated(start, DAY)
             hours, days = together(
                 lambda: self._span("snapshots_hourly", table_uuid, day, edge, ("hour", *SHOWN)),
                 lambda: self._span("snapshots_daily", table_uuid, None, day, ("day", *SHOWN)),
@@ -110,13 +110,15 @@ class TierReader:
         rows = pl.concat([_last_moved(days.filter(~first)), days.filter(first)])
         return RolledHistory("day", _ended(rows, DAY), edge)
 
-    def _hours(self, table_uuid: str, day: int, read: tuple[pl.DataFrame, pl.DataFrame], fresh: _Fresh) -> pl.DataFrame:
+    def _hours(
+        self, table_uuid: str, day: Micros, read: tuple[pl.DataFrame, pl.DataFrame], fresh: _Fresh
+    ) -> pl.DataFrame:
         """Hours from the begin of the first day on, and the day before them that carries the state in."""
         again = _begun(fresh.hours.filter(pl.col("hour") >= day), "hour")
         before = _last_moved(self._days(table_uuid, read[1], day, fresh))
         return pl.concat([_ended(before, DAY), _ended(_replaced(_begun(read[0], "hour"), again), HOUR)])
 
-    def _days(self, table_uuid: str, read: pl.DataFrame, end: int, fresh: _Fresh) -> pl.DataFrame:
+    def _days(self, table_uuid: str, read: pl.DataFrame, end: Micros, fresh: _Fresh) -> pl.DataFrame:
         """All days before one; those that something came to since the last roll-up folded again from their hours."""
         days = _begun(read, "day")
         again = fresh.hours.filter(pl.col("hour") < end)
@@ -133,8 +135,8 @@ class TierReader:
         self,
         table: Literal["snapshots_hourly", "snapshots_daily"],
         table_uuid: str,
-        start: int | None,
-        end: int,
+        start: Micros | None,
+        end: Micros,
         columns: tuple[str, ...] = (),
     ) -> pl.DataFrame:
         asked = MetaQuery(table=table, columns=columns, table_uuids=(table_uuid,), start=start, end=end)
@@ -144,7 +146,9 @@ class TierReader:
 class _Fresh:
     """Hours that facts may have changed since the last roll-up, rolled again from raw rows."""
 
-    def __init__(self, engine: QueryEngine, table_uuid: str, within: tuple[int | None, int], rolled_at: int) -> None:
+    def __init__(
+        self, engine: QueryEngine, table_uuid: str, within: tuple[Micros | None, Micros], rolled_at: Micros
+    ) -> None:
         self._engine, self._uuid = engine, (table_uuid,)
         (self._start, self._edge), self._since = within, rolled_at - UNSEEN
         self.stamp = Stamp(0, 0, rolled_at)
@@ -169,7 +173,7 @@ class _Fresh:
             return pl.DataFrame(schema={column.name: _kind(column.name) for column in HOURLY.columns})
         return self._again(sorted(touched))
 
-    def _again(self, hours: Sequence[int]) -> pl.DataFrame:
+    def _again(self, hours: Sequence[Micros]) -> pl.DataFrame:
         """Those hours from all their raw rows and moves."""
         first, last = hours[0], hours[-1] + HOUR
         wanted = pl.Series(hours).implode()
@@ -187,7 +191,11 @@ class _Fresh:
         return roll_hours(_once(rows), moves, _once(pointed), self.stamp)
 
     def _snapshots(
-        self, columns: tuple[str, ...], start: int | None = None, end: int | None = None, since: int | None = None
+        self,
+        columns: tuple[str, ...],
+        start: Micros | None = None,
+        end: Micros | None = None,
+        since: Micros | None = None,
     ) -> pl.DataFrame:
         return self._engine.select(
             MetaQuery(
@@ -200,7 +208,7 @@ class _Fresh:
             )
         )
 
-    def _log(self, start: int | None = None, end: int | None = None, since: int | None = None) -> pl.DataFrame:
+    def _log(self, start: Micros | None = None, end: Micros | None = None, since: Micros | None = None) -> pl.DataFrame:
         """Entries of main's log."""
         found = self._engine.select(
             MetaQuery(
@@ -230,8 +238,8 @@ def _begun(rows: pl.DataFrame, unit: str) -> pl.DataFrame:
     return rows.rename({unit: "begin"})
 
 
-def _ended(rows: pl.DataFrame, width: int) -> pl.DataFrame:
-    return rows.with_columns((pl.col("begin") + width).alias("end"))
+def _ended(rows: pl.DataFrame, width_us: int) -> pl.DataFrame:
+    return rows.with_columns((pl.col("begin") + width_us).alias("end"))
 
 
 def _replaced(rows: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from limnograph.domain.answers.lane_specs import empty_lane
 from limnograph.domain.answers.timeline import ComparedPeriod, EventsLane, Lane, LaneStatus, Range, Timeline
 from limnograph.domain.errors import InvalidInput, SourceError, SourceUnavailable
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, TimeRange
+from limnograph.domain.time import MICROS_PER_SECOND, MS_PER_SECOND, TimeRange, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.services.alerts.registry import AlertRegistry
 from limnograph.services.jobs import lanes as job_lanes
@@ -85,11 +85,11 @@ class TimelineService:
         _raise_if_nothing(ordered)
         watermark = self._store.known_until(name)
         return Timeline(
-            range=Range(start=span.start, end=span.end, step=span.step),
-            watermark=None if watermark is None else watermark // MICROS_PER_MS,
+            range=Range(start=span.start, end=span.end, step=span.step_s),
+            watermark=to_millis(watermark),
             t=list(span.instants()),
             lanes=ordered,
-            cmp=ComparedPeriod(seconds=(span.start - before.start) // 1000, lanes=then.result())
+            cmp=ComparedPeriod(seconds=(span.start - before.start) // MS_PER_SECOND, lanes=then.result())
             if before and then
             else None,
         )
@@ -113,7 +113,7 @@ class TimelineService:
         """What the job lanes ask, and the lane of alerts with them."""
         if not JOB_LANES.intersection(asked):
             return None
-        at = min(span.end, self._clock.now() // MICROS_PER_MS)
+        at = min(span.end, to_millis(self._clock.now()))
         also = (alert_pending.selection(name),) if "alerts" in asked else ()
         with page_budget():
             return await self._jobs.page(name, job, span, at, also)
@@ -123,7 +123,7 @@ class TimelineService:
     ) -> list[Lane]:
         if "alerts" not in asked:
             return []
-        now_ms = self._clock.now() // MICROS_PER_MS
+        now_ms = to_millis(self._clock.now())
         return [await alert_lane.draw(self._alerts, self._metrics, name, span, now_ms, page=page)]
 
     async def _meta(self, name: TableName, span: TimeRange, wanted: list[str], ref: str | None) -> list[Lane]:
@@ -145,7 +145,7 @@ class TimelineService:
         known = hot.lake.find(name)
         if known is None:
             return _Meta(None, state._replace(status="absent"))
-        start = span.start * MICROS_PER_MS
+        start = to_micros(span.start)
         self._store.asked(known.uuid)
         self._viewed(name)
         if hot.lake.reaches(start, known.uuid):
@@ -161,7 +161,7 @@ class TimelineService:
         lake = self._store.reading.lake
         floor = lake.edges.get(table_uuid, lake.floor)
         rolled = self._tiers.read(table_uuid, span, floor, self._clock.now()) if self._tiers else None
-        start = rolled.edge if rolled else span.start * MICROS_PER_MS
+        start = rolled.edge if rolled else to_micros(span.start)
         return self._store.since(start, (table_uuid,)), rolled
 
     def _state(self, reading: LakeView, name: TableName) -> lanes.MetaState:
@@ -185,7 +185,7 @@ class TimelineService:
     ) -> list[Lane]:
         if not JOB_LANES.intersection(asked):
             return []
-        at = min(span.end, self._clock.now() // MICROS_PER_MS)
+        at = min(span.end, to_millis(self._clock.now()))
         with page_budget():
             page = await asking
             chosen = job_lanes.choose(await self._jobs.of_table(name, at, page), job)
@@ -200,10 +200,10 @@ def _earlier(span: TimeRange, seconds: int) -> TimeRange:
     """The range so many seconds before, whole steps. Raises InvalidInput."""
     if not 1 <= seconds <= MAX_COMPARE_S:
         raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
-    shift = -(-seconds // span.step) * span.step * 1000
-    if span.start < shift:
+    shift_ms = -(-seconds // span.step_s) * span.step_s * MS_PER_SECOND
+    if span.start < shift_ms:
         raise InvalidInput("cmp", "leads to before 1970")
-    return TimeRange(span.start - shift, span.end - shift, span.step)
+    return TimeRange(span.start - shift_ms, span.end - shift_ms, span.step_s)
 
 
 def _drawn(lane: Lane, span: TimeRange) -> Lane:

@@ -16,6 +16,7 @@ from limnograph.domain.errors import LimnographError
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.due import DueTable
+from limnograph.domain.time import Micros
 from limnograph.domain.watch import ProbeRound, Trouble
 from limnograph.ports.clock import Clock
 from limnograph.ports.lake import LakeListing, ObservedLake
@@ -87,7 +88,7 @@ class Watcher:
         self._complete = (self._complete if same else frozenset()) | listing.complete
         self._last = listing
 
-    def _start(self, at_us: int) -> Ledger:
+    def _start(self, at_us: Micros) -> Ledger:
         """What the meta tables hold, read once. Raises SourceError."""
         if self._ledger is None:
             ledger = Ledger(change_facts(self._engine.select(MetaQuery(table="changes"))))
@@ -98,7 +99,7 @@ class Watcher:
             self._ledger = ledger
         return self._ledger
 
-    def _snapshots(self, table: ObservedTable, at_us: int, tables: int) -> Iterator[ProbeRound]:
+    def _snapshots(self, table: ObservedTable, at_us: Micros, tables: int) -> Iterator[ProbeRound]:
         """Facts of the table's new snapshots inside the window; main's own snapshot also when it is older."""
         metadata = table.metadata
         floor_us = at_us - self._window_us
@@ -126,11 +127,11 @@ class Watcher:
         self._known[table.uuid].update(fact.snapshot_id for fact in facts)
 
     @staticmethod
-    def _stamped(rows: list[ChangeFact], at_us: int) -> list[ChangeFact]:
+    def _stamped(rows: list[ChangeFact], at_us: Micros) -> list[ChangeFact]:
         return [msgspec.structs.replace(row, observed_at=at_us, extractor_version=__version__) for row in rows]
 
 
-def _ended(at_us: int, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
+def _ended(at_us: Micros, listing: LakeListing, failing: dict[TableName, str]) -> ProbeRound:
     """The last message of a round."""
     failed = [*map(str, failing), *_unlocated(listing)]
     troubles, read = _troubles(listing, failing), sorted(listing.answered)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from limnograph.domain.metadata.table import LogEntry, TableProblem
+from limnograph.domain.time import Millis
 
 MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)
 """Instants of the years 1 to 9999: within 64 bits as microseconds, and every engine can write them as text."""
@@ -18,6 +19,11 @@ class Edge:
 
     def __init__(self, problems: list[TableProblem]) -> None:
         self.problems = problems
+
+    def instant(self, item: dict[str, Any], key: str) -> Millis | None:
+        """The instant of `key`, epoch milliseconds; None as `number`."""
+        found = self.number(item, key, MILLIS)
+        return None if found is None else Millis(found)
 
     def number(self, item: dict[str, Any], key: str, within: range = INT64) -> int | None:
         """The number of `key`; None when it is absent, no whole number or out of range."""
@@ -44,7 +50,7 @@ class Edge:
         """Entries of `snapshot-log` or `metadata-log` with a usable instant and value."""
         found: list[LogEntry] = []
         for item in dicts(document, key):
-            at = self.number(item, "timestamp-ms", MILLIS)
+            at = self.instant(item, "timestamp-ms")
             what = item.get(value) if kind is str else self.number(item, value)
             if at is not None and isinstance(what, kind):
                 found.append(LogEntry(at, what))

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from limnograph.adapters.iceberg.metadata.edge import MILLIS, Edge, dicts
+from limnograph.adapters.iceberg.metadata.edge import Edge, dicts
 from limnograph.adapters.iceberg.metadata.inflate import GZIP_MAGIC, MAX_METADATA_BYTES, inflated
 from limnograph.adapters.iceberg.metadata.snapshots import read_log, read_snapshots
 from limnograph.domain.errors import MetadataError
@@ -77,7 +77,7 @@ def _table(document: dict[str, Any], parts: dict[str, Raw], location: str, size_
     refs = _refs(document, snapshots, edge)
     snapshot_log = read_log(parts.get("snapshot-log"), edge)
     metadata_log = edge.log(document, "metadata-log", "metadata-file", str)
-    last_updated = edge.number(document, "last-updated-ms", MILLIS)
+    last_updated = edge.instant(document, "last-updated-ms")
     sort_order = edge.number(document, "default-sort-order-id", Edge.INT32)
     return TableMetadata(
         format_version=version,

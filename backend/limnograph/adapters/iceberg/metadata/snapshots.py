@@ -11,10 +11,11 @@ from msgspec import Meta, Raw
 from limnograph.adapters.iceberg.metadata.edge import MILLIS, Edge
 from limnograph.domain.metadata.summary import WrittenSummary, string_map
 from limnograph.domain.metadata.table import LogEntry, Snapshot
+from limnograph.domain.time import Millis
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-_Millis = Annotated[int, Meta(ge=MILLIS.start, le=MILLIS.stop - 1)]
+_Millis = Annotated[Millis, Meta(ge=MILLIS.start, le=MILLIS.stop - 1)]
 _OBJECT = ord("{")
 
 
@@ -109,7 +110,7 @@ def _lenient(item: dict[str, Any], edge: Edge) -> Snapshot | None:
     listed = item.get("manifest-list")
     return Snapshot(
         snapshot_id=snapshot_id,
-        timestamp_ms=edge.number(item, "timestamp-ms", MILLIS),
+        timestamp_ms=edge.instant(item, "timestamp-ms"),
         parent_id=edge.number(item, "parent-snapshot-id"),
         sequence_number=edge.number(item, "sequence-number"),
         schema_id=edge.number(item, "schema-id", Edge.INT32),

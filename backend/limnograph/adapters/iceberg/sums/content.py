@@ -18,6 +18,7 @@ from limnograph.domain.metadata.content import (
     Want,
 )
 from limnograph.domain.metadata.table import Snapshot, TableMetadata
+from limnograph.domain.time import Micros
 
 
 class SnapshotSums:
@@ -96,6 +97,6 @@ class SnapshotSums:
             )
         ]
 
-    def _commits(self) -> dict[int, int]:
+    def _commits(self) -> dict[int, Micros]:
         known = self._metadata.snapshots.values()
         return {s.snapshot_id: at for s in known if (at := s.committed_at) is not None}

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from limnograph.adapters.iceberg.sums.sums import CHECKS, DELTA, LIVE, MAX_SUM, WIDTH, GroupedSums, Longs, ManifestSums
 from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata.manifests import ManifestFile, PartitionKey
+from limnograph.domain.time import Micros
 
 
 class Line(NamedTuple):
@@ -193,7 +194,7 @@ class TableSums:
             np.add.at(row, rows[_PARTITION], values)
         return found
 
-    def newest(self, weights: Longs, only: Longs, commits: dict[int, int]) -> dict[int, int]:
+    def newest(self, weights: Longs, only: Longs, commits: dict[int, Micros]) -> dict[int, Micros]:
         """Newest commit (microseconds) among the writers of live files, of the partitions `only`, by place.
         `commits`: instants by snapshot id; a writer that it lacks says nothing.
         """
@@ -204,7 +205,7 @@ class TableSums:
         found = np.full(len(self.partitions), unknown, np.int64)
         if rows.shape[1]:
             np.maximum.at(found, rows[_PARTITION], instants[inverse])
-        return {int(place): int(found[place]) for place in only if found[place] != unknown}
+        return {int(place): Micros(found[place]) for place in only if found[place] != unknown}
 
     def _live_rows(self, weights: Longs, only: Longs | None) -> Longs:
         live = self._live.view

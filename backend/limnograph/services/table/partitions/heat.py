@@ -13,7 +13,7 @@ import numpy as np
 from limnograph.domain.answers.partitions import FileTrack, HeatRow, PartitionHeat
 from limnograph.domain.facts.meta_tables import SnapshotFact
 from limnograph.domain.metadata.manifests import PartitionKey
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND, Micros, beginnings, to_millis
 from limnograph.services.lake.columns import NULL
 from limnograph.services.lake.history import History
 from limnograph.services.table.partitions.rows import Conditions, Side, fits
@@ -31,20 +31,20 @@ class HeatStep(NamedTuple):
     after the watermark.
     """
 
-    start: int
-    end: int
+    start: Micros
+    end: Micros
     last: int | None
     moved: tuple[int, ...]
     known: bool
 
 
-def steps_of(history: History, start: int, end: int, known_until: int) -> list[HeatStep]:
+def steps_of(history: History, start: Micros, end: Micros, known_until: Micros) -> list[HeatStep]:
     """At most STEPS equal steps of whole minutes."""
     width = -(-(end - start) // STEPS)
     width = -(-width // LEAST_STEP) * LEAST_STEP
     moves, ids = history.moves, history.main_ids
     found = []
-    for first in range(start, end, width):
+    for first in beginnings(start, end, width):
         last = min(first + width, end)
         before, after = (int(np.searchsorted(moves, at)) for at in (first, last))
         found.append(
@@ -78,7 +78,7 @@ def heat(
     largest = sorted((key for key in most if most[key]), key=lambda key: (-most[key], key))[:SHOWN]
     shown = sorted(largest, key=lambda key: (key[1], key[0]), reverse=True)
     return PartitionHeat(
-        t=[step.start // MICROS_PER_MS for step in steps],
+        t=[to_millis(step.start) for step in steps],
         step=(steps[0].end - steps[0].start) // MICROS_PER_MS if steps else 0,
         rows=[
             HeatRow(
@@ -119,7 +119,7 @@ def _of(key: PartitionKey, cell: Mapping[PartitionKey, int | None], side: Side, 
     return 0 if step.known and side.whole else None
 
 
-def track(history: History, start: int, end: int, known_until: int) -> FileTrack:
+def track(history: History, start: Micros, end: Micros, known_until: Micros) -> FileTrack:
     """Data files of the table as main moved; from `known_until` on not known."""
     moves, files = history.moves, history.main_numbers("total_data_files")
     first, last = int(np.searchsorted(moves, start, "right")), int(np.searchsorted(moves, end))
@@ -134,4 +134,4 @@ def track(history: History, start: int, end: int, known_until: int) -> FileTrack
     if known_until < end:
         instants.append(max(start + 1, known_until))
         found.append(None)
-    return FileTrack(t=[at // MICROS_PER_MS for at in instants], data_files=found)
+    return FileTrack(t=[to_millis(at) for at in instants], data_files=found)

@@ -8,7 +8,7 @@ from limnograph.domain.answers.partitions import Instant, PartitionsPage, SpanMs
 from limnograph.domain.errors import InvalidInput
 from limnograph.domain.facts.meta_tables import HISTOGRAM_EDGES, SnapshotFact
 from limnograph.domain.queries import PartitionsQuery
-from limnograph.domain.time import MICROS_PER_MS, MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, MS_PER_SECOND, Micros, to_micros, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.lake.columns import NULL
@@ -30,10 +30,10 @@ HEAT_COST = 100_000
 class _PartitionRange(NamedTuple):
     """The question in microseconds; `before` None: nothing to compare with."""
 
-    at: int
-    before: int | None
-    start: int
-    end: int
+    at: Micros
+    before: Micros | None
+    start: Micros
+    end: Micros
 
 
 class _PartitionReads(NamedTuple):
@@ -89,7 +89,7 @@ class PartitionPages:
             heat=picture,
         )
 
-    def _read(self, history: History, asked: _PartitionRange, known_until: int) -> _PartitionReads:
+    def _read(self, history: History, asked: _PartitionRange, known_until: Micros) -> _PartitionReads:
         main = [_main_at(history, at) for at in (asked.at, asked.before) if at is not None]
         steps = steps_of(history, asked.start, asked.end, known_until) if asked.end - asked.start <= HEAT_RANGE else []
         ends = wanted(steps)
@@ -113,11 +113,11 @@ class PartitionPages:
 
 
 def _asked(query: PartitionsQuery) -> _PartitionRange:
-    before = None if query.compare_s is None else query.at - query.compare_s * 1_000
+    before = None if query.compare_s is None else query.at - query.compare_s * MS_PER_SECOND
     if before is not None and before < 0:
         raise InvalidInput("cmp", "leads to before 1970")
-    at, start, end = (value * MICROS_PER_MS for value in (query.at, query.start, query.end))
-    return _PartitionRange(at, None if before is None else before * MICROS_PER_MS, start, end)
+    at, start, end = (to_micros(value) for value in (query.at, query.start, query.end))
+    return _PartitionRange(at, to_micros(before), start, end)
 
 
 def _ids(history: History) -> list[int]:
@@ -125,13 +125,13 @@ def _ids(history: History) -> list[int]:
     return found
 
 
-def _main_at(history: History, at: int) -> int | None:
+def _main_at(history: History, at: Micros) -> int | None:
     """Snapshot that main pointed at; its row need not be known."""
     place = int(history.moves.searchsorted(at, "right")) - 1
     return history.main_ids[place] if place >= 0 else None
 
 
-def _committed(history: History, snapshot_ids: set[int]) -> dict[int, int]:
+def _committed(history: History, snapshot_ids: set[int]) -> dict[int, Micros]:
     """When those snapshots were committed, as far as rows tell."""
     times = zip(_ids(history), history.numbers("committed_at").tolist(), strict=True)
     return {found: at for found, at in times if found in snapshot_ids and at != NULL}
@@ -146,13 +146,13 @@ def _side(snapshot_id: int | None, rows: dict[int, SnapshotFact], states: Partit
     return Side(None, None) if snapshot_id is None else Side(rows.get(snapshot_id), states.at(snapshot_id))
 
 
-def _instant(at: int, side: Side) -> Instant:
+def _instant(at: Micros, side: Side) -> Instant:
     row = side.row
     committed = row.committed_at if row else None
     return Instant(
-        t=at // MICROS_PER_MS,
+        t=to_millis(at),
         snapshot_id=str(row.snapshot_id) if row else None,
-        committed_at=None if committed is None else committed // MICROS_PER_MS,
+        committed_at=to_millis(committed),
         data_files=row.total_data_files if row else None,
         delete_files=row.total_delete_files if row else None,
         bytes=row.total_bytes if row else None,

@@ -10,7 +10,7 @@ from limnograph.domain.answers.partitions import PartitionRest, PartitionRow, Pa
 from limnograph.domain.facts.meta_tables import PartitionFact, SnapshotFact
 from limnograph.domain.metadata.manifests import PartitionKey
 from limnograph.domain.queries import Direction
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import to_millis
 from limnograph.services.table.partitions.states import State, live
 
 Conditions = Sequence[tuple[str, str]]
@@ -111,7 +111,7 @@ def _row(
         bytes_share=_ratio(fact.bytes, row.total_bytes if row else None),
         bytes_over_median=_ratio(fact.bytes, middle),
         delete_ratio=_ratio(fact.delete_files, fact.data_files),
-        last_committed_at=None if at is None else at // MICROS_PER_MS,
+        last_committed_at=to_millis(at),
         data_files_delta=_difference(fact.data_files, was.data_files if was else None),
         bytes_delta=_difference(fact.bytes, was.bytes if was else None),
     )
@@ -121,8 +121,8 @@ def _ratio(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else part / whole
 
 
-def _difference(now: int | None, then: int | None) -> int | None:
-    return None if now is None or then is None else now - then
+def _difference(new: int | None, old: int | None) -> int | None:
+    return None if new is None or old is None else new - old
 
 
 def ordered(rows: Iterable[PartitionRow], sort: PartitionSort, direction: Direction) -> list[PartitionRow]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from limnograph.domain.facts.meta_tables import PartitionFact, SnapshotFact
 from limnograph.domain.metadata.manifests import PartitionKey
-from limnograph.domain.time import MICROS_PER_SECOND
+from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.loading import snapshot_facts
 
@@ -67,7 +67,7 @@ class PartitionReader:
     def __init__(self, engine: QueryEngine, table_uuid: str, provisional: Mapping[int, SnapshotFact]) -> None:
         self._engine, self._uuid, self._provisional = engine, table_uuid, provisional
 
-    def links(self, instants: Sequence[int]) -> StateLinks:
+    def links(self, instants: Sequence[Micros]) -> StateLinks:
         """Links of all rows that chains of snapshots committed at these instants (microseconds) can run through.
 
         Raises SourceError.
@@ -81,7 +81,7 @@ class PartitionReader:
                     found[snapshot_id] = StateLink(scope, base, cost)
         return StateLinks(found)
 
-    def rows(self, snapshot_ids: Iterable[int], instants: Sequence[int]) -> dict[int, SnapshotFact]:
+    def rows(self, snapshot_ids: Iterable[int], instants: Sequence[Micros]) -> dict[int, SnapshotFact]:
         """Rows by id, with partitions and shape. Raises SourceError."""
         wanted = set(snapshot_ids)
         found = {key: fact for key, fact in self._provisional.items() if key in wanted}
@@ -127,14 +127,14 @@ def live(state: State) -> list[PartitionFact]:
     return [found for found in state.values() if found.data_files != 0 or found.delete_files]
 
 
-def spans(instants: Sequence[int]) -> list[tuple[int, int]]:
+def spans(instants: Sequence[Micros]) -> list[tuple[Micros, Micros]]:
     """Whole UTC days `[start, end)` that hold the instants, neighbours as one."""
-    found: list[tuple[int, int]] = []
+    found: list[tuple[Micros, Micros]] = []
     for day in sorted({instant // DAY for instant in instants}):
         if found and found[-1][1] == day * DAY:
-            found[-1] = (found[-1][0], (day + 1) * DAY)
+            found[-1] = (found[-1][0], Micros((day + 1) * DAY))
         else:
-            found.append((day * DAY, (day + 1) * DAY))
+            found.append((Micros(day * DAY), Micros((day + 1) * DAY)))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from limnograph.domain.answers.refs import RefMove
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.metadata.table import MAIN
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Millis, to_millis
 from limnograph.services.table.refs.retention import details
 
 MOVES_SHOWN = 200
@@ -25,7 +25,7 @@ _SAID: dict[_Kind, str] = {
 class Ancestry:
     """Parents and commit times (epoch ms) of snapshots, as far as rows tell."""
 
-    def __init__(self, known: Mapping[int, tuple[int | None, int | None]]) -> None:
+    def __init__(self, known: Mapping[int, tuple[int | None, Millis | None]]) -> None:
         self._known = known
         self._chains: dict[int, list[int]] = {}
 
@@ -40,7 +40,7 @@ class Ancestry:
             self._chains[snapshot_id] = list(found)
         return self._chains[snapshot_id]
 
-    def time(self, snapshot_id: int) -> int | None:
+    def time(self, snapshot_id: int) -> Millis | None:
         """When it was committed."""
         return self._known.get(snapshot_id, (None, None))[1]
 
@@ -80,8 +80,8 @@ def _move(change: ChangeFact, last: ChangeFact | None, ancestry: Ancestry) -> Re
         name=change.subject or "",
         type="tag" if details(told.detail).get("type") == "tag" else "branch",
         kind=kind,
-        t=change.at // MICROS_PER_MS,
-        not_before=None if change.not_before is None else change.not_before // MICROS_PER_MS,
+        t=to_millis(change.at),
+        not_before=to_millis(change.not_before),
         from_snapshot_id=old,
         to_snapshot_id=change.to_value,
         sentence=_SAID[kind].format(name=change.subject, old=old, to=change.to_value),

@@ -10,7 +10,7 @@ from limnograph.domain.answers.structure import Note
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
 from limnograph.domain.metadata.table import MAIN
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import Millis, to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import MetaQuery, QueryEngine
 from limnograph.services.lake.columns import NULL
@@ -46,7 +46,7 @@ class RefPages:
         properties = _expiry_properties(found.changes)
         rows = [_Row(change, standing.get(MAIN), properties, ancestry, history) for change in standing.values()]
         notes = [*found.notes, *_notes(history, standing, left_out)]
-        now = self._clock.now() // MICROS_PER_MS
+        now = to_millis(self._clock.now())
         page = RefsPage(
             **self._tables.head(name, history, notes),
             live_snapshots=history.head.live_snapshots if history.head else None,
@@ -59,13 +59,13 @@ class RefPages:
         """Parents and commit times of all snapshots that rows tell of."""
         columns = (history.numbers(column).tolist() for column in _THIN)
         known = {
-            snapshot_id: (None if parent == NULL else parent, None if at == NULL else at // MICROS_PER_MS)
+            snapshot_id: (None if parent == NULL else parent, None if at == NULL else to_millis(at))
             for snapshot_id, parent, at in zip(*columns, strict=True)
         }
         if history.uuid and not found.failed:
             query = MetaQuery(table="snapshots", columns=_THIN, table_uuids=(history.uuid,))
             for snapshot_id, parent, at in self._engine.select(query).iter_rows():
-                known.setdefault(snapshot_id, (parent, None if at is None else at // MICROS_PER_MS))
+                known.setdefault(snapshot_id, (parent, to_millis(at)))
         return Ancestry(known)
 
 
@@ -93,7 +93,7 @@ class _Row(NamedTuple):
     ancestry: Ancestry
     history: History
 
-    def told(self, now_ms: int) -> RefRow:
+    def told(self, now_ms: Millis) -> RefRow:
         """As the page shows it."""
         change, detail = self.change, ref_retention.details(self.change.detail)
         name, snapshot_id = change.subject or "", int(change.to_value or 0)
@@ -112,7 +112,7 @@ class _Row(NamedTuple):
             type=kind,
             snapshot_id=str(snapshot_id),
             committed_at=times[0] if times else None,
-            moved_at=change.at // MICROS_PER_MS,
+            moved_at=to_millis(change.at),
             retention=rule,
             ancestors=len(chain) or None,
             protected=kept,

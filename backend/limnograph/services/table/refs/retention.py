@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from limnograph.domain.answers.refs import Retention
 from limnograph.domain.metadata.table import MAIN
+from limnograph.domain.time import Millis
 
 _SaidBy = Literal["ref", "table", "default"]
 _DEFAULT_SNAPSHOTS, _DEFAULT_AGE_MS, _FOR_EVER = 1, 5 * 86_400_000, 2**63 - 1
@@ -46,7 +47,7 @@ def retention(kind: str, name: str, detail: Mapping[str, Any], properties: Mappi
     )
 
 
-def protected(kind: str, rule: Retention, times: Sequence[int | None], now_ms: int) -> int | None:
+def protected(kind: str, rule: Retention, times: Sequence[Millis | None], now_ms: Millis) -> int | None:
     """How many of a ref's ancestors, newest first with their commit times (ms), an expiry now would keep because of it.
 
     None where the rule or a time that decides is not known.

@@ -18,7 +18,7 @@ from limnograph.domain.answers.schemas import (
 from limnograph.domain.answers.structure import Note
 from limnograph.domain.facts.meta_tables import ChangeFact
 from limnograph.domain.ids import TableName
-from limnograph.domain.time import MICROS_PER_MS
+from limnograph.domain.time import to_millis
 from limnograph.ports.clock import Clock
 from limnograph.ports.query_engine import QueryEngine
 from limnograph.services.lake.history import History
@@ -102,8 +102,8 @@ def _version(change: ChangeFact, before: ChangeFact | None, standing: _VersionSt
         kind=change.kind,  # type: ignore[arg-type]  # of KINDS
         id=change.to_value or "",
         previous_id=before.to_value if before else change.from_value,
-        t=change.at // MICROS_PER_MS,
-        not_before=None if change.not_before is None else change.not_before // MICROS_PER_MS,
+        t=to_millis(change.at),
+        not_before=to_millis(change.not_before),
         first=first,
         risk=schema_diff.worst(changes),
         sentence=_sentence(change, first=first, changes=len(changes), known=known, fields=fields, tree=tree),
@@ -169,7 +169,7 @@ def matrix(changes: list[ChangeFact]) -> tuple[list[MatrixVersion], list[FieldHi
     """
     known = [(change, tree) for change in changes if change.kind == "schema" and (tree := tree_of(change.detail))]
     known = known[-MATRIX_VERSIONS:]
-    columns = [MatrixVersion(schema_id=c.to_value or "", t=c.at // MICROS_PER_MS) for c, _ in known]
+    columns = [MatrixVersion(schema_id=c.to_value or "", t=to_millis(c.at)) for c, _ in known]
     trees = [tree for _, tree in known]
     ids = list(dict.fromkeys(field_id for tree in reversed(trees) for field_id in tree))
     return columns, [_history(field_id, trees) for field_id in ids]
