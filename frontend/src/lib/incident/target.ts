@@ -38,7 +38,7 @@ export function incidentOf(target: AlertTarget): Schemas['Incident'] | null {
 }
 
 /** Where it is known from, a sentence. */
-export const SAYS: Record<Source, string> = {
+export const SOURCE_SENTENCES: Record<Source, string> = {
   record: 'It was told here by its sender.',
   prometheus: 'It was not told here: this is what Prometheus has now.',
   alertmanager: 'It was not told here: this is what Alertmanager has now.',
