@@ -5,21 +5,21 @@ import { expect, type Page } from '@playwright/test';
 export async function accessible(page: Page): Promise<void> {
   // a colour that is half way to another is nobody's fault
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
-  let found = await looked(page);
+  let found = await analyse(page);
   // a page that is drawn anew under its eyes leaves axe undecided: it looks once more
-  if (undecided(found).length) found = await looked(page);
-  expect(told(found.violations)).toEqual([]);
-  expect(told(undecided(found))).toEqual([]);
+  if (undecided(found).length) found = await analyse(page);
+  expect(describe(found.violations)).toEqual([]);
+  expect(describe(undecided(found))).toEqual([]);
 }
 
-type Found = Awaited<ReturnType<AxeBuilder['analyze']>>;
+type AxeResults = Awaited<ReturnType<AxeBuilder['analyze']>>;
 
-const looked = (page: Page): Promise<Found> =>
+const analyse = (page: Page): Promise<AxeResults> =>
   new AxeBuilder({ page })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
     .analyze();
 
-const undecided = (found: Found) => found.incomplete.filter(({ id }) => id !== 'color-contrast');
+const undecided = (found: AxeResults) => found.incomplete.filter(({ id }) => id !== 'color-contrast');
 
-const told = (results: Found['violations']): string[] =>
+const describe = (results: AxeResults['violations']): string[] =>
   results.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);

@@ -1,4 +1,5 @@
 // Build, dev server and tests of the dashboard. The build lands inside the Python package, which serves it.
+import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
@@ -7,31 +8,57 @@ import { defineConfig } from 'vitest/config';
 import { CHROMIUM_ARGS } from './chromium.ts';
 import type { Plugin } from 'vite';
 
-const standIn = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const standIn = (name: string) => fileURLToPath(new URL(`./src/stand-ins/${name}.ts`, import.meta.url));
 const BUILD_INTO = '../backend/limnograph/_dashboard';
+const MODULE_SIZES = '.svelte-kit/module-sizes.json';
+const COMMENT = /\/\*[^]*?\*\//g;
 const api = process.env['LIMNOGRAPH_API'] ?? 'http://127.0.0.1:8787';
 /** What every page loads: one file compresses better than twenty. A part that only some load on demand must not be here. */
 const SHARED =
-  /src\/lib\/(api\/(client|names|problem|login|retry|table-link)|format\/(bytes|count|duration|here|instant)|live|page\/(sources|tools)|preferences|state|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
+  /@sveltejs\/kit\/src\/runtime\/(app\/|client\/(?!entry|client-entry|payload))|src\/lib\/(shell\/(Shell|SourceChips|place|chords|Finder|Whereabouts|ThemeToggle|PageTabs)|ui\/Combobox\.|ui\/range\/RangePicker|page\/PageNotices|table\/HintLine|alerts\/link|api\/(client|names|problem|login|request|retry|table-link)|format\/(bytes|count|duration|here|instant)|live|page\/(sources|tools)|preferences|state|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
+/** What lanes are called and how they look, for timelines and what surrounds them before they are drawn. */
+const LANES = /src\/lib\/(api\/lanes|table\/lanes|timeline\/shapes\/lane-style)\./;
 /** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
 const TIMELINE =
-  /src\/lib\/(api\/lanes|timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TableView|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|lane-style|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
+  /src\/lib\/(timeline\/([a-z]+\/)?(BarsPlot|CommitMarks|Lane(Drawing|Head|Row)|RefFlags|SeriesPlot|TableView|TimeAxis|Timeline(|Footer|Top)|bars|bisect|brush|compare|flags|frame|keys|marks|navigation|path|pointer|readout|scale|spoken|ticks|values))\./;
 /**
- * Kit reads answers of a rendering server and the state of shallow routes with `devalue`: 4 KB gzip of every first load
- * for what a dashboard of files has neither of. The server side of the build keeps the package.
+ * What the browser's build does without: each stand-in says why. Kit reads answers of a rendering server and the state of
+ * shallow routes with `devalue`, Svelte takes over what a server rendered. The server side of the build keeps both.
  */
-const plainState: Plugin = {
-  name: 'plain-state',
+const standIns: Plugin = {
+  name: 'stand-ins',
   apply: 'build',
   enforce: 'pre',
   applyToEnvironment: ({ name }) => name === 'client',
-  resolveId: (id) => (id === 'devalue' ? standIn('./src/lib/state/devalue.ts') : null),
+  resolveId(id, importer = '') {
+    if (id === 'devalue') return standIn('devalue');
+    return /\/hydration\.js$/.test(id) && /\/svelte\/src\/internal\/client\//.test(importer)
+      ? standIn('hydration')
+      : null;
+  },
+};
+/** What each module adds to its file: `first-load.js` names by it what grew. */
+const moduleSizes: Plugin = {
+  name: 'module-sizes',
+  apply: 'build',
+  applyToEnvironment: ({ name }) => name === 'client',
+  writeBundle(_, bundle) {
+    const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+    const sizes = chunks.map(({ fileName, modules }) => [
+      fileName,
+      Object.fromEntries(
+        Object.entries(modules).map(([id, { code }]) => [id, (code ?? '').replace(COMMENT, '').length]),
+      ),
+    ]);
+    writeFileSync(MODULE_SIZES, JSON.stringify(Object.fromEntries(sizes)));
+  },
 };
 const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 
 export default defineConfig({
   plugins: [
-    plainState,
+    standIns,
+    moduleSizes,
     sveltekit({
       adapter: adapter({ pages: BUILD_INTO, assets: BUILD_INTO, fallback: '200.html', precompress: true }),
       compilerOptions: { runes: true },
@@ -43,10 +70,12 @@ export default defineConfig({
   ],
   build: {
     rolldownOptions: {
+      treeshake: { manualPureFunctions: ['$.reset', '$.next'] },
       output: {
         codeSplitting: {
           groups: [
             { name: 'shared', test: SHARED },
+            { name: 'lanes', test: LANES },
             { name: 'timeline', test: TIMELINE },
           ],
         },
@@ -54,7 +83,7 @@ export default defineConfig({
     },
   },
   resolve: {
-    alias: { 'focus-trap': standIn('./src/lib/ui/focus-trap.ts') },
+    alias: { 'focus-trap': standIn('focus-trap') },
   },
   server: { proxy: { '/api': api } },
   test: {

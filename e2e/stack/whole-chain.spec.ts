@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../browser.ts';
 import { expect, folder, serve, test } from './fixtures.ts';
-import { alertsOf, forgetfulAlertmanager } from './forgetful.ts';
+import { alertsOf, forgetfulAlertmanager } from './forgetful-alertmanager.ts';
 
 const TABLE = 'marketing.campaigns';
 const INCIDENT = /\/alerts\/[0-9a-f]{16}\?starts_at=\d{13}$/;

@@ -1,7 +1,7 @@
 // What an address of a table says beside its range: an alert, a ref, whether the view is paused; and where it was zoomed from.
 import type { Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, test } from './fixtures.ts';
+import { changeAnswer, expect, test } from './fixtures.ts';
 import { at, BURST_AT, BURST_ID, NIGHT, NOW, TABLE } from './moment.ts';
 import type { Timeline } from './wire.ts';
 
@@ -17,7 +17,7 @@ async function alerted(page: Page, window: { from: number; to: number | null }):
     table: NAME,
   };
   await page.route(`**/api/v1/alerts/${FINGERPRINT}`, (route) => route.fulfill({ json: { alert, window } }));
-  await changed<Timeline>(page, /\/timeline\?.*step=/, (body) => {
+  await changeAnswer<Timeline>(page, /\/timeline\?.*step=/, (body) => {
     const lane = body.lanes.find(({ id }) => id === 'alerts')!;
     const bar = { start: BURST_AT + 60_000, end: null, label: 'FileBurst', state: 'firing', detail: null };
     Object.assign(lane, { status: 'ok', bars: [bar] });
@@ -133,7 +133,7 @@ test('a chosen ref marks the commits outside it, is in the address and survives 
   type Detail = { refs: { name: string }[] };
   const audited = ({ refs }: Detail) => refs.push({ ...refs[0]!, name: 'audit' });
   // asked alone where lanes take longer than a second
-  await changed<Detail>(page, /\/api\/v1\/tables\/lake\/sales\/customer_events$/, audited);
+  await changeAnswer<Detail>(page, /\/api\/v1\/tables\/lake\/sales\/customer_events$/, audited);
   await page.route(/\/timeline\?.*step=/, async (route) => {
     const url = new URL(route.request().url());
     const ref = url.searchParams.get('ref');

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
 import { accessible } from '../axe.ts';
-import { changed, expect, expectOnly, test } from './fixtures.ts';
+import { changeAnswer, expect, expectOnly, test } from './fixtures.ts';
 import { at, BURST_ID, NIGHT, NOW, TABLE } from './moment.ts';
 import { withoutBurst } from './without.ts';
 import type { Explained, Hypothesis, Timeline } from './wire.ts';
@@ -86,7 +86,7 @@ test('No cause', async ({ page }) => {
 });
 
 test('what other jobs felt too is no doing of a commit', async ({ page }) => {
-  await changed<Explained>(page, ASKED, (body) => {
+  await changeAnswer<Explained>(page, ASKED, (body) => {
     weighed(body, { infrastructure: 0.82, none: 0.15, commit: 0.03 });
     body.controls = 4;
     for (const each of body.around)
@@ -142,7 +142,7 @@ test('the side panel and the baseline are in the address, in links and in the hi
 });
 
 test('Recurring compaction', async ({ page }) => {
-  await changed<Explained>(page, ASKED, (body) => {
+  await changeAnswer<Explained>(page, ASKED, (body) => {
     const index = body.explanation.changes.findIndex((change) => change.effect_ratio > 1);
     const burst = body.suspects.find(({ snapshot_id: id }) => id === BURST_ID)!;
     body.suspects.push({ ...burst, snapshot_id: '7', operation: 'replace', t: at('00:30') });
@@ -190,7 +190,7 @@ test('the page of an alert explains without a click; a confirmed cause stays con
   await panel(page).getByRole('button', { name: 'Rule out' }).first().press('Enter');
   await expect(sentence(page)).toHaveText(/^No commit explains/);
   expect(words).toEqual(['confirmed', 'withdrawn', 'rejected']);
-  await changed<Explained>(page, ASKED, (body) => body.labels.push(said('confirmed')));
+  await changeAnswer<Explained>(page, ASKED, (body) => body.labels.push(said('confirmed')));
   await page.reload();
   await expect(sentence(page)).toHaveText(/^Caused by/);
   await expect(panel(page)).toContainText('Confirmed by <b>ada</b>');
@@ -223,10 +223,10 @@ test('an explanation that fails says so, leaves the lanes alone and is tried aga
 test('a table without a job has its commits beside the lanes, and says how a job is linked', async ({
   page,
 }) => {
-  await changed<Timeline>(page, /\/timeline\?/, (body) => {
+  await changeAnswer<Timeline>(page, /\/timeline\?/, (body) => {
     if (body.detail) body.detail.jobs = [];
   });
-  await changed<Explained>(page, ASKED, (body) => {
+  await changeAnswer<Explained>(page, ASKED, (body) => {
     body.tables = [];
     body.explanation = {
       ...body.explanation,

@@ -1,7 +1,7 @@
 // Answers that fail, are late or hold nothing, on every page: a cause in words, the rest of the page stands, and another
 // try heals it.
 import type { Locator, Page, Route } from '@playwright/test';
-import { changed, expect, expectOnly, test } from './fixtures.ts';
+import { changeAnswer, expect, expectOnly, test } from './fixtures.ts';
 import { VIEWS, type View } from './pages.ts';
 import { TimelinePage } from '../timeline.ts';
 
@@ -162,7 +162,7 @@ function emptied(value: unknown): unknown {
 
 for (const view of ASKING)
   test(`${view.name}: nothing to show is said, and nothing breaks`, async ({ page }) => {
-    await changed<Record<string, unknown>>(page, DATA, (body) => {
+    await changeAnswer<Record<string, unknown>>(page, DATA, (body) => {
       Object.assign(body, emptied(body));
     });
     await page.goto(view.path);

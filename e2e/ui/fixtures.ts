@@ -44,7 +44,7 @@ export const test = base.extend<Fixtures>({
 });
 
 /** Changes recorded answers on their way: `change` gets the body and edits it. */
-export async function changed<T>(page: Page, pattern: RegExp, change: (body: T) => void): Promise<void> {
+export async function changeAnswer<T>(page: Page, pattern: RegExp, change: (body: T) => void): Promise<void> {
   await page.route(pattern, async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as T;

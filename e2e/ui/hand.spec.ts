@@ -2,10 +2,10 @@
 // multiple of the goal: the machine that runs this is shared. The figures are printed; `bench/web` measures alone.
 import type { Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, test } from './fixtures.ts';
+import { changeAnswer, expect, test } from './fixtures.ts';
 import { NIGHT, TABLE } from './moment.ts';
 import { VIEWS } from './pages.ts';
-import { linkOf, BURST_LABELS } from './told.ts';
+import { linkOf, BURST_LABELS } from './alert-story.ts';
 import { MainThread, slowest, watch, type Spent } from './vitals.ts';
 
 const INP_GOAL_MS = 200;
@@ -36,7 +36,7 @@ const looked = (page: Page) =>
 
 /** As many partitions as the server draws, in as many steps. */
 const crowded = (page: Page) =>
-  changed<{ heat: { rows: { partition: string; spec_id: number; data_files: number[] }[] } }>(
+  changeAnswer<{ heat: { rows: { partition: string; spec_id: number; data_files: number[] }[] } }>(
     page,
     /\/api\/v1\/.*\/partitions\?/,
     ({ heat }) => {

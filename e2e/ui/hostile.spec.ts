@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, test } from './fixtures.ts';
+import { changeAnswer, expect, test } from './fixtures.ts';
 import { VIEWS } from './pages.ts';
 import { TABLE, NIGHT } from './moment.ts';
 
@@ -47,7 +47,7 @@ function spoil(value: unknown, sign = HOSTILE): unknown {
 }
 
 async function spoiled(page: Page): Promise<void> {
-  await changed<Record<string, unknown>>(page, /\/api\/v1\/(?!stream)/, (body) => {
+  await changeAnswer<Record<string, unknown>>(page, /\/api\/v1\/(?!stream)/, (body) => {
     Object.assign(body, spoil(body));
   });
 }
@@ -84,7 +84,7 @@ test('a table that is called markup: title, breadcrumb, cursor, file name and ex
   page,
   stub,
 }) => {
-  await changed<Record<string, unknown>>(page, /\/timeline\?/, (body) => {
+  await changeAnswer<Record<string, unknown>>(page, /\/timeline\?/, (body) => {
     Object.assign(body, spoil(body));
     const lane = (body['lanes'] as { unit?: string }[])[1]; // the overview above the lanes asks for one only
     if (lane) lane.unit = FORMULA;
@@ -128,7 +128,7 @@ test('a table that is called markup: title, breadcrumb, cursor, file name and ex
 for (const name of ['fleet', 'partitions'])
   test(`${name}: no cell of the exported list is a formula`, async ({ page, stub }) => {
     const view = VIEWS.find((each) => each.name === name)!;
-    await changed<Record<string, unknown>>(page, /\/api\/v1\/(?!stream)/, (body) => {
+    await changeAnswer<Record<string, unknown>>(page, /\/api\/v1\/(?!stream)/, (body) => {
       Object.assign(body, spoil(body, FORMULA));
     });
     stub.rename(encodeURIComponent(FORMULA.replaceAll(/[~./]/g, (each) => ESCAPED[each] ?? each)), '');

@@ -1,7 +1,7 @@
 // What is taken away from a page is what the server said: every digit, the whole question, the frozen range.
 import { readFileSync } from 'node:fs';
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, test } from './fixtures.ts';
+import { changeAnswer, expect, test } from './fixtures.ts';
 import { BURST_ID, NIGHT, NOW, TABLE } from './moment.ts';
 import { readAll } from './recordings.ts';
 import type { Timeline } from './wire.ts';
@@ -36,10 +36,14 @@ test('Schema change without snapshot', async ({ page }) => {
     /s0 · p0 from .* until 01:42:00; s1 · p0 from 01:42:00 until/,
   );
   await expect(timeline.panel.getByRole('button', { name: /01:42:00/ })).toHaveCount(0);
-  await changed<{ versions: { kind: string; changes: object[] }[] }>(page, /\/campaigns\/schema/, (body) => {
-    const version = body.versions.find(({ kind, changes }) => kind === 'schema' && changes.length)!;
-    version.changes = [{ ...version.changes[0], kind: 'renamed', before: 'chanel', after: 'channel' }];
-  });
+  await changeAnswer<{ versions: { kind: string; changes: object[] }[] }>(
+    page,
+    /\/campaigns\/schema/,
+    (body) => {
+      const version = body.versions.find(({ kind, changes }) => kind === 'schema' && changes.length)!;
+      version.changes = [{ ...version.changes[0], kind: 'renamed', before: 'chanel', after: 'channel' }];
+    },
+  );
   await page.getByRole('link', { name: 'Schema', exact: true }).click();
   await expect(page).toHaveURL(/\/t\/lake\/marketing\/campaigns\/schema/);
   const change = page.getByRole('listitem').filter({ hasText: '01:42:00' }).first();

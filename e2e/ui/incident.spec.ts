@@ -1,6 +1,6 @@
 // From a page at 03:05: the link of an alert leads to the commit and to what to do, that night and the next day.
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, expectOnly, test } from './fixtures.ts';
+import { changeAnswer, expect, expectOnly, test } from './fixtures.ts';
 import { at, BURST_ID, NOW } from './moment.ts';
 import {
   BURST_LABELS,
@@ -11,7 +11,7 @@ import {
   OLD_LABELS,
   OLD_RESOLVED,
   SCRIPT,
-} from './told.ts';
+} from './alert-story.ts';
 import type { Explained, Incident } from './wire.ts';
 
 const HOUR = 3_600_000;
@@ -129,7 +129,7 @@ test('Back and silence', async ({ page }) => {
 });
 
 test('an alert that waited before it fired is drawn hatched, then solid', async ({ page }) => {
-  await changed<Incident>(page, /\/alerts\/[0-9a-f]{16}/, (body) => {
+  await changeAnswer<Incident>(page, /\/alerts\/[0-9a-f]{16}/, (body) => {
     body.active_at = FIRED - 600_000;
     body.alert.starts_at = FIRED;
   });
@@ -232,7 +232,7 @@ test('alerts: those that fire first, narrowed by state and rule, and an empty li
 });
 
 test('alerts that Alertmanager keeps to itself say so: silenced, inhibited', async ({ page }) => {
-  await changed<{ rows: { muted: string | null }[] }>(page, /\/alerts\?/, (body) => {
+  await changeAnswer<{ rows: { muted: string | null }[] }>(page, /\/alerts\?/, (body) => {
     [body.rows[0]!.muted, body.rows[1]!.muted] = ['silenced', 'inhibited'];
   });
   await page.goto('/alerts');
@@ -243,7 +243,7 @@ test('alerts that Alertmanager keeps to itself say so: silenced, inhibited', asy
 
 test('a new alert is in the list at once', async ({ page, stub }) => {
   let comes = false;
-  await changed<{ rows: { alert_name: string; starts_at: number }[]; firing: number }>(
+  await changeAnswer<{ rows: { alert_name: string; starts_at: number }[]; firing: number }>(
     page,
     /\/api\/v1\/alerts\?/,
     (body) => {
@@ -291,7 +291,7 @@ test('the statement to copy has the condition of the rows that the commit wrote'
 test('no run after the commit: not known yet, in the story, the explanation and the report', async ({
   page,
 }) => {
-  await changed<Explained>(page, /\/explain\?/, (body) => {
+  await changeAnswer<Explained>(page, /\/explain\?/, (body) => {
     Object.assign(body.explanation, {
       changes: [],
       hypotheses: [],
@@ -305,7 +305,7 @@ test('no run after the commit: not known yet, in the story, the explanation and 
       },
     });
   });
-  await changed<{ effects: object[] }>(page, /\/commits\//, (body) => {
+  await changeAnswer<{ effects: object[] }>(page, /\/commits\//, (body) => {
     for (const effect of body.effects)
       Object.assign(effect, { runs_after: 0, median_after_s: null, last_run: at('02:55') });
   });

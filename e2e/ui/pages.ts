@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { TimelinePage } from '../timeline.ts';
 import { at, BURST_ID, NIGHT, TABLE } from './moment.ts';
-import { BURST_LABELS, linkOf } from './told.ts';
+import { BURST_LABELS, linkOf } from './alert-story.ts';
 
 export interface View {
   readonly name: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { root } from '../browser.ts';
 import { BURST_AT, BURST_ID, NOW } from './moment.ts';
 import { questionOf, type Recorded } from './recordings.ts';
-import { tellAll } from './told.ts';
+import { postAlerts } from './alert-story.ts';
 
 const DAY = 86_400_000;
 /** Where the demo lies that is recorded. */
@@ -26,7 +26,7 @@ export class Past {
   readonly #shift: number;
   /** Host and port of the demo's own. */
   readonly #alertmanager: string;
-  #told: Promise<void> | undefined;
+  #posted: Promise<void> | undefined;
 
   constructor() {
     const story = JSON.parse(readFileSync(join(DEMO, 'story.json'), 'utf8')) as { burst: Burst };
@@ -48,7 +48,7 @@ export class Past {
     for (const [name, value] of url.searchParams)
       if (/^\d{13}$/.test(value)) real.searchParams.set(name, String(Number(value) + this.#shift));
     // alerts of the story: what was never told cannot be recorded
-    await (this.#told ??= tellAll(server, this.#shift, process.env['LIMNOGRAPH_TOKEN']));
+    await (this.#posted ??= postAlerts(server, this.#shift, process.env['LIMNOGRAPH_TOKEN']));
     const answer = await fetch(real, { redirect: 'manual' });
     const location = answer.headers.get('location');
     const text = (location === null ? await answer.text() : JSON.stringify({ location }))

@@ -1,12 +1,12 @@
 // A source that fails, is late or stands still, and what happens meanwhile: nothing is ever blank, nothing pretends.
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, expectOnly, test } from './fixtures.ts';
+import { changeAnswer, expect, expectOnly, test } from './fixtures.ts';
 import { at, NIGHT, NOW, TABLE } from './moment.ts';
 import type { Fleet, Timeline } from './wire.ts';
 
 test('Partial failure', async ({ page }) => {
   let broken = true;
-  await changed<Timeline>(page, /\/timeline\?/, (body) => {
+  await changeAnswer<Timeline>(page, /\/timeline\?/, (body) => {
     if (!broken) return;
     for (const lane of body.lanes)
       if (lane.source === 'prometheus') {
@@ -32,7 +32,7 @@ test('Partial failure', async ({ page }) => {
 });
 
 test('Cold timeout', async ({ page, stub }) => {
-  await changed<Timeline>(page, /\/timeline\?/, (body) => {
+  await changeAnswer<Timeline>(page, /\/timeline\?/, (body) => {
     body.watermark = at('03:01');
     const lane = body.lanes.find(({ id }) => id === 'job_duration');
     if (lane) Object.assign(lane, { status: 'stale', age_s: 59 * 60 });
@@ -63,7 +63,7 @@ test('Cold timeout', async ({ page, stub }) => {
 
 test('Watermark', async ({ page }) => {
   const until = at('05:00');
-  await changed<Timeline>(page, /\/timeline\?/, (body) => {
+  await changeAnswer<Timeline>(page, /\/timeline\?/, (body) => {
     body.watermark = until;
   });
   const timeline = new TimelinePage(page);
@@ -83,7 +83,7 @@ test('Watermark', async ({ page }) => {
   // nothing is said of what was not read: the cursor rests where knowledge ends
   await expect(timeline.slider).toHaveAttribute('aria-valuenow', String(until));
 
-  await changed<Fleet>(page, /\/api\/v1\/tables\?/, (body) => {
+  await changeAnswer<Fleet>(page, /\/api\/v1\/tables\?/, (body) => {
     const row = body.rows.find(({ table }) => table === 'customer_events')!;
     row.reason = { ...row.reason, code: 'stale', severity: 'unknown', sentence: 'No metadata for 60 min' };
   });

@@ -1,7 +1,7 @@
 // One time axis: crosshair, selection, keyboard, words for who does not see it.
 import { readFileSync } from 'node:fs';
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, test } from './fixtures.ts';
+import { changeAnswer, expect, test } from './fixtures.ts';
 import { at, BURST_AT, BURST_ID, NIGHT, TABLE } from './moment.ts';
 import type { Commit, Timeline } from './wire.ts';
 
@@ -162,7 +162,7 @@ test('Cluster', async ({ page }) => {
       added_data_files: 100 * (i + 1),
     }));
   };
-  await changed<Timeline>(page, /\/timeline\?/, crowd);
+  await changeAnswer<Timeline>(page, /\/timeline\?/, crowd);
   const timeline = new TimelinePage(page);
   await night(timeline);
   const cluster = timeline.panel.getByRole('button', {
@@ -182,7 +182,7 @@ test('Cluster', async ({ page }) => {
 
 test('Compare', async ({ page }) => {
   // the recording knows nothing of the day before: then, there were a hundred files less
-  await changed<Timeline>(page, /\/timeline\?.*cmp=/, (body) => {
+  await changeAnswer<Timeline>(page, /\/timeline\?.*cmp=/, (body) => {
     const now = body.lanes.find(({ id }) => id === 'data_files')!;
     const before = body.cmp!.lanes.find(({ id }) => id === 'data_files')!;
     Object.assign(before, { status: 'ok', v: now.v!.map((value) => value && value - 100) });
@@ -258,7 +258,7 @@ test('Zone', async ({ page, stub }) => {
   await expect(range).toHaveText(/UTC−05/);
 
   // on the first of November New York sets its clocks back
-  await changed<Timeline>(page, /\/timeline\?/, (body) => {
+  await changeAnswer<Timeline>(page, /\/timeline\?/, (body) => {
     body.range = { ...body.range, from: Date.UTC(2026, 10, 1, 3), to: Date.UTC(2026, 10, 1, 9) };
   });
   await stub.rename(`from=${Date.UTC(2026, 10, 1, 3)}&to=${Date.UTC(2026, 10, 1, 9)}`, NIGHT);

@@ -5,7 +5,7 @@ import { TimelinePage } from '../timeline.ts';
 import { expect, test } from './fixtures.ts';
 import { BURST_ID, NOW, TABLE } from './moment.ts';
 import { readAll } from './recordings.ts';
-import { BURST_LABELS, linkOf } from './told.ts';
+import { BURST_LABELS, linkOf } from './alert-story.ts';
 
 /** Every question has an answer: where none was recorded for its parameters, one of the same path is given. */
 test.beforeEach(async ({ context }) => {

@@ -1,7 +1,7 @@
 // How little a page needs: one question when it is opened cold, and no jumps while it comes. What a hand waits for:
 // `hand.spec.ts`; bytes of the first load: `npm run budget`.
 import { TimelinePage } from '../timeline.ts';
-import { changed, expect, test } from './fixtures.ts';
+import { changeAnswer, expect, test } from './fixtures.ts';
 import { NIGHT, TABLE } from './moment.ts';
 import { VIEWS } from './pages.ts';
 import { shiftOf, shiftsOf, watch } from './vitals.ts';
@@ -70,7 +70,7 @@ for (const [kind, detail] of Object.entries(KINDS))
   test(`a table with ${kind}, 390 px: nothing jumps either`, async ({ page, stub }) => {
     await page.setViewportSize(PHONE);
     await watch(page);
-    await changed<Timeline>(page, /detail=true/, (body) => void Object.assign(body.detail!, detail));
+    await changeAnswer<Timeline>(page, /detail=true/, (body) => void Object.assign(body.detail!, detail));
     const release = stub.hold();
     await page.goto(`${TABLE}?${NIGHT}`, { waitUntil: 'commit' });
     await expect(page.locator('[aria-busy=true]').first()).toBeVisible();

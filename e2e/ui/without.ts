@@ -17,18 +17,18 @@ export const QUESTIONS = {
   timeline: `${ASKED}/timeline?${NIGHT}&lanes=${LANES}&step=30`,
 } as const;
 
-const told = (name: keyof typeof QUESTIONS): unknown =>
+const readRecorded = (name: keyof typeof QUESTIONS): unknown =>
   (JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as Recorded).body;
 
 /** Of the night; what else a page asks is answered as ever. */
 export async function withoutBurst(page: Page): Promise<void> {
-  await page.route(/\/explain\?/, (route) => route.fulfill({ json: told('explain') }));
+  await page.route(/\/explain\?/, (route) => route.fulfill({ json: readRecorded('explain') }));
   await page.route(/\/timeline\?.*step=30/, async (route) => {
     const url = new URL(route.request().url());
     const asked = url.searchParams.get('lanes')?.split(',');
     url.searchParams.delete('lanes');
     const usual = (await (await route.fetch({ url: url.href })).json()) as Timeline;
-    const { lanes } = told('timeline') as Timeline;
+    const { lanes } = readRecorded('timeline') as Timeline;
     const wanted = asked ?? usual.lanes.map(({ id }) => id);
     await route.fulfill({ json: { ...usual, lanes: lanes.filter(({ id }) => wanted.includes(id)) } });
   });

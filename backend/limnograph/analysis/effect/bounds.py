@@ -1,4 +1,4 @@
-"""EffectBounds at 95 % of a predicted step, and how many further runs would decide."""
+"""Bounds at 95 % of a predicted change, and how many further runs would decide."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NORMAL = NormalDist()
 
 
 class EffectBounds(NamedTuple):
-    """A step of log durations. `quantile`: of 95 %, for `deviation`. `fixed`: the part of half a width that
+    """A change of log durations. `quantile`: of 95 %, for `deviation`. `fixed`: the part of half a width that
     further runs do not narrow. `prediction`: what they are made of.
     """
 
-    step: float
+    change: float
     low: float
     high: float
     quantile: float
@@ -33,8 +33,8 @@ def bounds_of(prediction: Prediction, response_sd: float) -> EffectBounds:
     quantile = student_quantile(prediction.freedom)
     fixed = _Z * response_sd
     half = math.hypot(quantile * prediction.deviation, fixed)
-    low, high = prediction.step - half, prediction.step + half
-    return EffectBounds(prediction.step, low, high, quantile, prediction.deviation, fixed, prediction)
+    low, high = prediction.change - half, prediction.change + half
+    return EffectBounds(prediction.change, low, high, quantile, prediction.deviation, fixed, prediction)
 
 
 def student_quantile(freedom: float) -> float:
@@ -74,10 +74,10 @@ def _chance(bounds: EffectBounds, deviation: float, moves: float, no_effect: flo
     """That bounds of that deviation give a verdict, if the estimate moves by a normal step of `moves`."""
     half = math.hypot(bounds.quantile * deviation, bounds.fixed)
 
-    def below(edge: float) -> float:
+    def below(bound: float) -> float:
         if moves < 1e-9:
-            return float(bounds.step < edge)
-        return _NORMAL.cdf((edge - bounds.step) / moves)
+            return float(bounds.change < bound)
+        return _NORMAL.cdf((bound - bounds.change) / moves)
 
     decided = below(-half) + 1 - below(half)
     narrow = below(math.log1p(no_effect) - half) - below(math.log1p(-no_effect) + half)

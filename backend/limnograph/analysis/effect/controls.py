@@ -14,6 +14,7 @@ import numpy as np
 
 from limnograph.analysis.effect.outliers import DEVIATIONS, spread
 from limnograph.analysis.effect.process import LEVEL, Floats, Kernels, Process, cholesky, whiten
+from limnograph.domain.time import Millis
 
 LEAST_BEFORE, LEAST_AFTER = 8, 3
 """Runs that a control needs on each side."""
@@ -48,7 +49,7 @@ class Response(NamedTuple):
 
 
 def common_movement(
-    at: Floats, before: int, started: float, committed: float, controls: Sequence[tuple[Floats, Floats]]
+    at: Floats, before: int, started: Millis, committed: Millis, controls: Sequence[tuple[Floats, Floats]]
 ) -> CommonMovement | None:
     """`controls`: rising instants and log durations. None without a control that has enough runs on both sides."""
     rows, noise = [], []

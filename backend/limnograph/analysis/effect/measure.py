@@ -155,15 +155,15 @@ def _answer(
 ) -> Effect:
     usual = math.exp(float(np.median(runs.logs[: runs.before]))) if runs.before else math.nan
 
-    def size(step: float) -> EffectSize | None:
-        ratio = math.exp(step) if abs(step) < 50 else math.inf
+    def size(change: float) -> EffectSize | None:
+        ratio = math.exp(change) if abs(change) < 50 else math.inf
         return EffectSize(ratio=ratio, seconds=(ratio - 1) * usual) if math.isfinite(ratio * usual) else None
 
     return Effect(
         id=case.id,
         verdict=verdict,
         because=because,
-        estimate=size(bounds.step) if bounds else None,
+        estimate=size(bounds.change) if bounds else None,
         low=size(bounds.low) if bounds else None,
         high=size(bounds.high) if bounds else None,
         runs_before=runs.runs_before,

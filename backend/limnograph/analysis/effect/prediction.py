@@ -38,12 +38,12 @@ class Covariate(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """`step`: mean difference of the runs after, natural log. `deviation`: its standard deviation, widened by placebo
+    """`change`: mean difference of the runs after, natural log. `deviation`: its standard deviation, widened by placebo
     cuts. `freedom`: degrees of freedom. `response`: the same linear measure of each given column. `placebo`:
     (difference, deviation) of cuts in the history. `processes`: the likely ones with weight and variance of the noise.
     """
 
-    step: float
+    change: float
     deviation: float
     freedom: float
     response: Floats
@@ -72,11 +72,11 @@ def predict(y: Floats, before: int, kernels: Kernels, known: tuple[Covariate, ..
         placebos.append(_placebo(factor, innovations[:, 0], before, count, math.sqrt(variance)))
     weight = np.array([each for each, _, _ in likely])
     weight /= weight.sum()
-    step = float(weight @ steps)
-    variance = float(weight @ (np.array(variances) + np.square(steps)) - step**2)
+    change = float(weight @ steps)
+    variance = float(weight @ (np.array(variances) + np.square(steps)) - change**2)
     widen = sum(each * _widening(cuts, before, count) for each, cuts in zip(weight, placebos, strict=True))
     return Prediction(
-        step=step,
+        change=change,
         deviation=math.sqrt(max(variance, _LEAST_VARIANCE / count) * max(1.0, widen) * _noisier(usual, before)),
         freedom=max(3.0, before - 2.0 if before < 40 else 0.6 * before),
         response=np.asarray(weight @ np.array(responses)),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from limnograph.analysis.effect.prediction import MOST_AFTER, MOST_BEFORE
 from limnograph.analysis.effect.process import Floats
 from limnograph.domain.answers.effects import EffectCase, OtherEvent
+from limnograph.domain.time import Millis
 
 CONFOUNDING = frozenset({"overwrite", "delete", "replace", "schema", "deploy"})
 """Kinds of events that can change durations. Appends and alerts change nothing by themselves."""
@@ -67,7 +68,9 @@ def control_series(times: Sequence[int], seconds: Sequence[float | None]) -> tup
     return at[ended], np.log(value[ended])
 
 
-def until_next_event(runs: JobRuns, others: Sequence[OtherEvent], committed: int) -> tuple[JobRuns, OtherEvent | None]:
+def until_next_event(
+    runs: JobRuns, others: Sequence[OtherEvent], committed: Millis
+) -> tuple[JobRuns, OtherEvent | None]:
     """Runs before the next event that can change durations; later ones show both. All runs where that event follows so
     closely that the two are confounded anyway.
     """
@@ -81,14 +84,14 @@ def until_next_event(runs: JobRuns, others: Sequence[OtherEvent], committed: int
     return runs.first(runs.before + kept), first
 
 
-def event_columns(runs: JobRuns, others: Sequence[OtherEvent], started: int) -> Floats:
+def event_columns(runs: JobRuns, others: Sequence[OtherEvent], started: Millis) -> Floats:
     """A column per earlier event: 1 from the event onward. (n, k)."""
     columns = [(runs.at >= each.at).astype(float) for each in others if each.at < started]
     useful = [each for each in columns if 0 < each[: runs.before].sum() < runs.before]
     return np.column_stack(useful) if useful else np.zeros((runs.at.size, 0))
 
 
-def runs_between(runs: JobRuns, event: OtherEvent, started: int, committed: int) -> int:
+def runs_between(runs: JobRuns, event: OtherEvent, started: Millis, committed: Millis) -> int:
     """How many runs started between the event and the operation."""
     if started <= event.at <= committed:
         return 0

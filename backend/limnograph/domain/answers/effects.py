@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from limnograph.domain.time import Millis
+
 Verdict = Literal["helped", "worse", "none", "unknown", "confounded", "not_separable"]
 EventKind = Literal["append", "overwrite", "delete", "replace", "schema", "deploy", "alert"]
 
@@ -14,7 +16,7 @@ EventKind = Literal["append", "overwrite", "delete", "replace", "schema", "deplo
 class EffectRuns(msgspec.Struct, frozen=True, kw_only=True):
     """Runs of the job in any order. `times`: start of each run, epoch milliseconds. A null duration is a killed run."""
 
-    times: Sequence[int]
+    times: Sequence[Millis]
     duration_seconds: Sequence[float | None]
     read_bytes: Sequence[float | None] | None = None
 
@@ -22,29 +24,29 @@ class EffectRuns(msgspec.Struct, frozen=True, kw_only=True):
 class EffectOperation(msgspec.Struct, frozen=True, kw_only=True):
     """When the operation ran and was committed, epoch milliseconds."""
 
-    started_at: int
-    committed_at: int
+    started_at: Millis
+    committed_at: Millis
 
 
 class ControlJob(msgspec.Struct, frozen=True, kw_only=True):
     """Runs of a job that does not read the table."""
 
     job: str
-    times: Sequence[int]
+    times: Sequence[Millis]
     duration_seconds: Sequence[float | None]
 
 
 class EffectLoad(msgspec.Struct, frozen=True, kw_only=True):
     """Samples of the load that the job's duration may follow."""
 
-    times: Sequence[int]
+    times: Sequence[Millis]
     value: Sequence[float | None]
 
 
 class OtherEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Another commit, deploy or alert near the operation."""
 
-    at: int
+    at: Millis
     kind: EventKind
     files: int | None = None
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { byTable, firstOfEach, stripBars, stripText } from './groups.ts';
-import { incidentHref, isDated, labelsOf, narrowedTo } from './link.ts';
+import { incidentHref, isDated, labelsOf, narrowTo } from './link.ts';
 import { alertsHref, alertsQuestion, choiceOf } from './question.ts';
 import { lookOf, refOf, stateText } from './words.ts';
 
@@ -37,7 +37,7 @@ test('another filter begins at the first page, and what others put into the addr
 });
 test('a link is narrowed to one table, in our words for its levels', () => {
   const link = new URLSearchParams('alertname=A&namespace=s&table_name=t&fp=1');
-  const to = narrowedTo(link, { catalog: 'lake', table_namespace: 'sales', table: 'orders' });
+  const to = narrowTo(link, { catalog: 'lake', table_namespace: 'sales', table: 'orders' });
   expect(to).toBe('/alerts/resolve?alertname=A&fp=1&catalog=lake&table_namespace=sales&table=orders');
   expect(labelsOf(link).map(([name]) => name)).toEqual(['alertname', 'namespace', 'table_name']);
   expect([isDated(link), isDated(new URLSearchParams('startsAt=1'))]).toEqual([false, true]);

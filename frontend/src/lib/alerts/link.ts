@@ -25,7 +25,7 @@ export const labelsOf = (link: URLSearchParams): [string, string][] =>
 export const isDated = (link: URLSearchParams): boolean => link.has('startsAt') || link.has('starts_at');
 
 /** The same link, about one table. */
-export function narrowedTo(link: URLSearchParams, table: AlertTable): string {
+export function narrowTo(link: URLSearchParams, table: AlertTable): string {
   const next = new URLSearchParams(link);
   for (const name of ALIASES) next.delete(name);
   for (const [name, value] of Object.entries(table)) if (value) next.set(name, value);

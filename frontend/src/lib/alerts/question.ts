@@ -1,6 +1,6 @@
 // What the list of alerts is narrowed to, and how the URL says it. Pure.
 import type { AlertsQuestion } from '#lib/api/client.ts';
-import { notOffered } from '#lib/state/unread.ts';
+import { findUnknownValues } from '#lib/state/unknown-values.ts';
 
 export const STATES = [
   { value: 'any', label: 'any' },
@@ -31,9 +31,10 @@ export const choiceOf = (params: URLSearchParams): AlertsChoice => ({
 
 /** Names of parameters that say what is not offered. */
 export const unreadOf = (params: URLSearchParams): string[] =>
-  notOffered(params, { state: STATES.map(({ value }) => value) });
+  findUnknownValues(params, { state: STATES.map(({ value }) => value) });
 
-export const narrowed = ({ state, q, ns }: AlertsChoice): boolean => state !== 'any' || q !== '' || ns !== '';
+export const isNarrowed = ({ state, q, ns }: AlertsChoice): boolean =>
+  state !== 'any' || q !== '' || ns !== '';
 
 export function alertsQuestion({ state, q, ns, cursor }: AlertsChoice): AlertsQuestion {
   return {

@@ -1,9 +1,9 @@
 // The only place that talks to the server: one function a question, answers as the OpenAPI document types them.
 // Every failure is an ApiProblem; an aborted request rejects with its AbortError. Who is not known leaves for the login.
-import createClient, { type FetchResponse } from 'openapi-fetch';
 import { loginDoor } from './login.ts';
 import { toSegments, type TableRef } from './names.ts';
 import { problemFrom, problemOf } from './problem.ts';
+import { send, type PathWith, type RequestInput, type SuccessBody } from './request.ts';
 import { fetchTwice } from './retry.ts';
 import type { components, paths } from './schema.d.ts';
 
@@ -18,7 +18,6 @@ export type TimelineQuestion = NonNullable<
   paths['/api/v1/tables/{catalog}/{namespace}/{table}/timeline']['get']['parameters']['query']
 >;
 
-const api = createClient<paths>({ baseUrl: '/', fetch: fetchTwice });
 const UNKNOWN = 401;
 const leaveForLogin = loginDoor({
   get location() {
@@ -30,14 +29,17 @@ const leaveForLogin = loginDoor({
   now: Date.now,
 });
 
-async function answer<T extends Record<string | number, unknown>, O, M extends `${string}/${string}`>(
-  asked: Promise<FetchResponse<T, O, M>>,
-): Promise<NonNullable<FetchResponse<T, O, M>['data']>> {
+async function request<M extends 'get' | 'post', P extends PathWith<M>>(
+  method: M,
+  path: P,
+  input: RequestInput<M, P>,
+  signal?: AbortSignal,
+): Promise<SuccessBody<M, P>> {
   try {
-    const { data, error, response } = await asked;
+    const { response, body } = await send(method, path, input as object, signal ?? null);
     if (response.status === UNKNOWN) leaveForLogin();
-    if (data === undefined || data === null) throw problemOf(response.status, error);
-    return data;
+    if (!response.ok || body === undefined || body === null) throw problemOf(response.status, body);
+    return body as SuccessBody<M, P>;
   } catch (thrown) {
     throw problemFrom(thrown);
   }
@@ -49,44 +51,39 @@ function pathOf(ref: TableRef): { catalog: string; namespace: string; table: str
 }
 
 export const listTables = (query: FleetQuestion, signal?: AbortSignal) =>
-  answer(api.GET('/api/v1/tables', { params: { query }, signal: signal ?? null }));
+  request('get', '/api/v1/tables', { query }, signal);
 
 export const getHeat = (query: HeatQuestion, signal?: AbortSignal) =>
-  answer(api.GET('/api/v1/tables/heat', { params: { query }, signal: signal ?? null }));
+  request('get', '/api/v1/tables/heat', { query }, signal);
 
 export const getTable = (ref: TableRef, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}', {
-      params: { path: pathOf(ref) },
-      signal: signal ?? null,
-    }),
-  );
+  request('get', '/api/v1/tables/{catalog}/{namespace}/{table}', { path: pathOf(ref) }, signal);
 
 export const getTimeline = (ref: TableRef, query: TimelineQuestion, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/timeline', {
-      params: { path: pathOf(ref), query },
-      signal: signal ?? null,
-    }),
+  request(
+    'get',
+    '/api/v1/tables/{catalog}/{namespace}/{table}/timeline',
+    { path: pathOf(ref), query },
+    signal,
   );
 
 export const listCommits = (ref: TableRef, query: CommitsQuestion, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/commits', {
-      params: { path: pathOf(ref), query },
-      signal: signal ?? null,
-    }),
+  request(
+    'get',
+    '/api/v1/tables/{catalog}/{namespace}/{table}/commits',
+    { path: pathOf(ref), query },
+    signal,
   );
 
 export const listAllCommits = (query: CommitsQuestion, signal?: AbortSignal) =>
-  answer(api.GET('/api/v1/commits', { params: { query }, signal: signal ?? null }));
+  request('get', '/api/v1/commits', { query }, signal);
 
 export const getCommit = (ref: TableRef, snapshotId: string, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/commits/{snapshot_id}', {
-      params: { path: { ...pathOf(ref), snapshot_id: snapshotId } },
-      signal: signal ?? null,
-    }),
+  request(
+    'get',
+    '/api/v1/tables/{catalog}/{namespace}/{table}/commits/{snapshot_id}',
+    { path: { ...pathOf(ref), snapshot_id: snapshotId } },
+    signal,
   );
 
 export type PartitionsQuestion = NonNullable<
@@ -94,51 +91,36 @@ export type PartitionsQuestion = NonNullable<
 >;
 
 export const getPartitions = (ref: TableRef, query: PartitionsQuestion, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/partitions', {
-      params: { path: pathOf(ref), query },
-      signal: signal ?? null,
-    }),
+  request(
+    'get',
+    '/api/v1/tables/{catalog}/{namespace}/{table}/partitions',
+    { path: pathOf(ref), query },
+    signal,
   );
 
 export const getSchema = (ref: TableRef, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/schema', {
-      params: { path: pathOf(ref) },
-      signal: signal ?? null,
-    }),
-  );
+  request('get', '/api/v1/tables/{catalog}/{namespace}/{table}/schema', { path: pathOf(ref) }, signal);
 
 export const getRefs = (ref: TableRef, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/refs', {
-      params: { path: pathOf(ref) },
-      signal: signal ?? null,
-    }),
-  );
+  request('get', '/api/v1/tables/{catalog}/{namespace}/{table}/refs', { path: pathOf(ref) }, signal);
 
 export type AlertsQuestion = NonNullable<paths['/api/v1/alerts']['get']['parameters']['query']>;
 
 export const listAlerts = (query: AlertsQuestion, signal?: AbortSignal) =>
-  answer(api.GET('/api/v1/alerts', { params: { query }, signal: signal ?? null }));
+  request('get', '/api/v1/alerts', { query }, signal);
 
 /** `startsAt` epoch ms: which of its episodes; null: the newest. */
 export const getAlert = (fingerprint: string, startsAt: number | null, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/alerts/{fingerprint}', {
-      params: { path: { fingerprint }, query: startsAt === null ? {} : { starts_at: startsAt } },
-      signal: signal ?? null,
-    }),
+  request(
+    'get',
+    '/api/v1/alerts/{fingerprint}',
+    { path: { fingerprint }, query: startsAt === null ? {} : { starts_at: startsAt } },
+    signal,
   );
 
 /** Where a link with labels leads. The document names no parameter of it: every one is a label. */
 export const resolveAlert = (link: URLSearchParams, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/alerts/resolve', {
-      params: { query: Object.fromEntries(link) as never },
-      signal: signal ?? null,
-    }),
-  );
+  request('get', '/api/v1/alerts/resolve', { query: Object.fromEntries(link) as never }, signal);
 
 /** Text of a runbook that the server carries; empty where it has none of this name. */
 export async function getRunbook(name: string, signal?: AbortSignal): Promise<string> {
@@ -157,21 +139,15 @@ export type ExplainQuestion = NonNullable<
 >;
 
 export const getExplanation = (ref: TableRef, query: ExplainQuestion, signal?: AbortSignal) =>
-  answer(
-    api.GET('/api/v1/tables/{catalog}/{namespace}/{table}/explain', {
-      params: { path: pathOf(ref), query },
-      signal: signal ?? null,
-    }),
+  request(
+    'get',
+    '/api/v1/tables/{catalog}/{namespace}/{table}/explain',
+    { path: pathOf(ref), query },
+    signal,
   );
 
 /** What a person says about a suspect; stored when it resolves. */
 export const postLabel = (ref: TableRef, body: Schemas['LabelIn']) =>
-  answer(
-    api.POST('/api/v1/tables/{catalog}/{namespace}/{table}/labels', {
-      params: { path: pathOf(ref) },
-      body,
-    }),
-  );
+  request('post', '/api/v1/tables/{catalog}/{namespace}/{table}/labels', { path: pathOf(ref), body });
 
-export const getStatus = (signal?: AbortSignal) =>
-  answer(api.GET('/api/v1/status', { signal: signal ?? null }));
+export const getStatus = (signal?: AbortSignal) => request('get', '/api/v1/status', {}, signal);

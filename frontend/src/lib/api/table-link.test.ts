@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { carried, momentHref } from './table-link.ts';
+import { keepParams, momentHref } from './table-link.ts';
 
 test('a page keeps range, instant, zone and what it does not know of another', () => {
   const query = new URLSearchParams(
     'from=now-6h&tz=UTC&at=5&extra=1&cursor=abc&partition=d%3D1&sort=bytes&dir=asc',
   );
-  expect(carried(query)).toBe('?from=now-6h&tz=UTC&at=5&extra=1');
-  expect(carried(new URLSearchParams('cursor=abc'))).toBe('');
+  expect(keepParams(query)).toBe('?from=now-6h&tz=UTC&at=5&extra=1');
+  expect(keepParams(new URLSearchParams('cursor=abc'))).toBe('');
 });
 
 test('a moment on the timeline is in the middle of its range, in the reader’s zone', () => {

@@ -6,7 +6,7 @@ const AFTER_MS = 3 * 3_600_000;
 const OWN = ['cursor', 'partition', 'sort', 'dir'];
 
 /** What another page of the same table keeps of a query: range, instant, zone and whatever it does not know. */
-export function carried(query: URLSearchParams): string {
+export function keepParams(query: URLSearchParams): string {
   const kept = new URLSearchParams(query);
   for (const name of OWN) kept.delete(name);
   return kept.size ? `?${kept}` : '';

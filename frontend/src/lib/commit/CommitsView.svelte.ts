@@ -13,7 +13,7 @@ import { choiceOf, commitsQuestion, paramsAt, paramsOf, unreadOf, type CommitsCh
 
 const DAY_MS = 86_400_000;
 
-type Told = Pick<Schemas['AlertTable'], 'catalog' | 'table_namespace' | 'table'>;
+type ChangedTable = Pick<Schemas['AlertTable'], 'catalog' | 'table_namespace' | 'table'>;
 
 export class CommitsView {
   readonly list = new Resource<Schemas['CommitsPage']>();
@@ -39,7 +39,7 @@ export class CommitsView {
   /** `concerns`: whether a commit of this table belongs on the page. Made while its component is, with whose end it ends. */
   constructor(
     question: (question: CommitsQuestion, signal: AbortSignal) => Promise<Schemas['CommitsPage']>,
-    concerns: (told: Told) => boolean,
+    concerns: (event: ChangedTable) => boolean,
     refreshMs: number,
   ) {
     this.#question = question;
@@ -48,13 +48,13 @@ export class CommitsView {
       return () => this.list.stop();
     });
     // the first page of a range that moves with the clock shows what comes; a page further on must not slide away
-    const again = throttle(() => {
-      if (this.list.pending) again();
+    const refresh = throttle(() => {
+      if (this.list.pending) refresh();
       else this.#now = Date.now();
     }, refreshMs);
     $effect(() => {
       if (!this.range.relative || this.cursor) return;
-      return follow(again, [live.on('table', (told) => void (concerns(told) && again()))]);
+      return follow(refresh, [live.on('table', (event) => void (concerns(event) && refresh()))]);
     });
   }
 

@@ -1,6 +1,6 @@
 // What lists of commits can be narrowed to, and how the URL says it.
 import type { CommitsQuestion } from '#lib/api/client.ts';
-import { notOffered } from '#lib/state/unread.ts';
+import { findUnknownValues } from '#lib/state/unknown-values.ts';
 
 export const OPERATIONS = [
   { value: 'any', label: 'any' },
@@ -37,7 +37,7 @@ export const choiceOf = (params: URLSearchParams): CommitsChoice => ({
 
 /** Names of parameters that say what is not offered. */
 export const unreadOf = (params: URLSearchParams): string[] =>
-  notOffered(params, {
+  findUnknownValues(params, {
     operation: OPERATIONS.map(({ value }) => value),
     min: FILE_LIMITS.map(({ value }) => value),
   });

@@ -4,7 +4,7 @@ import type { ExplainQuestion, Schemas } from '#lib/api/client.ts';
 import { problemFrom, type ApiProblem } from '#lib/api/problem.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import { casesOf, namedIn, outcomeOf, type Hypothesis, type Label, type Page } from './case.ts';
-import { isSame, questionOf, widened, type Baseline, type Window } from './question.ts';
+import { isSame, questionOf, widen, type Baseline, type Window } from './question.ts';
 
 type Saying = Schemas['LabelIn'];
 interface Server {
@@ -64,18 +64,18 @@ export class ExplainView {
     if (this.answer.data !== before) [this.#words, this.said, this.refused] = [[], null, undefined];
   }
 
-  again(): void {
+  refresh(): void {
     if (this.window) void this.explain(this.window);
   }
 
   compareWith(baseline: Baseline): void {
     if (String(baseline) === String(this.baseline)) return;
     this.baseline = baseline;
-    this.again();
+    this.refresh();
   }
 
   widen(): void {
-    if (this.window) void this.explain(widened(this.window));
+    if (this.window) void this.explain(widen(this.window));
   }
 
   cancel(): void {

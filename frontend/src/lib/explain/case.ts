@@ -6,14 +6,14 @@ export type Change = Schemas['LevelChange'];
 export type Commit = Schemas['CommitRow'];
 export type Label = Schemas['Label'];
 export type ChangeBounds = Schemas['ChangeBounds'];
-type Told = Schemas['Hypothesis'];
+type HypothesisRecord = Schemas['Hypothesis'];
 
 /** What became of the question. */
-export type Outcome = 'no-job' | 'pending' | 'too-little' | 'no-change' | 'told';
+export type Outcome = 'no-job' | 'pending' | 'too-little' | 'no-change' | 'explained';
 export type Confidence = 'strong' | 'possible' | 'weak' | 'none';
 
 export interface Hypothesis {
-  readonly told: Told;
+  readonly record: HypothesisRecord;
   /** Probability, 0 to 1, given what people ruled out; those of a change add up to 1. */
   readonly posterior: number;
   /** Null: no commit, or one that the answer does not show. */
@@ -38,7 +38,7 @@ const LEAST_RUNS = 16;
 
 export function outcomeOf(page: Page): Outcome {
   if (page.tables.length === 0) return 'no-job';
-  if (page.explanation.changes.length) return 'told';
+  if (page.explanation.changes.length) return 'explained';
   // no run after the commit is no data, whatever the runs before it say
   if (page.pending) return 'pending';
   return page.runs < LEAST_RUNS ? 'too-little' : 'no-change';
@@ -48,7 +48,7 @@ export function outcomeOf(page: Page): Outcome {
 export function casesOf(page: Page, labels: readonly Label[] = page.labels): Case[] {
   const { changes, hypotheses } = page.explanation;
   const found = changes.map((change, index) => {
-    const own = hypotheses.filter((told) => told.change === index);
+    const own = hypotheses.filter((record) => record.change === index);
     return caseOf(page, { change, around: page.around[index] ?? NOTHING_AROUND, own }, labels);
   });
   const rank = (each: Case) => (each.change.effect_ratio > 1 ? 0 : 1);
@@ -67,19 +67,19 @@ const CERTAIN = 0.95;
 
 const size = ({ change }: Case) => Math.abs(Math.log(change.effect_ratio)) * change.probability;
 
-interface Asked {
+interface ChangeInput {
   readonly change: Change;
   readonly around: ChangeBounds;
-  readonly own: readonly Told[];
+  readonly own: readonly HypothesisRecord[];
 }
 
-function caseOf(page: Page, { change, around, own }: Asked, labels: readonly Label[]): Case | null {
-  const labelled = own.map((told) => ({
-    told,
+function caseOf(page: Page, { change, around, own }: ChangeInput, labels: readonly Label[]): Case | null {
+  const labelled = own.map((record) => ({
+    record,
     // what the server weighed already is weighed here, with the words said since
-    share: told.unlabelled ?? told.posterior,
-    commit: page.suspects.find(({ snapshot_id: id }) => id === told.commit_id) ?? null,
-    label: labels.find(({ snapshot_id: id }) => id === told.commit_id) ?? null,
+    share: record.unlabelled ?? record.posterior,
+    commit: page.suspects.find(({ snapshot_id: id }) => id === record.commit_id) ?? null,
+    label: labels.find(({ snapshot_id: id }) => id === record.commit_id) ?? null,
   }));
   const sum = (group: typeof labelled) => group.reduce((whole, { share }) => whole + share, 0);
   const sure = sum(labelled.filter(({ label }) => isConfirmed(label)));
@@ -95,7 +95,7 @@ function caseOf(page: Page, { change, around, own }: Asked, labels: readonly Lab
     .sort((a, b) => confirmed(b) - confirmed(a) || b.posterior - a.posterior);
   const [best] = hypotheses;
   if (!best) return null;
-  const commit = best.told.kind === 'commit' ? best.posterior : 0;
+  const commit = best.record.kind === 'commit' ? best.posterior : 0;
   const confidence = SURE.find((word) => commit >= (page.sure_from[word] ?? 1)) ?? 'none';
   return {
     change,
@@ -117,5 +117,5 @@ const NAMED: readonly Confidence[] = ['strong', 'possible'];
 
 /** The commit that the verdict names: confirmed, or likely enough. */
 export function namedIn({ best, confidence }: Case): Hypothesis | null {
-  return best.told.kind === 'commit' && NAMED.includes(confidence) ? best : null;
+  return best.record.kind === 'commit' && NAMED.includes(confidence) ? best : null;
 }

@@ -25,7 +25,7 @@ const isSignal = ({ kind }: CompetingChange) => SIGNALS.includes(kind as Signal)
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `CPU went from 0.31 cores to 0.94 cores (3.0×) at 03:01:00` of those that moved. */
-export function signalsMoved({ competing }: ChangeBounds): readonly Required<Line>[] {
+export function movedSignals({ competing }: ChangeBounds): readonly Required<Line>[] {
   return competing.filter(isSignal).flatMap((each) => {
     const { before, after, at } = each;
     if (before === null || after === null || at === null) return [];
@@ -39,7 +39,7 @@ export function signalsMoved({ competing }: ChangeBounds): readonly Required<Lin
 /** All signals: what changed, what did not, and what is unknown, a sentence each. */
 export function competingLines(around: ChangeBounds): readonly Line[] {
   const { competing } = around;
-  const moved = signalsMoved(around).map(({ words, lane }) => ({ words: `${capital(words)}.`, lane }));
+  const moved = movedSignals(around).map(({ words, lane }) => ({ words: `${capital(words)}.`, lane }));
   const flat = competing.flatMap((each) =>
     isSignal(each) && each.at === null && each.before !== null
       ? [{ words: `${capital(NAMES[each.kind as Signal])} flat at ${level(each, each.before)}.` }]

@@ -4,7 +4,7 @@ import { barsOf } from './differences.ts';
 import { BURST, competing, explainPage, label, quiet } from './fixtures.ts';
 import { isSame, questionOf } from './question.ts';
 import { explanationSummary } from './summary.ts';
-import { competingLines, signalsMoved } from './competing.ts';
+import { competingLines, movedSignals } from './competing.ts';
 import { boundsWords, effectWords, lastRunWords, linkWords, pastWords, verdict } from './words.ts';
 
 const first = (page: Page, labels = page.labels) => casesOf(page, labels)[0]!;
@@ -55,7 +55,9 @@ describe('the verdict', () => {
   test('what a user ruled out is not named, and shares are of the rest', () => {
     const ruled = first(explainPage(), [label({ kind: 'rejected' })]);
     expect([namedIn(ruled), ruled.confidence, ruled.ruledOut]).toEqual([null, 'none', 1]);
-    expect(ruled.hypotheses.map(({ told, posterior }) => [told.kind, Math.round(posterior * 100)])).toEqual([
+    expect(
+      ruled.hypotheses.map(({ record, posterior }) => [record.kind, Math.round(posterior * 100)]),
+    ).toEqual([
       ['none', 75],
       ['infrastructure', 25],
       ['commit', 0],
@@ -70,7 +72,7 @@ describe('the verdict', () => {
       each.change === 0 ? { ...each, posterior: each.kind === 'none' ? 0.9 : 0.05 } : each,
     );
     expect(namedIn(first(page))).toBeNull();
-    expect(namedIn(first(page, [label()]))?.told.commit_id).toBe(BURST);
+    expect(namedIn(first(page, [label()]))?.record.commit_id).toBe(BURST);
   });
 });
 
@@ -79,7 +81,7 @@ describe('outcomes', () => {
     ['no-job', quiet('No job of this table is known', { tables: [], runs: 0 })],
     ['too-little', quiet('Too little data', { runs: 6 })],
     ['no-change', quiet('No change')],
-    ['told', explainPage()],
+    ['explained', explainPage()],
   ] as const)('%s', (outcome, page) => expect(outcomeOf(page)).toBe(outcome));
 });
 
@@ -126,7 +128,7 @@ test('what the job used: what moved with its instant and lane, what is flat, wha
     { words: 'CPU unknown: no full answer within 5 s.' },
     { words: 'Unknown: other jobs, job load, spill to disk, executors.' },
   ]);
-  expect(signalsMoved({ ...AROUND, competing: [failed] })).toEqual([]);
+  expect(movedSignals({ ...AROUND, competing: [failed] })).toEqual([]);
 });
 
 test('where no commit is named the verdict offers what moved', () => {
@@ -164,7 +166,7 @@ test('what the server weighed by words that were said is weighed once, and words
       : each,
   );
   const shares = (labels = page.labels) =>
-    first(page, labels).hypotheses.map(({ told, posterior }) => [told.kind, Math.round(posterior * 100)]);
+    first(page, labels).hypotheses.map(({ record, posterior }) => [record.kind, Math.round(posterior * 100)]);
   expect(shares()).toEqual([
     ['none', 75],
     ['infrastructure', 25],

@@ -190,12 +190,12 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
 /** The same without any change of the job. */
 export const quiet = (verdict: string, change: Partial<Page> = {}): Page => {
   const { explanation, ...rest } = explainPage(change);
-  const told = {
+  const unchanged = {
     ...explanation,
     changes: [],
     hypotheses: [hypothesis({ posterior: 1 })],
     blamed: [],
     verdict,
   };
-  return { ...rest, explanation: { ...told, confidence: 'none' }, suspects: [], around: [] };
+  return { ...rest, explanation: { ...unchanged, confidence: 'none' }, suspects: [], around: [] };
 };

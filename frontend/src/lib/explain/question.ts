@@ -44,4 +44,4 @@ export const isSame = (asked: Window, shown: Window): boolean =>
   Math.abs(asked.to - asked.from - (shown.to - shown.from)) < 60_000;
 
 /** Wide enough that what began before the window lies within. */
-export const widened = ({ from, to }: Window): Window => ({ from: from - 4 * (to - from), to });
+export const widen = ({ from, to }: Window): Window => ({ from: from - 4 * (to - from), to });

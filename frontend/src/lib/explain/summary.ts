@@ -42,22 +42,22 @@ export function explanationSummary(page: Page, labels: readonly Label[], link: s
 }
 
 function suspectLines(named: Hypothesis): string[] {
-  const { told, commit } = named;
+  const { record, commit } = named;
   const writer = commit && (commit.app_name ?? commit.app_id ?? commit.engine);
   const by = writer ? `, written by ${plain(writer)}` : '';
   const said = labelWords(named);
-  const against = (told.evidence ?? []).filter(({ speaks }) => speaks === 'against');
+  const against = (record.evidence ?? []).filter(({ speaks }) => speaks === 'against');
   return [
-    `- Commit \`${told.commit_id ?? ''}\` of ${plain(told.table ?? '')}, ${leadWords(named)}${by}; link to the job: ${gradeWords(named)?.[0] ?? 'unknown'}`,
+    `- Commit \`${record.commit_id ?? ''}\` of ${plain(record.table ?? '')}, ${leadWords(named)}${by}; link to the job: ${gradeWords(named)?.[0] ?? 'unknown'}`,
     ...(said ? [`- ${plain(said)}`] : []),
     ...against.map(({ text }) => `- Against: ${plain(text)}`),
   ];
 }
 
 function row(each: Hypothesis): string {
-  const commit = each.told.kind === 'commit';
+  const commit = each.record.kind === 'commit';
   const name = commit ? commitWords(each) : rivalWords(each)[0];
   const said = labelWords(each);
-  const id = commit ? `\`${each.told.commit_id ?? ''}\`` : '';
+  const id = commit ? `\`${each.record.commit_id ?? ''}\`` : '';
   return `| ${plain(name)}${said ? ` (${plain(said)})` : ''} | ${percent(each.posterior)} | ${id} |`;
 }

@@ -13,7 +13,7 @@ import {
   type Hypothesis,
   type Page,
 } from './case.ts';
-import { signalsMoved } from './competing.ts';
+import { movedSignals } from './competing.ts';
 
 /** The sentence that stands first. */
 export function verdict(page: Page, first: Case | undefined): string {
@@ -45,17 +45,17 @@ export function lastRunWords({ pending, since }: Page): string | null {
 }
 
 function nothingNamed({ change, best, around }: Case): string {
-  if (best.told.kind === 'infrastructure')
+  if (best.record.kind === 'infrastructure')
     return `No commit explains ${sizeOf(change)}: other jobs changed at the same time, so infrastructure is the likely explanation.`;
-  if (best.told.kind === 'load')
+  if (best.record.kind === 'load')
     return `No commit explains ${sizeOf(change)}: the job's load changed at the same time and is the likely explanation.`;
-  const moved = signalsMoved(around).map(({ words }) => words);
+  const moved = movedSignals(around).map(({ words }) => words);
   return `No commit explains ${sizeOf(change)}${moved.length ? `: ${moved.join('; ')}` : ''}.`;
 }
 
 /** `one append of 50,000 files of 0.9 MB`, as far as it is known. */
-export function commitWords({ commit, told }: Hypothesis): string {
-  if (!commit) return `commit ${told.commit_id ?? ''} of ${told.table ?? 'a table'}`;
+export function commitWords({ commit, record }: Hypothesis): string {
+  if (!commit) return `commit ${record.commit_id ?? ''} of ${record.table ?? 'a table'}`;
   const words = headline(commit);
   return words.charAt(0).toLowerCase() + words.slice(1);
 }
@@ -117,8 +117,8 @@ const RIVALS = {
 } as const;
 
 /** Name and meaning of an explanation that is no commit. */
-export function rivalWords({ told }: Hypothesis): readonly [name: string, meaning: string] {
-  return told.kind === 'commit' ? ['Commit', ''] : RIVALS[told.kind];
+export function rivalWords({ record }: Hypothesis): readonly [name: string, meaning: string] {
+  return record.kind === 'commit' ? ['Commit', ''] : RIVALS[record.kind];
 }
 
 const GRADES = {
@@ -128,18 +128,18 @@ const GRADES = {
 } as const;
 
 /** What links a commit to the job, as a word and a sentence. */
-export const gradeWords = ({ told }: Hypothesis): readonly [word: string, meaning: string] | null =>
-  told.grade ? GRADES[told.grade] : null;
+export const gradeWords = ({ record }: Hypothesis): readonly [word: string, meaning: string] | null =>
+  record.grade ? GRADES[record.grade] : null;
 
 /** `48 s before`: how long the commit lay before the change. */
-export const leadWords = ({ told }: Hypothesis): string =>
-  told.lag_seconds === null || told.lag_seconds === undefined
+export const leadWords = ({ record }: Hypothesis): string =>
+  record.lag_seconds === null || record.lag_seconds === undefined
     ? 'lead unknown'
-    : `${duration(told.lag_seconds)} before`;
+    : `${duration(record.lag_seconds)} before`;
 
 /** Past commits of the same kind and what followed; null where nothing is known of any. */
-export function pastWords({ told, commit }: Hypothesis): string | null {
-  const { similar } = told;
+export function pastWords({ record, commit }: Hypothesis): string | null {
+  const { similar } = record;
   if (!similar) return null;
   const kind = `${commit?.operation ?? 'commit'}s by the same writer`;
   const people = saidWords(similar.confirmed ?? 0, similar.rejected ?? 0);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Alert } from '#lib/alerts/words.ts';
-import { firingByTable, rulesOf, unflagged } from './firing.ts';
+import { firingByTable, rulesOf, withoutFlagged } from './firing.ts';
 
 const alert = (
   name: string | null,
@@ -41,5 +41,5 @@ test('a critical rule is never among the others, however many of the mild ones f
 test('an alert of a table that is flagged anyway is not counted again', () => {
   const firing = firingByTable([alert('Burst', 'orders'), alert('Stale', 'carts')]);
   const orders = { catalog: 'lake', namespace: 'sales', table: 'orders' };
-  expect(unflagged(firing, [orders]).map(([path]) => path)).toEqual(['/t/lake/sales/carts']);
+  expect(withoutFlagged(firing, [orders]).map(([path]) => path)).toEqual(['/t/lake/sales/carts']);
 });

@@ -15,7 +15,10 @@ export function firingByTable(alerts: readonly Alert[]): Firing {
 }
 
 /** Those whose table the list of tables does not flag: nothing but the alert tells of them. */
-export const unflagged = (firing: Firing, flagged: readonly TableRef[]): [path: string, alert: Alert][] => {
+export const withoutFlagged = (
+  firing: Firing,
+  flagged: readonly TableRef[],
+): [path: string, alert: Alert][] => {
   const paths = new Set(flagged.map(tablePath));
   return [...firing].filter(([path]) => !paths.has(path));
 };

@@ -1,6 +1,6 @@
 // The fleet page's address: search parameters to a question and back. Defaults stay out of the address.
 import type { FleetQuestion, FleetSort } from '#lib/api/client.ts';
-import { notOffered } from '#lib/state/unread.ts';
+import { findUnknownValues } from '#lib/state/unknown-values.ts';
 import { readPeriod, writePeriod } from '#lib/time/period.ts';
 import { COLUMNS, readColumns, writeColumns } from './columns.ts';
 import { MEASURES, type Measure } from './heat.ts';
@@ -79,7 +79,7 @@ export function readFleetView(params: URLSearchParams): FleetView {
 
 /** Names of parameters that say what the page does not know; range and `cmp` are read elsewhere. */
 export const unreadOf = (params: URLSearchParams): string[] =>
-  notOffered(params, {
+  findUnknownValues(params, {
     sort: isSort,
     dir: ['asc', 'desc'],
     skip: (text) => /^\d+$/.test(text),

@@ -22,7 +22,7 @@ import { onsetOf, suspectsOf } from './suspects.ts';
 
 type Incident = Schemas['Incident'];
 /** As many commits as the server puts into an incident; with so many there may be more. */
-const MOST_TOLD = 50;
+const MOST_COMMITS = 50;
 
 export class IncidentView {
   readonly timeline = new Resource<Answer>();
@@ -43,15 +43,15 @@ export class IncidentView {
 
   readonly ref = $derived(refOf(this.incident?.alert.table ?? null));
   readonly onset = $derived(this.incident ? onsetOf(this.incident) : 0);
-  readonly #told = $derived.by(() => {
+  readonly #rows = $derived.by(() => {
     const rows = this.incident?.commits ?? [];
-    return rows.length && rows.length < MOST_TOLD
+    return rows.length && rows.length < MOST_COMMITS
       ? rows.map((row) => ({ ...row, commits: 1, expired: null }))
       : undefined;
   });
   /** Undefined until the commits of the window are known. */
   readonly suspects = $derived.by(() => {
-    const commits = this.#whole ?? this.#told;
+    const commits = this.#whole ?? this.#rows;
     return this.incident && commits
       ? suspectsOf(this.incident, commits, this.timeline.data?.watermark)
       : undefined;

@@ -3,7 +3,7 @@
 import type { Schemas } from '#lib/api/client.ts';
 import type { TableRef } from '#lib/api/names.ts';
 
-export interface Filled {
+export interface FilledStatement {
   readonly code: string;
   /** What was left out of it and why, or what is still to put in; null: it can be run as it is. */
   readonly note: string | null;
@@ -37,7 +37,7 @@ export function fill(
   ref: TableRef | null,
   touched: Schemas['TouchedRows'] | null,
   now: number,
-): Filled {
+): FilledStatement {
   const named = ref && isPlain(ref) ? forTable(code, ref) : code;
   const dated = named.replaceAll('<a week ago>', midnight(now - WEEK_MS));
   const { code: filled, note } = dated.includes(ROWS)
@@ -50,7 +50,7 @@ export function fill(
   };
 }
 
-function withRows(code: string, touched: Schemas['TouchedRows'] | null): Filled {
+function withRows(code: string, touched: Schemas['TouchedRows'] | null): FilledStatement {
   const inSpark = code.includes(`'${ROWS}'`);
   const sql = touched?.spark_sql;
   if (inSpark && sql) return { code: code.replace(`'${ROWS}'`, () => sparkLiteral(sql)), note: touched.note };

@@ -38,7 +38,7 @@ export function incidentOf(target: AlertTarget): Schemas['Incident'] | null {
 }
 
 /** Where it is known from, a sentence. */
-export const SAYS: Record<Source, string> = {
+export const SOURCE_SENTENCES: Record<Source, string> = {
   record: 'Received from its sender.',
   prometheus: 'No webhook received for this alert; showing the current state in Prometheus.',
   alertmanager: 'No webhook received for this alert; showing the current state in Alertmanager.',

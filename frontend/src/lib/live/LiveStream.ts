@@ -38,7 +38,7 @@ export const LONGEST_WAIT_MS = 300_000;
 
 export class LiveStream {
   readonly #around: Surroundings;
-  readonly #told: (state: LiveState) => void;
+  readonly #onstate: (state: LiveState) => void;
   readonly #heard = new Map<string, Set<(data: never) => void>>();
   readonly #behind = new Set<() => void>();
   #source: Source | undefined;
@@ -49,8 +49,8 @@ export class LiveStream {
   #missed = false;
   #state: LiveState = 'off';
 
-  constructor(around: Surroundings, told: (state: LiveState) => void = () => {}) {
-    [this.#around, this.#told] = [around, told];
+  constructor(around: Surroundings, onstate: (state: LiveState) => void = () => {}) {
+    [this.#around, this.#onstate] = [around, onstate];
   }
 
   get state(): LiveState {
@@ -148,6 +148,6 @@ export class LiveStream {
   #move(state: LiveState): void {
     if (state === this.#state) return;
     this.#state = state;
-    this.#told(state);
+    this.#onstate(state);
   }
 }

@@ -28,12 +28,12 @@ class StatusFeed {
     const ask = () => void this.refresh();
     const cancel = afterFirstAnswer(ask);
     const heard = [live.on('sources', ask), live.onBehind(ask)];
-    const again = setInterval(() => {
+    const refresh = setInterval(() => {
       if (document.visibilityState === 'visible') void this.refresh();
     }, EVERY_MS);
     return () => {
       cancel();
-      clearInterval(again);
+      clearInterval(refresh);
       for (const end of heard) end();
       this.resource.stop();
     };

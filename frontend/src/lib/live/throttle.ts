@@ -1,6 +1,6 @@
 // Many reasons to ask again, few questions: at once when it has been quiet, else when the gap is over.
 
-export interface Throttled {
+export interface ThrottledCall {
   (): void;
   /** Forgets what waits. */
   cancel(): void;
@@ -11,7 +11,7 @@ export function throttle(
   run: () => void,
   gapMs: number,
   { now = Date.now, after = later }: { now?: () => number; after?: typeof later } = {},
-): Throttled {
+): ThrottledCall {
   let [last, stop] = [-Infinity, undefined as (() => void) | undefined];
   const go = () => {
     [last, stop] = [now(), undefined];

@@ -1,6 +1,6 @@
 // What the partitions page keeps in its URL: range, two instants, filter, order. Becomes the server's question.
 import type { PartitionsQuestion, Schemas } from '#lib/api/client.ts';
-import { notOffered } from '#lib/state/unread.ts';
+import { findUnknownValues } from '#lib/state/unknown-values.ts';
 import { resolveRange, type Range, type RangeText } from '#lib/time/range.ts';
 import { readUrl, writeUrl } from '#lib/time/url.ts';
 
@@ -49,7 +49,7 @@ export class PartitionsView {
   /** Names of parameters that are not known. */
   readonly unread: readonly string[] = $derived([
     ...this.#read.unread,
-    ...notOffered(this.#query, {
+    ...findUnknownValues(this.#query, {
       sort: SORTS,
       dir: ['asc', 'desc'],
       partition: (text) => CONDITIONS.test(text),

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { BURST, partitionRow, partitionsPage } from './fixtures.ts';
-import { level, moved } from '#lib/ui/heat/heat.ts';
+import { level, movePlace } from '#lib/ui/heat/heat.ts';
 import { csv, headline, PartitionsView } from './PartitionsView.svelte.ts';
-import { binName, cumulative, drawn, folded } from './sizes.ts';
-import { filesAt, instantAt, nudged, paths, xOf } from './track.ts';
+import { binName, cumulative, sizeChart, foldSmallBins } from './sizes.ts';
+import { filesAt, instantAt, nudgeInstant, paths, xOf } from './track.ts';
 
 const HOUR = 3_600_000;
 const FRAME = { from: 0, to: 100 * HOUR, width: 132, left: 16, right: 16, top: 0, height: 10 };
@@ -73,22 +73,22 @@ test('a spreadsheet runs nothing that a partition is called', () => {
 
 test('bins below a megabyte are one, and shares add up to all', () => {
   const page = partitionsPage();
-  const bins = folded(page.edges, page.after.histogram, page.before?.histogram ?? null);
+  const bins = foldSmallBins(page.edges, page.after.histogram, page.before?.histogram ?? null);
   expect([binName(bins.edges, 0), bins.after?.[0], bins.before?.[0]]).toEqual(['under 1 MiB', 50_003, 3]);
   expect(bins.after?.length).toBe(bins.edges.length + 1);
   expect(cumulative(bins.after)?.at(-1)).toBe(1);
   const box = { width: 480, left: 40, right: 8, top: 20, columns: 148, strip: 52, gap: 28 };
-  const plot = drawn(bins, page.after.target_file_bytes, box);
+  const plot = sizeChart(bins, page.after.target_file_bytes, box);
   expect(plot?.bars.match(/M/g)?.length).toBe(2);
   expect(plot?.target?.width).toBeGreaterThan(20);
-  expect(drawn(folded(page.edges, null, null), null, box)).toBeNull();
+  expect(sizeChart(foldSmallBins(page.edges, null, null), null, box)).toBeNull();
 });
 
 test('a cell is darker by decades; nothing and not read are apart', () => {
   expect([0, 1, 84, 50_084, null].map((n) => level(n, 50_084))).toEqual([0, 1, 2, 4, null]);
-  expect(moved({ row: 0, column: 0 }, 'ArrowUp', 5, 9)).toEqual({ row: 0, column: 0 });
-  expect(moved({ row: 1, column: 3 }, 'End', 5, 9)).toEqual({ row: 1, column: 8 });
-  expect(moved({ row: 1, column: 3 }, 'x', 5, 9)).toBeNull();
+  expect(movePlace({ row: 0, column: 0 }, 'ArrowUp', 5, 9)).toEqual({ row: 0, column: 0 });
+  expect(movePlace({ row: 1, column: 3 }, 'End', 5, 9)).toEqual({ row: 1, column: 8 });
+  expect(movePlace({ row: 1, column: 3 }, 'x', 5, 9)).toBeNull();
 });
 
 test('the track is a stepped line that what is not known breaks', () => {
@@ -100,6 +100,6 @@ test('the track is a stepped line that what is not known breaks', () => {
     null,
   ]);
   expect(instantAt(xOf(20 * HOUR, FRAME), FRAME)).toBe(20 * HOUR);
-  expect(nudged(50 * HOUR, 'ArrowRight', 0, 100 * HOUR)).toBe(51 * HOUR);
-  expect(nudged(0, 'ArrowLeft', 0, 100 * HOUR)).toBe(0);
+  expect(nudgeInstant(50 * HOUR, 'ArrowRight', 0, 100 * HOUR)).toBe(51 * HOUR);
+  expect(nudgeInstant(0, 'ArrowLeft', 0, 100 * HOUR)).toBe(0);
 });

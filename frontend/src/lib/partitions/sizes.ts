@@ -11,7 +11,7 @@ export interface Bins {
 }
 
 /** The server's bins with those below 1 MiB as one. */
-export function folded(
+export function foldSmallBins(
   edges: readonly number[],
   after: readonly number[] | null,
   before: readonly number[] | null,
@@ -48,7 +48,7 @@ export interface Box {
   readonly strip: number;
   readonly gap: number;
 }
-export interface Drawn {
+export interface SizeChart {
   readonly bars: string;
   readonly outline: string;
   readonly line: string;
@@ -58,7 +58,7 @@ export interface Drawn {
   readonly target: { x: number; width: number } | null;
 }
 
-export function drawn(bins: Bins, targetBytes: number | null, box: Box): Drawn | null {
+export function sizeChart(bins: Bins, targetBytes: number | null, box: Box): SizeChart | null {
   const counts = [...(bins.after ?? []), ...(bins.before ?? [])];
   if (!counts.some((n) => n > 0)) return null;
   const many = bins.edges.length + 1;

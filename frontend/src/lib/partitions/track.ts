@@ -48,7 +48,7 @@ export function filesAt({ t, data_files: files }: Track, at: number): number | n
 }
 
 /** Where a key moves an instant: steps of a hundredth of the range, or to its ends; null: it is none of ours. */
-export function nudged(at: number, key: string, from: number, to: number): number | null {
+export function nudgeInstant(at: number, key: string, from: number, to: number): number | null {
   const step = Math.max(60_000, Math.round((to - from) / 100 / 60_000) * 60_000);
   const by: Record<string, number> = {
     ArrowLeft: -step,

@@ -1,6 +1,6 @@
 // The tables that were opened last, newest first, kept in this browser only.
 
-export interface Recent {
+export interface RecentTable {
   /** `/t/lake/sales/orders` */
   readonly path: string;
   readonly label: string;
@@ -9,7 +9,7 @@ export interface Recent {
 const KEY = 'limnograph.recent';
 const KEPT = 8;
 
-export function recentTables(): Recent[] {
+export function recentTables(): RecentTable[] {
   try {
     const read: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
     return Array.isArray(read) ? read.filter(isRecent).slice(0, KEPT) : [];
@@ -18,7 +18,7 @@ export function recentTables(): Recent[] {
   }
 }
 
-const isRecent = (each: unknown): each is Recent =>
+const isRecent = (each: unknown): each is RecentTable =>
   typeof each === 'object' &&
   each !== null &&
   'path' in each &&
@@ -27,7 +27,7 @@ const isRecent = (each: unknown): each is Recent =>
   typeof each.path === 'string' &&
   each.path.startsWith('/t/');
 
-function keep(list: readonly Recent[]): void {
+function keep(list: readonly RecentTable[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(list.slice(0, KEPT)));
   } catch {
@@ -35,7 +35,7 @@ function keep(list: readonly Recent[]): void {
   }
 }
 
-export const rememberTable = (table: Recent): void =>
+export const rememberTable = (table: RecentTable): void =>
   keep([table, ...recentTables().filter(({ path }) => path !== table.path)]);
 
 /** It is not there: offering it again would lead nowhere. */

@@ -25,7 +25,7 @@ export function act(action: Action, table: TableRef | undefined): void {
   if (!range) return announce('This page has no time range.');
   if (action === 'copyRange') return void copy(writePasted(range.text), 'Time range');
   if (action === 'pasteRange') return void paste(range);
-  const next = moved(action, range.range);
+  const next = rangeAfter(action, range.range);
   if (next) range.show(next);
 }
 
@@ -36,7 +36,7 @@ function toTable(table: TableRef | undefined): void {
 }
 
 /** The range after a key: as wide, at another place, or around the same middle. Null: the key moves nothing. */
-export function moved(action: Action, { from, to }: Range): RangeText | null {
+export function rangeAfter(action: Action, { from, to }: Range): RangeText | null {
   const half = (to - from) / 2;
   if (action === 'widen')
     return absolute(Math.max(0, from - half), Math.min(to + half, Math.max(to, Date.now())));

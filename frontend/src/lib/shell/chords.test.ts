@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { press, type Action, type Waiting } from './chords.ts';
+import { press, type Action, type PendingChord } from './chords.ts';
 
 const key = (code: string, more: object = {}) => ({
   code,
@@ -12,7 +12,7 @@ const key = (code: string, more: object = {}) => ({
 });
 
 function typed(codes: string[], gapMs = 100): Action | null {
-  let waiting: Waiting | null = null;
+  let waiting: PendingChord | null = null;
   let action: Action | null = null;
   codes.forEach((code, i) => ({ waiting, action } = press(key(code), waiting, i * gapMs, true)));
   return action;

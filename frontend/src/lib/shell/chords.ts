@@ -20,7 +20,7 @@ export type Action =
 
 type Prefix = 'KeyG' | 'KeyT';
 /** The first key of a chord that waits for its second. */
-export interface Waiting {
+export interface PendingChord {
   readonly prefix: Prefix;
   /** Epoch ms at which it was pressed. */
   readonly at: number;
@@ -40,16 +40,16 @@ const CHORDS: Record<Prefix, Record<string, Action>> = {
   },
 };
 
-export interface Pressed {
-  readonly waiting: Waiting | null;
+export interface PressResult {
+  readonly waiting: PendingChord | null;
   readonly action: Action | null;
   /** The key was the second of a chord: no other handler may take it. */
   readonly taken: boolean;
 }
-const nothing: Pressed = { waiting: null, action: null, taken: false };
+const nothing: PressResult = { waiting: null, action: null, taken: false };
 
 /** `letters`: keys of one character are wanted. What is typed into a field must not come here, but for Ctrl or Cmd+K. */
-export function press(key: Key, waiting: Waiting | null, now: number, letters: boolean): Pressed {
+export function press(key: Key, waiting: PendingChord | null, now: number, letters: boolean): PressResult {
   if (isPalette(key)) return { waiting: null, action: 'palette', taken: true };
   if (!letters || key.ctrlKey || key.metaKey || key.altKey) return nothing;
   if (waiting && now - waiting.at <= PATIENCE_MS) {

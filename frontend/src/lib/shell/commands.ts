@@ -4,7 +4,7 @@ import { offers } from '#lib/state/offers.svelte.ts';
 import { recentTables } from '#lib/preferences/recent.ts';
 import { announce } from '#lib/ui/announce.svelte.ts';
 import { act, copy, frozenLink } from './actions.ts';
-import type { Entry } from './pasted.ts';
+import type { Entry } from './pasted-text.ts';
 import type { Place } from './place.ts';
 import { theme, type Theme } from '#lib/preferences/theme.svelte.ts';
 

@@ -1,5 +1,5 @@
 // Where the reader is: breadcrumb and tabs from the route's parameters. Pure.
-import { carried } from '#lib/api/table-link.ts';
+import { keepParams } from '#lib/api/table-link.ts';
 import { fromSegments, tableLabel, tablePath, type TableRef } from '#lib/api/names.ts';
 
 interface Crumb {
@@ -30,7 +30,12 @@ interface Params {
 export function placeOf(routeId: string | null, params: Params, query = new URLSearchParams()): Place {
   const { catalog, ns, table } = params;
   if (catalog === undefined || ns === undefined || table === undefined) return topPlace(routeId);
-  return tablePlace(fromSegments({ catalog, ns, table }), routeId ?? '', params.snapshot_id, carried(query));
+  return tablePlace(
+    fromSegments({ catalog, ns, table }),
+    routeId ?? '',
+    params.snapshot_id,
+    keepParams(query),
+  );
 }
 
 function topPlace(routeId: string | null): Place {

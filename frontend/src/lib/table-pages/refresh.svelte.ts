@@ -5,10 +5,10 @@ import { throttle } from '#lib/live/throttle.ts';
 
 const GAP_MS = 10_000;
 
-export function askAgainWhenItMoves(table: () => TableRef, ask: () => void): void {
+export function refreshOnTableChange(table: () => TableRef, ask: () => void): void {
   $effect(() => {
     const ref = table();
-    const again = throttle(ask, GAP_MS);
+    const refresh = throttle(ask, GAP_MS);
     const heard = [
       live.on('table', (event) => {
         if (
@@ -16,13 +16,13 @@ export function askAgainWhenItMoves(table: () => TableRef, ask: () => void): voi
           event.table_namespace === ref.namespace &&
           event.table === ref.table
         )
-          again();
+          refresh();
       }),
-      live.onBehind(again),
+      live.onBehind(refresh),
     ];
     return () => {
       for (const end of heard) end();
-      again.cancel();
+      refresh.cancel();
     };
   });
 }

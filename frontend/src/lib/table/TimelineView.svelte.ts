@@ -9,7 +9,7 @@ import { namesRange, readUrl, type Baseline, type TimelineUrl } from '#lib/time/
 import { knownLanes } from './lanes.ts';
 
 /** A table and how it is looked at; the same table is the same object, or all would be asked again. */
-export interface Looked {
+export interface TablePageContext {
   readonly ref: TableRef;
   readonly view: TimelineView;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { story } from '#lib/timeline/fixtures/story.ts';
 import { commitsOf, type Answer } from '#lib/api/lanes.ts';
-import { goesOn, joined } from './overview.ts';
+import { goesOn, joinOverview } from './overview.ts';
 
 const HOUR = 3_600_000;
 const moved = (answer: Answer, by: number): Answer => ({
@@ -17,7 +17,7 @@ const moved = (answer: Answer, by: number): Answer => ({
 test('earlier commits come first, each once, and the range begins with them', () => {
   const recent = story();
   const before = moved(recent, -3 * HOUR);
-  const both = joined(recent, before);
+  const both = joinOverview(recent, before);
   const times = commitsOf(both).map(({ t }) => t);
   expect(both.range.from).toBe(before.range.from);
   expect(times).toEqual([...times].sort((a, b) => a - b));
@@ -41,12 +41,12 @@ test('daily commits are known as such, and earlier alerts have their ends', () =
     ),
   });
   const seam = recent.range.from;
-  const both = joined(
+  const both = joinOverview(
     withAlerts(recent, [alert(seam - 1, seam + 1)], 'hour'),
     withAlerts(before, [alert(seam - 9, seam - 5), alert(seam - 1, seam + 1)], 'day'),
   );
   expect(both.coarseUntil).toBe(seam);
-  expect(joined(recent, before).coarseUntil).toBeNull();
+  expect(joinOverview(recent, before).coarseUntil).toBeNull();
   const alerts = both.lanes.find(({ id }) => id === 'alerts');
   expect(alerts?.kind === 'bars' ? alerts.bars.map(({ start }) => (start ?? 0) - seam) : []).toEqual([
     -9, -1,

@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 const RECENT_DAYS = 60;
 
 /** The recent answer with the commits and alerts of before in front. */
-export function joined(recent: Answer, before: Answer): Overview {
+export function joinOverview(recent: Answer, before: Answer): Overview {
   const { from } = recent.range;
   const older = commitsOf(before).filter(({ t }) => t < from);
   const ended = before.lanes.flatMap((lane) => (lane.kind === 'bars' ? lane.bars : []));
@@ -44,5 +44,5 @@ export async function getOverview(name: TableRef, now: number, signal: AbortSign
   const ask = (days: number) =>
     getTimeline(name, { from: to - days * DAY, to, lanes: 'alerts,commits' }, signal);
   const recent = await ask(RECENT_DAYS);
-  return goesOn(recent) ? joined(recent, await ask(MAX_WIDTH_MS / DAY)) : recent;
+  return goesOn(recent) ? joinOverview(recent, await ask(MAX_WIDTH_MS / DAY)) : recent;
 }

@@ -59,11 +59,11 @@ test('a failed source is a cause and Retry in its lane; others are untouched', a
   const lanes = answer.lanes.map((lane): Lane =>
     lane.id === 'job_duration' ? { ...lane, status: 'error', problem } : lane,
   );
-  const { screen, told } = await show({ ...answer, lanes });
+  const { screen, calls } = await show({ ...answer, lanes });
   await expect.element(screen.getByText(/Prometheus did not answer in 8 s\./).first()).toBeVisible();
   expect(pathOf('data_files')).not.toBe('');
   await screen.getByRole('button', { name: /Retry/ }).click();
-  expect(told.retries).toBe(1);
+  expect(calls.retries).toBe(1);
 });
 
 test('an absent lane says in one line why', async () => {
@@ -104,7 +104,10 @@ test('the previous period is dashed in its lane, differences are against it, and
   const answer = story({ step: 30 });
   const lane = answer.lanes.find((each) => each.id === 'data_files') as Extract<Lane, { kind: 'step' }>;
   const then = { ...lane, v: answer.t.map((_, i) => (i < 20 ? null : 1000)), min: null, max: null };
-  const { screen, told, cursor, slider } = await show({ ...answer, cmp: { seconds: 86_400, lanes: [then] } });
+  const { screen, calls, cursor, slider } = await show({
+    ...answer,
+    cmp: { seconds: 86_400, lanes: [then] },
+  });
   const ghost = document.querySelector('[data-earlier=data_files]');
   expect(ghost?.getAttribute('d')?.match(/M/g)).toHaveLength(1);
   expect(document.querySelectorAll('[data-earlier]')).toHaveLength(1);
@@ -115,7 +118,7 @@ test('the previous period is dashed in its lane, differences are against it, and
   await expect.element(screen.getByText('+50,000').first()).toBeVisible();
   (slider.element() as HTMLElement).focus();
   await userEvent.keyboard('c');
-  expect(told.compared).toBe(1);
+  expect(calls.compared).toBe(1);
 });
 
 test('a lane uses the chosen axis, and says so', async () => {

@@ -25,32 +25,32 @@ test('the slider moves by steps and pages, and says time and values', async () =
 });
 
 test('brackets go from commit to commit and Enter opens the one at the cursor', async () => {
-  const { cursor, slider, told } = await show();
+  const { cursor, slider, calls } = await show();
   cursor.at = BURST - 60_000;
   (slider.element() as HTMLElement).focus();
   await userEvent.keyboard('{]}');
   expect(cursor.at).toBe(BURST);
   await userEvent.keyboard('{Enter}');
-  expect(told.commits).toEqual([BURST_ID]);
+  expect(calls.commits).toEqual([BURST_ID]);
   await userEvent.keyboard('{]}{[}');
   expect(cursor.at).toBe(BURST);
 });
 
 test('letters pressed outside of the timeline do nothing', async () => {
-  const { cursor, told } = await show();
+  const { cursor, calls } = await show();
   cursor.selection = [DAY, DAY + HOUR];
   (document.activeElement as HTMLElement | null)?.blur();
   await userEvent.keyboard('z]w');
-  expect([told.ranges, cursor.at]).toEqual([[], null]);
+  expect([calls.ranges, cursor.at]).toEqual([[], null]);
 });
 
 test('a drag selects on the step, Z zooms to it, Escape clears', async () => {
-  const { cursor, slider, told } = await show();
+  const { cursor, slider, calls } = await show();
   await dragOver(0.4, 0.6);
   expect(cursor.selection).toEqual([DAY + 2.4 * HOUR, DAY + 3.6 * HOUR]);
   (slider.element() as HTMLElement).focus();
   await userEvent.keyboard('z');
-  expect(told.ranges).toEqual([[DAY + 2.4 * HOUR, DAY + 3.6 * HOUR]]);
+  expect(calls.ranges).toEqual([[DAY + 2.4 * HOUR, DAY + 3.6 * HOUR]]);
   await dragOver(0.1, 0.2);
   await userEvent.keyboard('{Escape}');
   expect(cursor.selection).toBeNull();
@@ -75,13 +75,13 @@ test('a click pins A and a second one on it takes it away', async () => {
 });
 
 test('a double click asks for the range before', async () => {
-  const { told } = await show();
+  const { calls } = await show();
   plot('data_files').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }));
-  expect(told.backs).toBe(1);
+  expect(calls.backs).toBe(1);
 });
 
 test('the plain wheel scrolls the page, with Ctrl it zooms at the cursor', async () => {
-  const { told } = await show();
+  const { calls } = await show();
   const box = plot('data_files').getBoundingClientRect();
   const wheel = (ctrlKey: boolean) =>
     plot('data_files').dispatchEvent(
@@ -94,15 +94,15 @@ test('the plain wheel scrolls the page, with Ctrl it zooms at the cursor', async
       }),
     );
   expect(wheel(false)).toBe(true);
-  expect(told.ranges).toEqual([]);
+  expect(calls.ranges).toEqual([]);
   expect(wheel(true)).toBe(false);
-  const [from, to] = told.ranges[0] ?? [0, 0];
+  const [from, to] = calls.ranges[0] ?? [0, 0];
   expect((to - from) / (6 * HOUR)).toBeCloseTo(0.8, 2);
   expect((from + to) / 2).toBeCloseTo(DAY + 3 * HOUR, -5);
 });
 
 test('marks are one tab stop with arrows between them', async () => {
-  const { told } = await show(story(), { noted: BURST_ID });
+  const { calls } = await show(story(), { noted: BURST_ID });
   const marks = [...document.querySelectorAll<HTMLButtonElement>('.mark')];
   expect(marks.filter((mark) => mark.tabIndex === 0).map((mark) => mark.dataset['id'])).toEqual([BURST_ID]);
   const burst = marks.find((mark) => mark.dataset['id'] === BURST_ID) as HTMLButtonElement;
@@ -114,26 +114,26 @@ test('marks are one tab stop with arrows between them', async () => {
   await userEvent.keyboard('{Home}');
   expect(document.activeElement).toBe(marks[0]);
   burst.click();
-  expect(told.commits).toEqual([BURST_ID]);
+  expect(calls.commits).toEqual([BURST_ID]);
 });
 
 test('a cluster names its size and opens by zooming', async () => {
-  const { screen, told } = await show();
+  const { screen, calls } = await show();
   await screen
     .getByRole('button', { name: /^\d+ commits .*largest/ })
     .first()
     .click();
-  const [from, to] = told.ranges[0] ?? [0, 0];
+  const [from, to] = calls.ranges[0] ?? [0, 0];
   expect(to - from).toBeGreaterThanOrEqual(60_000);
   expect(to - from).toBeLessThan(HOUR);
 });
 
 test('with keys of one letter switched off only the arrows and their like work', async () => {
   preferences.choose({ shortcuts: false });
-  const { told, cursor, slider } = await show();
+  const { calls, cursor, slider } = await show();
   (slider.element() as HTMLElement).focus();
   await userEvent.keyboard('w[[a');
-  expect([told.ranges, cursor.at]).toEqual([[], null]);
+  expect([calls.ranges, cursor.at]).toEqual([[], null]);
   await userEvent.keyboard('{ArrowLeft}');
   expect(cursor.at).not.toBeNull();
   preferences.choose({ shortcuts: true });
@@ -161,10 +161,10 @@ test('M drops a numbered mark at the cursor, the footer lists it, goes there and
 });
 
 test('Ctrl Z is the range before, and so is Escape when nothing is left to clear', async () => {
-  const { told, cursor, slider } = await show();
+  const { calls, cursor, slider } = await show();
   slider.element().focus();
   await userEvent.keyboard('{Control>}z{/Control}');
   cursor.pin = BURST;
   await userEvent.keyboard('{Escape}{Escape}');
-  expect([told.backs, cursor.pin]).toEqual([2, null]);
+  expect([calls.backs, cursor.pin]).toEqual([2, null]);
 });

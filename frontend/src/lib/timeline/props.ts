@@ -4,7 +4,7 @@ import type { Cursor } from '#lib/state/Cursor.svelte.ts';
 import type { Span } from '#lib/time/step.ts';
 import type { Answer, Bar, Lane } from '#lib/api/lanes.ts';
 import type { Overview } from '#lib/timeline/overview/minimap.ts';
-import type { Told } from '#lib/timeline/shapes/explanation-overlay.ts';
+import type { ExplanationOverlay } from '#lib/timeline/shapes/explanation-overlay.ts';
 
 export interface Props {
   answer: Answer;
@@ -28,7 +28,7 @@ export interface Props {
   /** The bar of the alert that the page is about. */
   alert?: Pick<Bar, 'label' | 'start'> | null;
   /** What an explanation says of the job that is drawn. */
-  told?: Told | null;
+  explanation?: ExplanationOverlay | null;
   /** Widths (ms) of the ranges that were zoomed into, widest first. */
   trail?: readonly number[];
   /** What else can be done with a lane, in its head; it is given what shows the lane as a table. */

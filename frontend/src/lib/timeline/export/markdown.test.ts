@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvOf, questionsOf, summaryOf } from './markdown.ts';
+import { csvOf, queriesOf, summaryOf } from './markdown.ts';
 import { BURST, BURST_ID, story } from '#lib/timeline/fixtures/story.ts';
 import type { Answer } from '#lib/api/lanes.ts';
 
@@ -51,5 +51,5 @@ test('questions are those of the lanes, in their language', () => {
     ...answer,
     lanes: answer.lanes.map((lane, i) => ({ ...lane, query: i === 1 ? { promql: 'up', sql: null } : null })),
   } as Answer;
-  expect(questionsOf(asked).map(({ language, text }) => [language, text])).toEqual([['PromQL', 'up']]);
+  expect(queriesOf(asked).map(({ language, text }) => [language, text])).toEqual([['PromQL', 'up']]);
 });

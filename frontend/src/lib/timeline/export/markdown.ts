@@ -4,7 +4,7 @@ import { csv } from '#lib/format/csv.ts';
 import { instant, iso } from '#lib/format/instant.ts';
 import { commitsOf, isSeries, mainColumn, medianOf, type Answer, type Value } from '#lib/api/lanes.ts';
 import { lookOf } from '#lib/timeline/shapes/lane-style.ts';
-import { changed } from '#lib/timeline/shapes/marks.ts';
+import { changeCount } from '#lib/timeline/shapes/marks.ts';
 import { weightOf } from '#lib/timeline/shapes/path.ts';
 import { operationName } from '#lib/ui/operation.ts';
 
@@ -45,7 +45,7 @@ export function summaryOf(table: string, reason: string, answer: Answer, link: s
   const largest = [...inside].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, LISTED);
   const lines = largest.map(
     (commit) =>
-      `- ${instant(commit.t)}: ${plain(operationName(commit.operation))}, ${changed(commit)} files, \`${commit.snapshot_id}\``,
+      `- ${instant(commit.t)}: ${plain(operationName(commit.operation))}, ${changeCount(commit)} files, \`${commit.snapshot_id}\``,
   );
   return [
     `**${plain(table)}**, ${instant(from)} to ${instant(to)}`,
@@ -60,7 +60,7 @@ export function summaryOf(table: string, reason: string, answer: Answer, link: s
   ].join('\n');
 }
 
-export interface AskedLane {
+export interface LaneQuery {
   readonly id: string;
   readonly title: string;
   readonly language: 'PromQL' | 'SQL';
@@ -68,10 +68,10 @@ export interface AskedLane {
 }
 
 /** What the server asked its sources for, a lane each. */
-export const questionsOf = (answer: Answer): AskedLane[] =>
-  answer.lanes.flatMap((lane): AskedLane[] => {
+export const queriesOf = (answer: Answer): LaneQuery[] =>
+  answer.lanes.flatMap((lane): LaneQuery[] => {
     if (!lane.query) return [];
-    const of = (language: AskedLane['language'], text: string | null | undefined) =>
+    const of = (language: LaneQuery['language'], text: string | null | undefined) =>
       text ? [{ id: lane.id, title: lookOf(lane).title, language, text }] : [];
     return [...of('PromQL', lane.query.promql), ...of('SQL', lane.query.sql)];
   });

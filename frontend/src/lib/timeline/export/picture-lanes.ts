@@ -11,12 +11,12 @@ import { lineBand, linePath, stepBand, stepPath } from '#lib/timeline/shapes/pat
 import { element, glyph, HEAD, LIGHT, short, words } from './picture-parts.ts';
 import { valuesOf } from '#lib/timeline/shapes/values.ts';
 
-export interface Plotted {
+export interface PlottedLane {
   readonly drawn: string;
   /** Beside the plot. */
   readonly ticks: string;
 }
-export function series(lane: SeriesLane, look: Look, answer: Answer, frame: Frame): Plotted {
+export function series(lane: SeriesLane, look: Look, answer: Answer, frame: Frame): PlottedLane {
   const tone = LIGHT[`series-${look.tone}`];
   const commits = commitsOf(answer);
   const withDeltas = lane.id === 'data_files' && commits.length > 0;

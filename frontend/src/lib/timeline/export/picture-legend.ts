@@ -5,7 +5,7 @@ import { clockSeconds } from '#lib/format/instant.ts';
 import { operationName } from '#lib/ui/operation.ts';
 import type { Frame } from '#lib/timeline/shapes/frame.ts';
 import { commitsOf, medianOf, type Answer } from '#lib/api/lanes.ts';
-import { changed } from '#lib/timeline/shapes/marks.ts';
+import { changeCount } from '#lib/timeline/shapes/marks.ts';
 import { weightOf } from '#lib/timeline/shapes/path.ts';
 import { element, glyph, LIGHT, short, UNREAD, words } from './picture-parts.ts';
 
@@ -37,7 +37,7 @@ export function legend(answer: Answer, { scale, unreadFrom }: Frame, y: number):
   const [first] = inside;
   if (first) {
     const top = inside.reduce((most, commit) => (weightOf(commit) > weightOf(most) ? commit : most), first);
-    say(`largest: ${changed(top)} files at ${clockSeconds(top.t)}, snapshot ${top.snapshot_id}`);
+    say(`largest: ${changeCount(top)} files at ${clockSeconds(top.t)}, snapshot ${top.snapshot_id}`);
   }
   return out;
 }

@@ -47,19 +47,19 @@ const ENTITIES: Record<string, string> = {
 /** What XML 1.0 cannot hold at all. */
 const NO_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
-export const escaped = (text: string): string =>
+export const escapeXml = (text: string): string =>
   text.replace(NO_XML, '\uFFFD').replace(/[&<>"']/g, (each) => ENTITIES[each] as string);
 
 type Attributes = Readonly<Record<string, string | number>>;
 
 export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
-  const all = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`);
+  const all = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(String(value))}"`);
   return `<${name}${all.join('')}${children.length ? `>${children.join('')}</${name}>` : '/>'}`;
 }
 
 /** Words on one line. Each is a paragraph of its own to the bidi algorithm: a name reorders nothing beside it. */
 export const words = (x: number, y: number, text: string, attributes: Attributes = {}): string =>
-  element('text', { x, y, 'font-size': 12, fill: LIGHT.text, ...attributes }, escaped(text));
+  element('text', { x, y, 'font-size': 12, fill: LIGHT.text, ...attributes }, escapeXml(text));
 
 /** So many characters at most. */
 export function short(text: string, most: number): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { BURST_ID, NOW, story } from '#lib/timeline/fixtures/story.ts';
 import type { Answer } from '#lib/api/lanes.ts';
-import { escaped, LIGHT } from './picture-parts.ts';
+import { escapeXml, LIGHT } from './picture-parts.ts';
 import { pictureOf } from './picture.ts';
 
 const answer = story({ step: 60 });
@@ -23,7 +23,7 @@ test('a picture says which table, when, in which zone, what was read, and where 
   ])
     expect(svg).toContain(said);
   expect(svg).toContain(`snapshot ${BURST_ID}`);
-  expect(svg).toContain(escaped(link));
+  expect(svg).toContain(escapeXml(link));
 });
 
 test('each lane that is there is drawn, one that is absent is not, and no coordinate is broken', () => {

@@ -3,9 +3,9 @@ import { instant, zoneAt } from '#lib/format/instant.ts';
 import { crisp, frameOf, type Frame } from '#lib/timeline/shapes/frame.ts';
 import { isSeries, type Answer, type Lane } from '#lib/api/lanes.ts';
 import { chosenLog, lookOf, type Look } from '#lib/timeline/shapes/lane-style.ts';
-import { bars, marks, series, type Plotted } from './picture-lanes.ts';
+import { bars, marks, series, type PlottedLane } from './picture-lanes.ts';
 import { legend } from './picture-legend.ts';
-import { element, escaped, HEAD, LIGHT, short, UNREAD, words } from './picture-parts.ts';
+import { element, escapeXml, HEAD, LIGHT, short, UNREAD, words } from './picture-parts.ts';
 import { timeScale } from '#lib/timeline/axes/scale.ts';
 
 export interface Picture {
@@ -14,7 +14,7 @@ export interface Picture {
   readonly height: number;
 }
 
-export interface Shown {
+export interface PictureSource {
   readonly answer: Answer;
   /** The present, epoch ms. */
   readonly now: number;
@@ -31,7 +31,7 @@ const RIGHT = 24;
 const TOP = 92;
 const LINK_CHARS = 168;
 
-export function pictureOf({ answer, now, title, link, log = null }: Shown): Picture {
+export function pictureOf({ answer, now, title, link, log = null }: PictureSource): Picture {
   const scale = timeScale(answer.range.from, answer.range.to, WIDTH - HEAD - RIGHT);
   const frame = frameOf(answer, scale, now);
   const lanes = answer.lanes.filter(({ status }) => status !== 'absent');
@@ -45,7 +45,7 @@ export function pictureOf({ answer, now, title, link, log = null }: Shown): Pict
   const address = link.match(new RegExp(`.{1,${LINK_CHARS}}`, 'gu')) ?? [];
   const height = y + 60 + address.length * 14;
   const parts = [
-    element('title', {}, escaped(title)),
+    element('title', {}, escapeXml(title)),
     PATTERNS,
     element('rect', { width: WIDTH, height, fill: LIGHT.bg }),
     words(24, 34, short(title, 90), { 'font-size': 20, 'font-weight': 600 }),
@@ -84,7 +84,7 @@ function axis({ scale }: Frame): string {
   return labels.join('') + words(24, TOP - 8, zoneAt(scale.from), { 'font-size': 11, fill: LIGHT.muted });
 }
 
-const NOTHING: Plotted = { drawn: '', ticks: '' };
+const NOTHING: PlottedLane = { drawn: '', ticks: '' };
 
 function laneRow(lane: Lane, look: Look, answer: Answer, frame: Frame, top: number): string {
   const { width } = frame.scale;

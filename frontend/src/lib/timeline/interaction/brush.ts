@@ -45,20 +45,20 @@ export function press(px: number, selection: Span | null, ground: Ground): Brush
   return { mode: inside ? 'move' : 'create', before: selection, ...start };
 }
 
-export interface Dragged {
+export interface DragResult {
   readonly brush: Brush;
   readonly selection: Span | null;
 }
 
 /** The selection while the pointer is at `px`. */
-export function drag(brush: Brush, px: number, ground: Ground): Dragged {
+export function drag(brush: Brush, px: number, ground: Ground): DragResult {
   if (brush.mode === 'idle') return { brush, selection: null };
   if (!brush.moved && Math.abs(px - brush.originPx) < DRAG_PX) return { brush, selection: brush.before };
   return { brush: { ...brush, moved: true }, selection: spanOf(brush, px, ground) };
 }
 
 function spanOf(brush: Exclude<Brush, { mode: 'idle' }>, px: number, ground: Ground): Span | null {
-  if (brush.mode === 'move') return moved(brush.before, ground.at(px) - ground.at(brush.originPx), ground);
+  if (brush.mode === 'move') return moveSpan(brush.before, ground.at(px) - ground.at(brush.originPx), ground);
   const fixed = brush.mode === 'resize' ? brush.before[1 - brush.edge] : ground.at(brush.originPx);
   return between(fixed as number, ground.at(px), ground);
 }
@@ -70,7 +70,7 @@ export function between(one: number, other: number, { from, to, step }: Ground):
   return a < b ? [a, b] : null;
 }
 
-function moved([start, end]: Span, by: number, { from, to, step }: Ground): Span {
+function moveSpan([start, end]: Span, by: number, { from, to, step }: Ground): Span {
   const width = end - start;
   const left = Math.min(to - width, Math.max(from, snapTo(start + by, step)));
   return [left, left + width];

@@ -20,7 +20,7 @@ beforeEach(() => {
   backs = 0;
   cursor = new Cursor();
   [ranges, limits] = [[], []];
-  const stage = () => ({
+  const snapshot = () => ({
     span,
     scale,
     now: NOW,
@@ -29,7 +29,7 @@ beforeEach(() => {
     pin: cursor.pin,
     commits: commitsOf(story()),
   });
-  navigation = new Navigation(cursor, stage, {
+  navigation = new Navigation(cursor, snapshot, {
     range: (from, to) => ranges.push([from, to]),
     commit: () => undefined,
     compare: () => undefined,

@@ -8,7 +8,7 @@ import type { CommitEvent } from '#lib/api/lanes.ts';
 import type { TimeScale } from '#lib/timeline/axes/scale.ts';
 
 /** What is shown at the moment of a call. */
-export interface Stage {
+export interface TimelineSnapshot {
   readonly span: Span;
   readonly scale: TimeScale;
   /** The present, epoch ms: no range reaches beyond. */
@@ -22,7 +22,7 @@ export interface Stage {
   readonly commits: readonly CommitEvent[];
 }
 
-export interface Wishes {
+export interface TimelineActions {
   /** Another range, epoch ms. `gliding`: one of many in a row. */
   readonly range: (from: number, to: number, gliding: boolean) => void;
   readonly commit: (snapshotId: string) => void;
@@ -51,24 +51,24 @@ export class Navigation {
 
   constructor(
     readonly cursor: Cursor,
-    readonly stage: () => Stage,
-    readonly wishes: Wishes,
+    readonly snapshot: () => TimelineSnapshot,
+    readonly actions: TimelineActions,
   ) {}
 
   // -- range -----------------------------------------------------------------------------------------
 
   /** Keeps a window within its limits and out of the future. */
   show(from: number, to: number, gliding: boolean): void {
-    const { now, span } = this.stage();
+    const { now, span } = this.snapshot();
     const size = Math.min(MAX_WIDTH_MS, Math.max(MIN_WIDTH_MS, to - from));
-    if (size !== to - from) this.wishes.limit(size > to - from ? 'narrowest' : 'widest');
+    if (size !== to - from) this.actions.limit(size > to - from ? 'narrowest' : 'widest');
     const wanted = (from + to + size) / 2;
     const end = Math.min(wanted, Math.max(now, span.to));
-    this.wishes.range(Math.max(0, end - size), end, gliding);
+    this.actions.range(Math.max(0, end - size), end, gliding);
   }
 
   zoomAround(middle: number, by: number, gliding: boolean): void {
-    const { span } = this.stage();
+    const { span } = this.snapshot();
     this.show(middle - (middle - span.from) * by, middle + (span.to - middle) * by, gliding);
   }
 
@@ -89,9 +89,9 @@ export class Navigation {
 
   /** A mark at the cursor, or away with the one that is there. */
   mark(): void {
-    const { resting, span } = this.stage();
+    const { resting, span } = this.snapshot();
     const at = snapTo(resting, span.step);
-    this.wishes.marked(at, this.cursor.toggleMark(at));
+    this.actions.marked(at, this.cursor.toggleMark(at));
   }
 
   /** Shows the commits of a cluster apart. */
@@ -105,7 +105,7 @@ export class Navigation {
   open(commit: CommitEvent | undefined): void {
     if (!commit) return;
     this.cursor.at = commit.t;
-    this.wishes.commit(commit.snapshot_id);
+    this.actions.commit(commit.snapshot_id);
   }
 
   // -- keys ------------------------------------------------------------------------------------------
@@ -117,15 +117,15 @@ export class Navigation {
       case 'extend':
         return this.#extend(intent.steps);
       case 'scale':
-        return this.zoomAround(this.stage().resting, intent.by, true);
+        return this.zoomAround(this.snapshot().resting, intent.by, true);
       case 'pan':
         return this.#pan(intent.by);
       case 'zoom':
         return this.zoomToSelection();
       case 'compare':
-        return this.wishes.compare();
+        return this.actions.compare();
       case 'explain':
-        return this.wishes.explain();
+        return this.actions.explain();
       case 'clear':
         return this.#clear();
       case 'mark':
@@ -133,39 +133,39 @@ export class Navigation {
       case 'fit':
         return this.fit();
       case 'pause':
-        return this.wishes.pause();
+        return this.actions.pause();
       case 'back':
-        return this.wishes.back();
+        return this.actions.back();
       case 'open':
-        return this.open(this.stage().commits.findLast((commit) => commit.t <= this.stage().resting));
+        return this.open(this.snapshot().commits.findLast((commit) => commit.t <= this.snapshot().resting));
       default:
         return this.#jump(intent.do);
     }
   }
 
   #inside(at: number): number {
-    const { span } = this.stage();
+    const { span } = this.snapshot();
     return Math.min(span.to, Math.max(span.from, at));
   }
 
   #step(by: number): void {
-    const { resting, span } = this.stage();
+    const { resting, span } = this.snapshot();
     this.cursor.at = this.#inside(snapTo(resting + by * span.step * 1000, span.step));
   }
 
   #extend(by: number): void {
-    const { resting, span } = this.stage();
+    const { resting, span } = this.snapshot();
     this.cursor.extend(snapTo(resting, span.step), by * span.step * 1000, [span.from, span.to]);
   }
 
   #pan(by: number): void {
-    const { span } = this.stage();
+    const { span } = this.snapshot();
     const shift = (span.to - span.from) * by;
     this.show(span.from + shift, span.to + shift, true);
   }
 
   #jump(where: 'start' | 'end' | 'previous' | 'next'): void {
-    const { span, newest, commits, resting } = this.stage();
+    const { span, newest, commits, resting } = this.snapshot();
     const to = {
       start: () => span.from,
       end: () => newest,
@@ -178,13 +178,13 @@ export class Navigation {
   #clear(): void {
     if (this.cursor.selection) this.cursor.selection = null;
     else if (this.cursor.pin !== null) this.cursor.pin = null;
-    else this.wishes.back();
+    else this.actions.back();
   }
 
   // -- pointer, in pixels of the plot ------------------------------------------------------------------
 
   #ground(): Ground {
-    const { span, scale } = this.stage();
+    const { span, scale } = this.snapshot();
     return { ...span, px: scale.px, at: scale.at };
   }
 
@@ -194,12 +194,12 @@ export class Navigation {
 
   /** Takes hold of the range: what is under the pointer stays there while it moves. */
   hold(px: number): void {
-    this.#held = this.stage().scale.at(px);
+    this.#held = this.snapshot().scale.at(px);
   }
 
   drag(px: number): void {
     if (this.#held !== null) {
-      const { span, scale } = this.stage();
+      const { span, scale } = this.snapshot();
       const by = this.#held - scale.at(px);
       return this.show(span.from + by, span.to + by, true);
     }
@@ -227,7 +227,7 @@ export class Navigation {
 
   /** Pins A there; a click on the pin takes it away. */
   #click(where: number): void {
-    const { pin, scale } = this.stage();
+    const { pin, scale } = this.snapshot();
     const near = pin !== null && Math.abs(scale.px(pin) - scale.px(where)) < NEAR_PX;
     this.cursor.pin = near ? null : where;
     this.cursor.at = where;
@@ -235,7 +235,7 @@ export class Navigation {
 
   /** Without dragging: the first tap sets A, the second selects up to there, the third starts over. */
   #tap(where: number): void {
-    const { pin } = this.stage();
+    const { pin } = this.snapshot();
     const span = pin === null || this.cursor.selection ? null : between(pin, where, this.#ground());
     this.cursor.selection = span;
     if (!span) this.cursor.pin = where;

@@ -19,38 +19,38 @@ function onMap(share: number, to = share) {
 }
 
 test('two clicks in the overview choose a range, without a drag', async () => {
-  const { told, screen } = await show(story(), { overview: story() });
+  const { calls, screen } = await show(story(), { overview: story() });
   await expect.element(screen.getByRole('slider', { name: 'Start of the range' })).toBeVisible();
   // the map is the day that ends now, at 06:00: 08:24 is a tenth of it
   onMap(0.1);
   await expect.element(screen.getByText('click the other end')).toBeVisible();
-  expect(told.ranges).toEqual([]);
+  expect(calls.ranges).toEqual([]);
   onMap(0.15);
   const at = (share: number) => NOW - 24 * HOUR * (1 - share);
   for (const [i, share] of [0.1, 0.15].entries())
-    expect(Math.abs((told.ranges[0]?.[i] ?? 0) - at(share))).toBeLessThanOrEqual(120_000);
+    expect(Math.abs((calls.ranges[0]?.[i] ?? 0) - at(share))).toBeLessThanOrEqual(120_000);
 });
 
 test('a drag in the overview chooses, and a drag of the window moves it', async () => {
-  const { told, screen } = await show(story(), { overview: story() });
+  const { calls, screen } = await show(story(), { overview: story() });
   await expect.element(screen.getByRole('slider', { name: 'Start of the range' })).toBeVisible();
   onMap(0.1, 0.2);
-  expect(Math.abs((told.ranges[0]?.[1] ?? 0) - (told.ranges[0]?.[0] ?? 0) - 2.4 * HOUR)).toBeLessThanOrEqual(
-    240_000,
-  );
+  expect(
+    Math.abs((calls.ranges[0]?.[1] ?? 0) - (calls.ranges[0]?.[0] ?? 0) - 2.4 * HOUR),
+  ).toBeLessThanOrEqual(240_000);
   onMap(0.85, 0.6);
-  const [from = 0, to = 0] = told.ranges[1] ?? [];
+  const [from = 0, to = 0] = calls.ranges[1] ?? [];
   expect([to - from, Math.round((from - SPAN.from) / HOUR)]).toEqual([SPAN.to - SPAN.from, -6]);
 });
 
 test('the handles of the overview are sliders', async () => {
-  const { told, screen } = await show(story(), { overview: story() });
+  const { calls, screen } = await show(story(), { overview: story() });
   const start = screen.getByRole('slider', { name: 'Start of the range' });
   await expect.element(start).toHaveAttribute('aria-valuetext', '21 Nov 00:00 UTC');
   (start.element() as HTMLElement).focus();
   await userEvent.keyboard('{ArrowRight}{PageUp}{Home}');
-  const [one, ten, first] = told.ranges.map(([from]) => from - SPAN.from);
-  expect([(ten ?? 0) / (one ?? 1), told.ranges.every(([, to]) => to === SPAN.to)]).toEqual([10, true]);
+  const [one, ten, first] = calls.ranges.map(([from]) => from - SPAN.from);
+  expect([(ten ?? 0) / (one ?? 1), calls.ranges.every(([, to]) => to === SPAN.to)]).toEqual([10, true]);
   expect(first).toBe(NOW - 24 * HOUR - SPAN.from);
   expect(await axeFindings(document.querySelector('.overview') as Element)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { alertBands, densityOf, heightOf, outstanding, reachOf, snapOf } from './minimap.ts';
+import { alertBands, densityOf, heightOf, outlierFiles, reachOf, snapOf } from './minimap.ts';
 import { commitsOf } from '#lib/api/lanes.ts';
 import { story } from '#lib/timeline/fixtures/story.ts';
 
@@ -36,7 +36,7 @@ test('every commit counts in exactly one bar', () => {
 });
 test('a backfill stands out, and an ordinary day does not', () => {
   const bars = [3, 4, 5, 4, 50_000].map((files, i) => ({ x: i * 3, commits: 1, files }));
-  expect(bars.filter((bar) => bar.files >= outstanding(bars)).map((bar) => bar.files)).toEqual([50_000]);
+  expect(bars.filter((bar) => bar.files >= outlierFiles(bars)).map((bar) => bar.files)).toEqual([50_000]);
 });
 test('one commit can be seen beside a thousand', () => {
   expect(heightOf(1, 1000)).toBe(0.25);

@@ -73,7 +73,7 @@ export const heightOf = (commits: number, most: number): number =>
   most <= 1 ? (commits ? 1 : 0) : 0.25 + (0.75 * Math.log(commits)) / Math.log(most);
 
 /** From here on a bar stands out: more than ten times what the middle commit changed, and a hundred at least. */
-export function outstanding(bars: readonly Bar[]): number {
+export function outlierFiles(bars: readonly Bar[]): number {
   const files = bars.map((bar) => bar.files).sort((a, b) => a - b);
   return Math.max(100, 10 * (files[Math.floor(files.length / 2)] ?? 0));
 }

@@ -12,7 +12,7 @@ export interface LevelFlag {
   readonly said: string;
 }
 
-export interface Told {
+export interface ExplanationOverlay {
   /** The job that is explained. */
   readonly job: string;
   readonly flags: readonly LevelFlag[];
@@ -33,7 +33,11 @@ const WIDTH = 3;
 const LEAST_SHARE = 0.02;
 
 /** Of an explanation, in a drawn answer. Null where that does not draw the explained job. */
-export function toldOf(job: string | null, changes: readonly Change[], answer: Answer): Told | null {
+export function overlayOf(
+  job: string | null,
+  changes: readonly Change[],
+  answer: Answer,
+): ExplanationOverlay | null {
   const lane = answer.lanes.find(({ id }) => id === 'job_duration');
   if (job === null || lane?.kind !== 'band' || lane.label !== job) return null;
   const onset = Math.min(Infinity, ...changes.map(({ onset }) => onset));
@@ -52,7 +56,7 @@ function flagOf({ onset, effect_ratio: times }: Change): LevelFlag {
 }
 
 /** Median ± 3 median absolute deviations of runs. */
-function expectedOf(runs: readonly number[]): Told['expected'] {
+function expectedOf(runs: readonly number[]): ExplanationOverlay['expected'] {
   if (runs.length < LEAST_RUNS) return null;
   const middle = median(runs);
   const spread = Math.max(LEAST_SHARE * middle, median(runs.map((each) => Math.abs(each - middle))));

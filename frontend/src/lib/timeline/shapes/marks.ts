@@ -126,7 +126,7 @@ function label(groups: readonly Group[]): Mark[] {
   for (const [rank, mark] of byWeight.entries()) {
     const weight = weightOf(mark.top);
     if (weight === 0 || (rank > 0 && weight < WORTH_A_LABEL)) break;
-    const text = changed(mark.top);
+    const text = changeCount(mark.top);
     const half = text.length * 3.4 + 4;
     const [left, right] = [mark.px - half, mark.px + half];
     if (taken.some(([from, to]) => left < to && right > from)) continue;
@@ -137,7 +137,7 @@ function label(groups: readonly Group[]): Mark[] {
 }
 
 /** `+50,000`, or `−49,648` when more files went than came. */
-export function changed(commit: CommitEvent): string {
+export function changeCount(commit: CommitEvent): string {
   const [added, removed] = [commit.added_data_files ?? 0, commit.removed_data_files ?? 0];
   if (added === 0 && removed === 0) return signed(commit.added_delete_files ?? 0);
   return signed(added - removed);

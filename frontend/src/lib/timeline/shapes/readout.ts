@@ -6,9 +6,9 @@ import { heldAt, sampledAt } from './bisect.ts';
 import { flagText } from './flags.ts';
 import { holds, isSeries, mainColumn, medianOf, type Bar, type Lane, type Value } from '#lib/api/lanes.ts';
 import type { Look } from './lane-style.ts';
-import { changed, commitText } from './marks.ts';
+import { changeCount, commitText } from './marks.ts';
 import { weightOf } from './path.ts';
-import type { Told } from './explanation-overlay.ts';
+import type { ExplanationOverlay } from './explanation-overlay.ts';
 
 export interface Reading {
   readonly text: string;
@@ -104,16 +104,21 @@ function readBars(lane: Extract<Lane, { kind: 'bars' }>, at: number): Reading {
 }
 
 /** Least, most and last of a lane in words: the title of its drawing. */
-export function summaryOf(lane: Lane, look: Look, t: readonly number[], told: Told | null = null): string {
+export function summaryOf(
+  lane: Lane,
+  look: Look,
+  t: readonly number[],
+  explanation: ExplanationOverlay | null = null,
+): string {
   if (lane.status === 'absent') return look.absent;
   if (lane.status === 'error') return lane.problem?.detail ?? lane.problem?.title ?? 'The source failed.';
   if (lane.kind === 'events')
     return [eventsSummary(lane.events), ...(lane.flags ?? []).map((flag) => `${flagText(flag)}.`)].join(' ');
   if (lane.kind === 'bars') return barsSummary(lane.bars, look);
-  const said = (told?.flags ?? []).map((flag) => `${flag.said}.`);
+  const said = (explanation?.flags ?? []).map((flag) => `${flag.said}.`);
   const median = medianOf(lane);
   if (median) said.unshift(seriesSummary('Median of the latest runs', median, look, t));
-  if (told?.expected) said.push(`Expected: ${told.expected.map(look.print).join(' to ')}.`);
+  if (explanation?.expected) said.push(`Expected: ${explanation.expected.map(look.print).join(' to ')}.`);
   return [seriesSummary(look.title, mainColumn(lane), look, t), ...said].join(' ');
 }
 
@@ -151,5 +156,5 @@ function barsSummary(bars: readonly Bar[], look: Look): string {
 }
 
 /** The row of a commit in the table view: its id is text, all digits. */
-export const commitCell = (commit: Parameters<typeof changed>[0]): string =>
-  `${operationName(commit.operation)} ${clockSeconds(commit.t)} ${changed(commit)} ${commit.snapshot_id}${commit.expired ? ' expired' : ''}`;
+export const commitCell = (commit: Parameters<typeof changeCount>[0]): string =>
+  `${operationName(commit.operation)} ${clockSeconds(commit.t)} ${changeCount(commit)} ${commit.snapshot_id}${commit.expired ? ' expired' : ''}`;

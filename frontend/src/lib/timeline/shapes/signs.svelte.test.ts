@@ -8,7 +8,7 @@ import { axeFindings } from '../../../test/axe.ts';
 import { BURST, BURST_ID, DAY, NOW, story } from '#lib/timeline/fixtures/story.ts';
 import type { Answer, Lane } from '#lib/api/lanes.ts';
 import Timeline from '#lib/timeline/Timeline.svelte';
-import { toldOf } from './explanation-overlay.ts';
+import { overlayOf } from './explanation-overlay.ts';
 
 const HOUR = 3_600_000;
 // no header above, as the page has: the sticky row has nothing to stay clear of
@@ -54,8 +54,8 @@ test('a chosen ref says which commits are hollow, main no longer', async () => {
 test('an explanation flags where its job changed and shades what was expected; without one there is neither', async () => {
   const answer = story();
   const job = answer.lanes.find(({ id }) => id === 'job_duration')?.label ?? '';
-  const told = toldOf(job, [{ onset: BURST + 48_000, effect_ratio: 3.05 }], answer);
-  const { screen } = await show(answer, { told });
+  const explanation = overlayOf(job, [{ onset: BURST + 48_000, effect_ratio: 3.05 }], answer);
+  const { screen } = await show(answer, { explanation });
   expect(find('[data-lane=job_duration] [data-flag="3.0×"]')).not.toBeNull();
   expect(Number(find('[data-lane=job_duration] .expected')?.getAttribute('height'))).toBeGreaterThan(0);
   await expect
@@ -65,7 +65,7 @@ test('an explanation flags where its job changed and shades what was expected; w
       }),
     )
     .toBeVisible();
-  await screen.rerender({ told: null });
+  await screen.rerender({ explanation: null });
   expect(find('.expected, [data-flag]')).toBeNull();
 });
 

@@ -11,7 +11,7 @@ export interface Records {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-export interface Writing {
+export interface CellWriter {
   readonly time: (at: number) => string;
   /** A value of the lane, in its unit. */
   readonly value: (value: Value) => Cell;
@@ -24,7 +24,7 @@ export interface Writing {
  * As programs read it: instants in UTC, numbers as they are, an empty cell where nothing is known. A word before an id, so
  * that no spreadsheet takes it for a number and rounds it.
  */
-const RAW: Writing = {
+const RAW: CellWriter = {
   time: iso,
   value: (value) => value,
   count: (value) => value,
@@ -61,7 +61,7 @@ function columnsOf(lane: SeriesLane): [title: string, column: readonly Value[]][
   ];
 }
 
-export function recordsOf(answer: Answer, lane: Lane, write: Writing = RAW): Records {
+export function recordsOf(answer: Answer, lane: Lane, write: CellWriter = RAW): Records {
   if (isSeries(lane)) {
     const columns = columnsOf(lane);
     return {

@@ -35,7 +35,7 @@ export interface Place {
 }
 
 /** Where a key leads in a grid; null: it is none of ours. */
-export function moved({ row, column }: Place, key: string, rows: number, columns: number): Place | null {
+export function movePlace({ row, column }: Place, key: string, rows: number, columns: number): Place | null {
   const clamp = (value: number, most: number) => Math.min(Math.max(value, 0), most - 1);
   switch (key) {
     case 'ArrowLeft':
@@ -60,7 +60,7 @@ export function moved({ row, column }: Place, key: string, rows: number, columns
 }
 
 /** The cell of a table's body below a pointer, its first column being names; null: none. */
-export function pointed(event: Event): Place | null {
+export function placeUnder(event: Event): Place | null {
   const cell = event.target instanceof Element ? event.target.closest('td') : null;
   if (!cell) return null;
   return { row: (cell.parentElement as HTMLTableRowElement).sectionRowIndex, column: cell.cellIndex - 1 };

@@ -4,10 +4,10 @@ import { untrack } from 'svelte';
 import { getExplanation, postLabel } from '#lib/api/client.ts';
 import type { ExplainView } from '#lib/explain/ExplainView.svelte.ts';
 import type { Answer } from '#lib/api/lanes.ts';
-import type { Told } from '#lib/timeline/shapes/explanation-overlay.ts';
-import type { Looked } from './TimelineView.svelte.ts';
+import type { ExplanationOverlay } from '#lib/timeline/shapes/explanation-overlay.ts';
+import type { TablePageContext } from './TimelineView.svelte.ts';
 
-export const parts = () => import('#lib/explain/parts.ts');
+export const loadExplainParts = () => import('#lib/explain/parts.ts');
 
 interface Lanes {
   answer(): Answer | undefined;
@@ -15,65 +15,65 @@ interface Lanes {
   shown(): boolean;
 }
 
-export class Explaining {
+export class ExplainController {
   /** Undefined until its parts are loaded. */
   view = $state.raw<ExplainView>();
   /** What the job's lane carries of the answer. */
-  told = $state.raw<Told | null>(null);
+  explanation = $state.raw<ExplanationOverlay | null>(null);
 
-  readonly #looked: Looked;
+  readonly #context: TablePageContext;
 
   /** What is explained: the selection, else what is shown. */
   readonly window = $derived.by(() => {
-    const { cursor, range } = this.#looked.view;
+    const { cursor, range } = this.#context.view;
     const [from, to] = cursor.selection ?? [range.span.from, range.span.to];
     return { from, to };
   });
 
-  constructor(looked: Looked, lanes: Lanes) {
-    this.#looked = looked;
-    $effect(() => this.#tell(this.view?.page, lanes.answer()));
+  constructor(context: TablePageContext, lanes: Lanes) {
+    this.#context = context;
+    $effect(() => this.#updateOverlay(this.view?.page, lanes.answer()));
     $effect(() => {
       if (lanes.shown()) untrack(() => void this.explain(false));
     });
     $effect(() => {
-      void looked.view.job;
+      void context.view.job;
       if (untrack(() => this.view?.window)) untrack(() => void this.explain());
     });
     $effect(() => {
-      const { base } = looked.view;
+      const { base } = context.view;
       untrack(() => this.view?.window && this.view.compareWith(base));
     });
     $effect(() => {
-      void looked.ref;
+      void context.ref;
       return () => this.view?.forget();
     });
   }
 
-  /** `again`: also where something was explained already. */
-  async explain(again = true): Promise<void> {
-    const name = this.#looked.ref;
+  /** `refresh`: also where something was explained already. */
+  async explain(refresh = true): Promise<void> {
+    const name = this.#context.ref;
     try {
-      this.view ??= new (await parts()).ExplainView({
-        ask: (question, signal) => getExplanation(this.#looked.ref, question, signal),
-        say: (saying) => postLabel(this.#looked.ref, saying),
+      this.view ??= new (await loadExplainParts()).ExplainView({
+        ask: (question, signal) => getExplanation(this.#context.ref, question, signal),
+        say: (saying) => postLabel(this.#context.ref, saying),
       });
     } catch {
       return; // its place says that it did not load
     }
-    if (name !== this.#looked.ref || (!again && this.view.window)) return;
-    this.view.baseline = this.#looked.view.base;
-    await this.view.explain(this.window, this.#looked.view.job);
+    if (name !== this.#context.ref || (!refresh && this.view.window)) return;
+    this.view.baseline = this.#context.view.base;
+    await this.view.explain(this.window, this.#context.view.job);
   }
 
-  #tell(page: ExplainView['page'], drawn: Answer | undefined): void {
+  #updateOverlay(page: ExplainView['page'], drawn: Answer | undefined): void {
     if (!page || !drawn) {
-      this.told = null;
+      this.explanation = null;
       return;
     }
     void import('#lib/timeline/shapes/explanation-overlay.ts').then(
-      ({ toldOf }) => {
-        if (this.view?.page === page) this.told = toldOf(page.job, page.explanation.changes, drawn);
+      ({ overlayOf }) => {
+        if (this.view?.page === page) this.explanation = overlayOf(page.job, page.explanation.changes, drawn);
       },
       () => undefined, // the panel beside says the same in words
     );

@@ -4,7 +4,10 @@
 type Known = readonly string[] | ((text: string) => boolean);
 
 /** Names whose value is not known; one that is absent or empty asks for nothing. */
-export const notOffered = (params: URLSearchParams, offered: Readonly<Record<string, Known>>): string[] =>
+export const findUnknownValues = (
+  params: URLSearchParams,
+  offered: Readonly<Record<string, Known>>,
+): string[] =>
   Object.entries(offered)
     .filter(([name, known]) => {
       const text = params.get(name);

@@ -7,7 +7,7 @@ const NEVER = '0001-01-01T00:00:00Z';
 /** Of labels that name a table: the rule, its severity. */
 type Labels = Record<string, string>;
 
-interface Told {
+interface StoryAlert {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly start: number;
@@ -46,7 +46,7 @@ export const SCRIPT = 'javascript:alert(document.domain)';
 
 const BURST_EXPR =
   'max without(instance, job) (lakehouse_table_data_files) - max without(instance, job) (lakehouse_table_data_files offset 5m) > 1000';
-const burst = (start: number, end: number | null, files: string): Told => ({
+const burst = (start: number, end: number | null, files: string): StoryAlert => ({
   labels: { ...BURST_LABELS, severity: 'critical' },
   annotations: {
     summary: `customer_events got ${files} data files within five minutes`,
@@ -56,7 +56,7 @@ const burst = (start: number, end: number | null, files: string): Told => ({
   expr: BURST_EXPR,
   ...{ start, end },
 });
-const stale = (table: string, start: number, end: number | null): Told => ({
+const stale = (table: string, start: number, end: number | null): StoryAlert => ({
   labels: {
     ...{ alertname: 'LakehouseTableStale', severity: 'warning' },
     ...{ catalog: 'lake', table_namespace: 'ops', table },
@@ -69,7 +69,7 @@ const stale = (table: string, start: number, end: number | null): Told => ({
   ...{ start, end },
 });
 
-const TOLD: readonly Told[] = [
+const ALERTS: readonly StoryAlert[] = [
   burst(at('21:40') - DAY, at('22:04') - DAY, '2400'),
   burst(FIRED, null, '50000'),
   {
@@ -98,28 +98,28 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** Bodies of Alertmanager, version 4, moved by `shift` ms: an alert that is over was told twice. */
 function bodies(shift: number): object[] {
-  const body = (status: string, told: Told) => ({
+  const body = (status: string, alert: StoryAlert) => ({
     ...{ version: '4', status, receiver: 'limnograph', truncatedAlerts: 0 },
-    groupKey: `{}:{alertname="${told.labels['alertname']}"}`,
+    groupKey: `{}:{alertname="${alert.labels['alertname']}"}`,
     ...{ groupLabels: {}, commonLabels: {}, commonAnnotations: {} },
     externalURL: 'http://alertmanager.example:9093',
     alerts: [
       {
-        ...{ status, labels: told.labels, annotations: told.annotations },
-        startsAt: iso(told.start + shift),
-        endsAt: status === 'resolved' && told.end !== null ? iso(told.end + shift) : NEVER,
-        generatorURL: `http://prometheus.example:9090/graph?g0.expr=${encodeURIComponent(told.expr)}&g0.tab=1`,
+        ...{ status, labels: alert.labels, annotations: alert.annotations },
+        startsAt: iso(alert.start + shift),
+        endsAt: status === 'resolved' && alert.end !== null ? iso(alert.end + shift) : NEVER,
+        generatorURL: `http://prometheus.example:9090/graph?g0.expr=${encodeURIComponent(alert.expr)}&g0.tab=1`,
       },
     ],
   });
-  return TOLD.flatMap((told) => [
-    body('firing', told),
-    ...(told.end === null ? [] : [body('resolved', told)]),
+  return ALERTS.flatMap((alert) => [
+    body('firing', alert),
+    ...(alert.end === null ? [] : [body('resolved', alert)]),
   ]);
 }
 
 /** Tells them to a server that runs; telling them again changes nothing. `token`: with scope `webhook`, where one is asked. */
-export async function tellAll(server: string, shift: number, token?: string): Promise<void> {
+export async function postAlerts(server: string, shift: number, token?: string): Promise<void> {
   for (const body of bodies(shift)) {
     const answer = await fetch(new URL('/api/v1/alertmanager', server), {
       method: 'POST',

@@ -4,7 +4,7 @@ import { untrack } from 'svelte';
 import { live } from '#lib/live/live.svelte.ts';
 import { LiveTail } from '#lib/live/LiveTail.svelte.ts';
 import { announce } from '#lib/ui/announce.svelte.ts';
-import type { Looked } from './TimelineView.svelte.ts';
+import type { TablePageContext } from './TimelineView.svelte.ts';
 
 const REST_MS = 20_000;
 const LEAVE_MS = 2_000;
@@ -15,11 +15,11 @@ interface Page {
   refresh(): void;
 }
 
-export function following(looked: Looked, { pending, refresh }: Page): LiveTail {
-  const span = $derived(looked.view.range.span);
-  const relative = $derived(looked.view.range.range.relative);
+export function followTable(context: TablePageContext, { pending, refresh }: Page): LiveTail {
+  const span = $derived(context.view.range.span);
+  const relative = $derived(context.view.range.range.relative);
   let pointing = $state(false);
-  const held = $derived(pointing || (relative && !looked.view.follows));
+  const held = $derived(pointing || (relative && !context.view.follows));
   const tail = new LiveTail({
     refresh,
     pending,
@@ -28,7 +28,7 @@ export function following(looked: Looked, { pending, refresh }: Page): LiveTail 
     say: (text) => announce(text, { quietly: true }),
   });
   $effect(() => {
-    const { catalog, namespace, table } = looked.ref;
+    const { catalog, namespace, table } = context.ref;
     const isThis = (event: { catalog: string; table_namespace: string; table: string }) =>
       event.catalog === catalog && event.table_namespace === namespace && event.table === table;
     const heard = [
@@ -43,7 +43,7 @@ export function following(looked: Looked, { pending, refresh }: Page): LiveTail 
   });
   $effect(() => {
     // a pointer that rests holds the view no longer; one that left may be on its way to what waits
-    const over = looked.view.cursor.hover !== null;
+    const over = context.view.cursor.hover !== null;
     if (over) pointing = true;
     const rest = setTimeout(() => (pointing = false), over ? REST_MS : LEAVE_MS);
     return () => clearTimeout(rest);

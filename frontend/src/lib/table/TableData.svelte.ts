@@ -6,46 +6,48 @@ import type { TableRef } from '#lib/api/names.ts';
 import { Resource } from '#lib/state/Resource.svelte.ts';
 import type { Answer } from '#lib/api/lanes.ts';
 import type { Overview } from '#lib/timeline/overview/minimap.ts';
-import type { AlertFound } from './alert.ts';
+import type { AlertFocus } from './alert.ts';
 import { askedLanes, inOrder } from './lanes.ts';
-import type { Looked } from './TimelineView.svelte.ts';
+import type { TablePageContext } from './TimelineView.svelte.ts';
 
 const CURSOR_MS = 150;
 const LATE_MS = 1_000;
 const UNHURRIED_MS = 1_000;
 const NOT_FOUND = 404;
 
-export class TableAnswers {
+export class TableData {
   readonly table = new Resource<Schemas['TableDetail']>();
   readonly timeline = new Resource<Answer>();
   readonly commit = new Resource<Schemas['CommitDetail']>();
   readonly overview = new Resource<Overview>();
   /** The bar of the alert that the address names. */
-  alert = $state.raw<AlertFound['bar'] | null>(null);
+  alert = $state.raw<AlertFocus['bar'] | null>(null);
 
-  readonly #of: Looked;
+  readonly #context: TablePageContext;
   /** The table whose lanes were asked together with itself. */
   #known: TableRef | undefined;
 
-  readonly #lanes = $derived.by(() => askedLanes(this.#of.view.lanes));
+  readonly #lanes = $derived.by(() => askedLanes(this.#context.view.lanes));
   /** The lanes in the order that the reader chose. */
-  readonly answer = $derived.by(() => this.timeline.data && inOrder(this.timeline.data, this.#of.view.lanes));
+  readonly answer = $derived.by(
+    () => this.timeline.data && inOrder(this.timeline.data, this.#context.view.lanes),
+  );
   readonly drawn = $derived(this.answer !== undefined);
 
-  constructor(of: Looked) {
-    this.#of = of;
-    const { view } = of;
+  constructor(context: TablePageContext) {
+    this.#context = context;
+    const { view } = context;
     $effect(() => {
-      void of.ref;
+      void context.ref;
       return () => {
         for (const each of [this.table, this.timeline, this.commit, this.overview]) each.clear();
         view.forget();
       };
     });
     $effect(() => {
-      void [of.ref, view.range.span, this.#lanes, view.job, view.cmp, view.ref];
+      void [context.ref, view.range.span, this.#lanes, view.job, view.cmp, view.ref];
       if (view.awaits) return;
-      if (this.#known !== of.ref) return untrack(() => this.askBoth());
+      if (this.#known !== context.ref) return untrack(() => this.askBoth());
       if (!untrack(() => view.gliding)) return this.askTimeline();
       const timer = setTimeout(() => untrack(this.askTimeline), CURSOR_MS);
       return () => clearTimeout(timer);
@@ -54,7 +56,7 @@ export class TableAnswers {
     $effect(() => this.#findAlert(view.alert));
     // nobody waits for the overview: it comes when the lanes have long been drawn
     $effect(() => {
-      const name = of.ref;
+      const name = context.ref;
       if (!this.drawn) return;
       const ask = async (signal: AbortSignal) =>
         (await import('./overview.ts')).getOverview(name, Date.now(), signal);
@@ -64,7 +66,7 @@ export class TableAnswers {
   }
 
   readonly askTable = (): void => {
-    const name = this.#of.ref;
+    const name = this.#context.ref;
     void this.table.ask((signal) => getTable(name, signal));
   };
 
@@ -74,7 +76,7 @@ export class TableAnswers {
   readonly askBoth = (): void => void this.#askBoth();
 
   readonly askCommit = (): void => {
-    const [name, id] = [this.#of.ref, this.#of.view.commit];
+    const [name, id] = [this.#context.ref, this.#context.view.commit];
     if (id) void this.commit.ask((signal) => getCommit(name, id, signal));
   };
 
@@ -85,7 +87,7 @@ export class TableAnswers {
 
   /** With `detail` the answer tells the table itself too. */
   async #askLanes(detail: boolean): Promise<void> {
-    const { ref: name, view } = this.#of;
+    const { ref: name, view } = this.#context;
     const [{ from, to, step }, lanes, { job, cmp, ref }] = [view.range.span, this.#lanes, view];
     const query = {
       ...{ from, to, step },
@@ -99,15 +101,15 @@ export class TableAnswers {
   }
 
   async #askBoth(): Promise<void> {
-    const name = this.#of.ref;
+    const name = this.#context.ref;
     this.#known = name;
     // lanes wait for a source that is slow; what is known of the table does not
     const late = setTimeout(() => this.table.data || this.askTable(), LATE_MS);
     await this.#askLanes(true);
     clearTimeout(late);
-    if (name !== this.#of.ref || this.table.pending) return;
-    const told = this.timeline.problem ? null : this.timeline.data?.detail;
-    if (told) this.table.take(told);
+    if (name !== this.#context.ref || this.table.pending) return;
+    const detail = this.timeline.problem ? null : this.timeline.data?.detail;
+    if (detail) this.table.take(detail);
     else if (this.timeline.problem?.status !== NOT_FOUND) this.askTable();
   }
 
@@ -115,7 +117,7 @@ export class TableAnswers {
     this.alert = null;
     if (!fingerprint) return undefined;
     const gone = new AbortController();
-    const { view } = this.#of;
+    const { view } = this.#context;
     import('./alert.ts')
       .then(({ findAlert }) => findAlert(fingerprint, gone.signal))
       .then(

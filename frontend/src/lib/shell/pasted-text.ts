@@ -115,7 +115,7 @@ function ofName(text: string): Entry[] {
 }
 
 /** Entries whose words begin as those that were typed, in the order they stand. */
-export function matching(entries: readonly Entry[], text: string): Entry[] {
+export function matchEntries(entries: readonly Entry[], text: string): Entry[] {
   const typed = text.toLowerCase().split(/\s+/).filter(Boolean);
   return entries.filter(({ label, note }) => {
     const words = `${label} ${note ?? ''}`.toLowerCase();

@@ -48,8 +48,8 @@ export async function forgetfulAlertmanager(): Promise<{ url: string; stop: () =
 export async function alertsOf(url: string): Promise<string[] | undefined> {
   try {
     const answer = await fetch(`${url}/api/v2/alerts`);
-    const told = (await answer.json()) as { labels: { alertname: string; table?: string } }[];
-    return told.map(({ labels }) => `${labels.alertname} ${labels.table ?? ''}`);
+    const alerts = (await answer.json()) as { labels: { alertname: string; table?: string } }[];
+    return alerts.map(({ labels }) => `${labels.alertname} ${labels.table ?? ''}`);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matching, recognise } from './pasted.ts';
+import { matchEntries, recognise } from './pasted-text.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6);
 const TABLE = { catalog: 'lake', namespace: 'sales', table: 'orders' };
@@ -45,7 +45,7 @@ test('words match where words begin', () => {
     id: label,
     label,
   }));
-  const ids = (text: string) => matching(entries, text).map(({ id }) => id);
+  const ids = (text: string) => matchEntries(entries, text).map(({ id }) => id);
   expect(ids('6')).toEqual(['Last 6 hours']);
   expect(ids('link copy')).toEqual(['Copy link']);
   expect(ids('cust')).toEqual(['sales.customer_events']);
