@@ -228,7 +228,10 @@ def examples(world: World) -> trino.dbapi.Cursor:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.question)
-def test_the_example_queries_of_the_documents_answer(examples: trino.dbapi.Cursor, example: ExampleQuery) -> None:
+def test_the_example_queries_of_the_documents_answer(
+    world: World, examples: trino.dbapi.Cursor, example: ExampleQuery
+) -> None:
+    trino_server.wait_for_node(world.url)
     examples.execute(example.on(TRINO))
     rows = [tuple(row) for row in examples.fetchall()]
     columns = [column[0] for column in examples.description]
