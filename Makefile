@@ -18,6 +18,9 @@ AGAIN = $(if $(CI),.ci/again,false)
 # Tests whose size follows LIMNOGRAPH_STEPS, and those that are too slow for every day.
 NIGHTLY_TESTS = $(shell grep -rlE 'LIMNOGRAPH_STEPS|mark\.nightly' tests --include='test_*.py')
 
+# Tests on the same two REST catalogs: one process starts them, and a Spark session beside them, once.
+REST_TESTS = $(addprefix tests/stack/,test_rest_catalog.py test_rest_contracts.py test_trino_rest.py)
+
 FRONTEND_SOURCES := $(shell find frontend/src frontend/static -type f 2>/dev/null) \
   $(wildcard frontend/vite.config.ts frontend/tsconfig.json frontend/package.json)
 
@@ -31,16 +34,17 @@ demo: setup ## Start the demo: a real lake with a story, Prometheus, pipeline, s
 	limnograph demo $(DEMO_ARGS)
 
 .PHONY: test
-test: setup ## Unit, contract, Spark, Prometheus and browser tests (at most 20 minutes)
+test: setup ## Unit, contract, Spark, Prometheus and browser tests (15 minutes on a quiet machine of two cores)
 	pytest -n 2 --dist loadgroup --no-loadscope-reorder --durations=25 $(PYTEST_ARGS) || $(AGAIN)
 	cd frontend && npm test
 	$(MAKE) e2e
 
 .PHONY: test-stack
-test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark cluster, REST catalog, S3 endpoint, browser on the demo (at most 25 minutes)
+test-stack: setup stack e2e/node_modules/.stamp ## Integration tests: Spark cluster, REST catalog, S3 endpoint, browser on the demo (15 minutes on a quiet machine)
 	@failed=; $(MAKE) e2e-stack || failed=" e2e/stack"; \
-	  for file in tests/stack/test_*.py; do pytest $$file $(PYTEST_ARGS) || $(AGAIN) $$file || failed="$$failed $$file"; done; \
-	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; } # each file has its own JVM, with its own jars
+	  for files in "$(REST_TESTS)" $(filter-out $(REST_TESTS),$(wildcard tests/stack/test_*.py)); do \
+	    pytest $$files $(PYTEST_ARGS) || $(AGAIN) $$files || failed="$$failed $$files"; done; \
+	  [ -z "$$failed" ] || { echo "failed:$$failed" >&2; exit 1; } # each has its own JVM, with its own jars
 
 ##@ Stages of CI
 .PHONY: check
@@ -103,7 +107,7 @@ bench-effects: setup ## How often bounds of effects cover, on histories with a k
 	OMP_NUM_THREADS=1 PYTHONPATH=bench python -m effects.measure $(EFFECTS_ARGS)
 
 .PHONY: nightly
-nightly: setup ## Tests that take hours: 200 crashes, four pipelines at once, idle streams, larger models (LIMNOGRAPH_STEPS, default 20000)
+nightly: setup ## Tests that take hours: 200 crashes, deaths of whole JVMs, four pipelines at once, idle streams, larger models (LIMNOGRAPH_STEPS, default 20000)
 	LIMNOGRAPH_STEPS=$${LIMNOGRAPH_STEPS:-20000} pytest $(NIGHTLY_TESTS) $(PYTEST_ARGS)
 
 ##@ Build and maintain

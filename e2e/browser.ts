@@ -18,18 +18,19 @@ if (!chromium) throw new Error('no Chromium found: run `make system`, or set CHR
 export const shared: PlaywrightTestConfig = {
   workers: 1,
   forbidOnly: Boolean(process.env['CI']),
-  // the reporter calls a test that needed its second try flaky
+  // a test that needed its second try is called flaky, and named at the end of CI
   retries: process.env['CI'] ? 1 : 0,
   timeout: 60_000,
   expect: { timeout: 10_000 },
-  reporter: [['list']],
+  reporter: [['list'], [resolve(import.meta.dirname, 'unsteady.ts')]],
   use: {
     browserName: 'chromium',
     viewport: { width: 1280, height: 900 },
     timezoneId: 'America/New_York',
     locale: 'en-GB',
     serviceWorkers: 'block',
-    trace: 'retain-on-failure',
+    // to record every test takes a quarter more; CI records what failed, when it tries again
+    trace: process.env['CI'] ? 'on-first-retry' : 'retain-on-failure',
     launchOptions: {
       executablePath: chromium,
       args: CHROMIUM_ARGS,

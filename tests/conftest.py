@@ -57,18 +57,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run side by side (`-n 2`), all tests of the one Spark session go to one process. Those that belong together begin
-    first: one of them takes minutes, and begun last it would leave the other process idle.
+    """Run side by side (`-n 2`), all tests of the one Spark session go to one process, and so do those of a file that
+    share a world: two processes would build it twice. What takes minutes begins first: begun last it would leave the
+    other process idle.
     """
     for item in items:
-        named = getattr(item, "fixturenames", ())
-        asked = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
-        if "spark" in named or "spark" in asked:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        if item.get_closest_marker("xdist_group") is None and (group := _shares(item)):
+            item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=_begins)
+
+
+def _shares(item: pytest.Item) -> str:
+    """What a test shares with others that is dear to build."""
+    if not isinstance(item, pytest.Function):
+        return ""
+    asked = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    if "spark" in item.fixturenames or "spark" in asked:
+        return "spark"
+    fixtures = item._fixtureinfo.name2fixturedefs.values()
+    return str(item.path.name) if any(found[-1].scope == "module" for found in fixtures) else ""
 
 
 def _begins(item: pytest.Item) -> int:
     group = item.get_closest_marker("xdist_group")
     name = str(group.args[0]) if group else ""
-    return 0 if name.startswith("deaths-") else 1 if name == "spark" else 2
+    if name.startswith("deaths-"):
+        return 0
+    return 1 if name == "spark" else 2 if item.get_closest_marker("slow") else 3

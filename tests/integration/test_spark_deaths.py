@@ -1,41 +1,72 @@
 """A driver that is really killed at every failpoint, one after another on one lake: each run heals what the one before
 left and dies at the next step; in the end everything is there once.
+
+Every day three chains run side by side, and their drivers connect to a JVM that outlives them: what a step leaves half
+done is the driver's, and a JVM that has loaded Spark already saves ten seconds a death. One driver has a JVM of its
+own, which goes with it. `make nightly` kills drivers with JVMs of their own at every step, in one chain.
 """
 
 from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from crash_lake import CrashLake
+from crash_lake import CHEAP, CrashLake
 from limnograph.domain.facts.meta_tables import RUNS
-from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, REPAIR_STEPS, UPKEEP_STEPS, around
+from limnograph.domain.failpoints import INBOX_STEPS, PASS_STEPS, REPAIR_STEPS, STEPS, UPKEEP_STEPS, around
 from limnograph.ports.meta_store import keys_of
+from standing_jvm import StandingJvm, standing_jvm
 
 REPORT = ["run_id", "tables_seen", "tables_changed", "snapshots_appended", "gaps", "unreadable", "seconds"]
+HALF = len(UPKEEP_STEPS) // 2
+CHAINS = {
+    "passes-and-inbox": PASS_STEPS + INBOX_STEPS,
+    "rollups-and-files": UPKEEP_STEPS[:HALF],
+    "floors-and-repair": UPKEEP_STEPS[HALF:] + REPAIR_STEPS,
+}
+OWN_JVM = "after_append_snapshots"
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def jvm() -> Iterator[StandingJvm]:
+    """For the drivers of all chains of a process."""
+    with standing_jvm(CHEAP) as standing:
+        yield standing
 
 
 @pytest.mark.parametrize(
     "steps",
-    [
-        pytest.param(UPKEEP_STEPS + REPAIR_STEPS, id="housekeeping", marks=pytest.mark.xdist_group("deaths-in-upkeep")),
-        pytest.param(
-            PASS_STEPS + INBOX_STEPS, id="passes-and-inbox", marks=pytest.mark.xdist_group("deaths-in-passes")
-        ),
-    ],
+    [pytest.param(steps, id=name, marks=pytest.mark.xdist_group(f"deaths-{name}")) for name, steps in CHAINS.items()],
 )
-def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, steps: tuple[str, ...]) -> None:
-    world = CrashLake(tmp_path)
-    if UPKEEP_STEPS[0] in steps:
-        world.hide()
-        assert world.run().returncode == 0
+def test_a_chain_of_deaths_at_every_step_ends_exact(tmp_path: Path, jvm: StandingJvm, steps: tuple[str, ...]) -> None:
+    die_and_heal(CrashLake(tmp_path, jvm=jvm), steps)
+
+
+def test_the_chains_have_every_step() -> None:
+    assert sorted(step for steps in CHAINS.values() for step in steps) == sorted(STEPS)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("steps", [PASS_STEPS + INBOX_STEPS, UPKEEP_STEPS + REPAIR_STEPS], ids=["passes", "upkeep"])
+def test_one_chain_of_drivers_with_jvms_of_their_own_ends_exact(tmp_path: Path, steps: tuple[str, ...]) -> None:
+    die_and_heal(CrashLake(tmp_path), steps)
+
+
+def die_and_heal(world: CrashLake, steps: tuple[str, ...]) -> None:
+    """A death before and after each step, and a run that lives."""
+    if PASS_STEPS[0] not in steps:
+        if REPAIR_STEPS[0] in steps:
+            world.hide()
+        first = world.run()
+        assert first.returncode == 0, first.stderr[-2000:]
     for name in around(steps):
         world.work_for(name)
-        died = world.run(f"{name}:1:kill")
+        died = world.run(f"{name}:1:kill", own_jvm=name == OWN_JVM)
         assert died.returncode == -signal.SIGKILL, (name, died.stdout[-500:], died.stderr[-2000:])
         if name != "before_create_tables":
             assert world.exact.doubled() == [], name

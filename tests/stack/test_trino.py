@@ -221,14 +221,23 @@ def test_questions_side_by_side_do_not_mix(made: Made) -> None:
 
 @pytest.fixture(scope="module")
 def examples(world: World) -> trino.dbapi.Cursor:
-    """A session whose catalog holds the meta tables of `meta_examples` in namespace `limnograph`."""
-    meta_examples.make(SqlCatalog(world.catalog, **world.properties))
+    """A session whose catalog holds the meta tables of `meta_examples` in namespace `limnograph`, and none that another
+    test left there.
+    """
+    catalog = SqlCatalog(world.catalog, **world.properties)
+    catalog.create_namespace_if_not_exists("limnograph")
+    for left in catalog.list_tables("limnograph"):
+        catalog.drop_table(left)
+    meta_examples.make(catalog)
     host, _, port = world.url.removeprefix("http://").partition(":")
     return trino.dbapi.connect(host=host, port=int(port), user="test", catalog=world.catalog).cursor()
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.question)
-def test_the_example_queries_of_the_documents_answer(examples: trino.dbapi.Cursor, example: ExampleQuery) -> None:
+def test_the_example_queries_of_the_documents_answer(
+    world: World, examples: trino.dbapi.Cursor, example: ExampleQuery
+) -> None:
+    trino_server.wait_for_node(world.url)
     examples.execute(example.on(TRINO))
     rows = [tuple(row) for row in examples.fetchall()]
     columns = [column[0] for column in examples.description]

@@ -32,6 +32,7 @@ from limnograph.ports.inbox import InboxItem, item_key
 from limnograph.services.rollups.fold import DAY, HOUR
 from limnograph.settings import load
 from quick_jvm import QUICK, quick_jvm
+from standing_jvm import StandingJvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,11 +49,19 @@ OLD_COMMITS = 6
 class CrashLake:
     """Tables `sales.orders`, `sales.old` (commits of successive days, long ago) and those that `work_for` adds.
 
-    `lake`: one that a Spark session reaches already; `mark`: keeps the namespaces of several apart.
+    `lake`: one that a Spark session reaches already; `mark`: keeps the namespaces of several apart; `jvm`: one for all
+    drivers, which else have a JVM each.
     """
 
-    def __init__(self, folder: Path, lake: Lake | None = None, mark: str = "", old_commits: int = OLD_COMMITS) -> None:
-        self.folder, self.lake = folder, lake or Lake(folder)
+    def __init__(
+        self,
+        folder: Path,
+        lake: Lake | None = None,
+        mark: str = "",
+        old_commits: int = OLD_COMMITS,
+        jvm: StandingJvm | None = None,
+    ) -> None:
+        self.folder, self.lake, self.jvm = folder, lake or Lake(folder), jvm
         self.sales, self.meta = f"sales{mark}", f"limnograph{mark}"
         self.config = folder / "limnograph.toml"
         self.names, self.runs = [self.named("orders"), self.named("old")], 0
@@ -75,15 +84,23 @@ class CrashLake:
         names = f'[meta]\nnamespace = "{self.meta}"\n[observe]\ninclude = ["{self.lake.name}.{self.sales}.*"]\n'
         return f"[catalogs.{self.lake.name}]\n{catalog}\n{names}{spark}{keep}"
 
-    def run(self, failpoint: str = "", *options: str, timeout: float = 900) -> subprocess.CompletedProcess[str]:
-        """A driver of its own, to the end of its JVM; with `NAME:NTH:ACTION` one that dies there."""
+    def run(
+        self, failpoint: str = "", *options: str, timeout: float = 900, own_jvm: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """A driver of its own, to its end and that of its JVM, if it has one; with `NAME:NTH:ACTION` it dies there."""
         config = self.config.with_name(f"run-{uuid4().hex[:8]}.toml")  # several may run at once
         command = [sys.executable, "-m", "limnograph", "pipeline", "--config", str(config), "--json"]
         env = {**os.environ, FAILPOINT_ENV: failpoint}
         arguments = [*command, *(options or ("--once",))]
+        if self.jvm is not None and not own_jvm:
+            config.write_text(self._settings(QUICK))
+            try:
+                return _run(arguments, env | self.jvm.environment(), timeout)
+            finally:
+                self.jvm.clear()
         with quick_jvm(archiving=not failpoint) as jvm:
             config.write_text(self._settings(jvm))
-            return subprocess.run(arguments, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+            return _run(arguments, env, timeout)
 
     def named(self, table: str) -> str:
         """A table of the lake."""
@@ -255,6 +272,10 @@ class CrashLake:
                 file = data_file(table, meta, part, f"{table.location()}/data/{uuid4()}.parquet")
                 with transaction.update_snapshot().fast_append() as update:
                     update.append_data_file(file)
+
+
+def _run(arguments: list[str], env: dict[str, str], timeout: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(arguments, env=env, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def _manifests(table: Table) -> int:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import trino
+
 import postgres
 
 TRINO = Path(__file__).parents[2] / ".tools" / "trino"
@@ -64,6 +66,28 @@ def running(folder: Path, variables: dict[str, str], catalog: str = "lake") -> I
                 child.wait()
 
 
+def has_node(url: str) -> bool:
+    """Whether a query finds a node to run on. A server answers some seconds before it knows itself as one, and one that
+    was starved of its processor may lose sight of itself for a while.
+    """
+    host, _, port = url.removeprefix("http://").partition(":")
+    try:
+        with trino.dbapi.connect(host=host, port=int(port), user="test", max_attempts=1) as connection:
+            cursor = connection.cursor()
+            cursor.execute("SELECT count(*) FROM system.runtime.nodes WHERE state = 'active'")
+            return bool(cursor.fetchall()[0][0])
+    except (trino.exceptions.Error, OSError):
+        return False
+
+
+def wait_for_node(url: str, seconds: float = 60) -> None:
+    """Until a query finds a node."""
+    deadline = time.monotonic() + seconds
+    while not has_node(url):
+        assert time.monotonic() < deadline, f"Trino has had no node for {seconds} s"
+        time.sleep(0.2)
+
+
 def jdbc_catalog(address: str, user: str, password: str, warehouse: str) -> dict[str, str]:
     """Variables of its catalog `lake`: the rows that PyIceberg's SqlCatalog `lake` keeps in database `lake` there."""
     return {
@@ -90,9 +114,9 @@ def _wait(url: str, child: subprocess.Popen, log: Path) -> None:
         assert child.poll() is None, f"Trino ended:\n{log.read_text()[-3000:]}"
         try:
             with urllib.request.urlopen(f"{url}/v1/info", timeout=2) as answer:
-                if not json.load(answer)["starting"]:
+                if not json.load(answer)["starting"] and has_node(url):
                     return
         except OSError:
             pass
-        time.sleep(0.5)
+        time.sleep(0.2)
     raise TimeoutError(f"Trino is not ready after {READY_S} s:\n{log.read_text()[-3000:]}")

@@ -29,7 +29,7 @@ LEAST_BEFORE, LEAST_AFTER = 8, 5
 """Runs, killed ones included, below which nothing is claimed."""
 LEAST_DURATIONS_BEFORE, LEAST_DURATIONS_AFTER = 6, 3
 NO_EFFECT = 0.05
-"""EffectBounds of the ratio within 1 -+ this: no effect."""
+"""Bounds of the ratio within 1 -+ this: no effect."""
 _EVENT_SD = 0.3
 """What another event may have done to the level, natural log."""
 
