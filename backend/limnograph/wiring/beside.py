@@ -80,7 +80,7 @@ async def keep_inbox(
 
 
 async def keep_doubting(doubts: AlertStaleness) -> None:
-    """Look after alerts whose end nobody tells."""
+    """Check alerts without a received end."""
     while True:
         await asyncio.sleep(DOUBT_S)
         with contextlib.suppress(LimnographError):

@@ -15,7 +15,7 @@ _log = logging.getLogger("limnograph.observe")
 
 
 class NotifiedTables:
-    """Called, it gives the tables that were told of since the last call; at first those that are there."""
+    """Called, it returns the tables with notifications since the last call; at first those in the inbox."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox

@@ -23,7 +23,7 @@ from limnograph.wiring.paths import PathCatalog
 
 _log = logging.getLogger("limnograph.observe")
 RENEW_S = 30.0
-"""How often files of settings and secrets are looked at, seconds: keys of a store may change while catalogs answer."""
+"""How often files of settings and secrets are checked, seconds: keys of a store may change while catalogs answer."""
 Mode = Literal["now", "once", "standing"]
 
 
@@ -40,9 +40,8 @@ class SettingsLake:
 
     `mode`: `now` probes every table for each listing; `once` every table for the first one, then what is due;
     `standing` never more than the budget of the settings, with threads of its own until `close`. `first`: tables that
-    somebody watches, or of which somebody told meanwhile that they moved. `renew_s`: see RENEW_S;
-    `patience`: with slow listings, see CatalogWatch. `starting` is told what has to start and takes long; default
-    `progress`.
+    are viewed, or with notifications of changes. `renew_s`: see RENEW_S; `patience`: with slow listings, see
+    CatalogWatch. `starting` is called with the phases of slow starts; default `progress`.
     """
 
     def __init__(
@@ -150,7 +149,7 @@ class SettingsLake:
             self._renewed_at = time.monotonic()
             fresh = reread_catalogs(self._settings)
             if fresh != self._settings.catalogs:
-                _log.info("credentials of catalogs changed: they are used from now on")
+                _log.info("catalog credentials changed and are now in use")
                 self._settings = self._settings.with_catalogs(fresh)
                 self._tables = self._sandbox()
             return fresh

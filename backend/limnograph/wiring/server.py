@@ -177,7 +177,7 @@ class ServerServices:
 
     def _waiting_for(self) -> str | None:
         if self._beginning:
-            return "the first read of the alerts has not ended"
+            return "the first read of the alerts has not finished"
         return self.watcher.first_look() if self.watcher else None
 
     def _begun(self) -> None:
@@ -187,7 +187,7 @@ class ServerServices:
         self.backend.live.publish("alert", AlertStreamEvent(alert=view(episode)))
 
     def _count(self) -> None:
-        """Count what is new also while nobody asks for `/metrics`, and keep it."""
+        """Update and store counters even if `/metrics` is not scraped."""
         self.gauges.numbers()
         self.gauges.save()
 
@@ -212,7 +212,7 @@ class ServerServices:
         return self.store.catalogs(self._catalogs)
 
     def asked_sources(self) -> list[CountedSource]:
-        """Sources with the questions that they were asked so far."""
+        """Sources with the number of queries so far."""
         found = [CountedSource("meta", "meta", self.store.reads.counts)]
         if self._cold:
             found.append(CountedSource("trino", self._cold.name, self._cold.counts, self._cold.breaker))

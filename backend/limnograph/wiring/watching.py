@@ -23,8 +23,8 @@ def watcher(
     watched: Callable[[], Iterable[TableName]] = tuple,
     starting: Callable[[str], None] = lambda _what: None,
 ) -> Watcher:
-    """What the watcher's own process runs. `window` microseconds; `watched`: tables to look at before others, beside
-    those that notifications name. `starting` is told what takes long to start.
+    """The rounds of the watcher's own process. `window` microseconds; `watched`: tables to check before others, besides
+    those that notifications name. `starting` is called with the phases of slow starts.
     """
     notified = NotifiedTables(SqlInbox(settings.inbox_url))
     lake = SettingsLake(settings, "standing", first=lambda: {*watched(), *notified()}, starting=starting)

@@ -75,7 +75,9 @@ def test_fields_are_joined_and_what_no_range_tells_is_left_out_and_named() -> No
     fields = [("region", "identity", 4), ("customer_id_bucket", "bucket[16]", 5), ("m", "month", 3)]
     found = made("region=eu/customer_id_bucket=3/m=2026-11", *fields)
     assert found.sql == "`region` = 'eu' AND `day` >= DATE '2026-11-01' AND `day` < DATE '2026-12-01'"
-    assert found.note == "bucket[16] of customer_id is left out: the predicate may select more than the commit wrote."
+    assert (
+        found.note == "bucket[16] of customer_id is omitted: the predicate may select more rows than the commit wrote."
+    )
 
 
 def test_partitions_are_alternatives_and_periods_that_follow_on_each_other_are_one() -> None:

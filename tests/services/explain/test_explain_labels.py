@@ -79,7 +79,7 @@ def test_words_on_earlier_commits_of_a_kind_move_its_suspects_by_the_odds_of_the
     assert second.similar is not None
     assert (second.similar.confirmed, second.similar.rejected) == (confirmed, rejected)
     assert second.evidence is not None
-    assert f"confirmed {confirmed} and ruled out {rejected}" in second.evidence[-1].text
+    assert f"confirmed {confirmed} and rejected {rejected}" in second.evidence[-1].text
 
 
 def test_a_word_on_the_suspect_itself_is_no_earlier_commit_of_its_kind() -> None:

@@ -1,7 +1,7 @@
-"""Alerts that were told to us: accepted into the inbox first, then kept in memory, where pages read them.
+"""Received alerts: accepted into the inbox first, then kept in memory, from which pages read them.
 
-What the meta table holds united with the inbox by `(fingerprint, starts_at, status)`. Repeats, a resolved that comes
-before its firing, and any order make the same episodes.
+The meta table united with the inbox by `(fingerprint, starts_at, status)`. Repeats, a resolution before its firing, and
+any order produce the same episodes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ DAY = 86_400_000_000
 WINDOW = 30 * DAY
 """Episodes that began within it are read from the meta table at the start."""
 MOST = 50_000
-"""Episodes in memory; beyond, the oldest that are over go, and are read from the meta table when they are asked for."""
+"""Episodes in memory; beyond, the oldest ended ones are evicted and read from the meta table on request."""
 MOST_WAITING = 200_000
-"""Transitions that may wait for the pipeline; beyond, senders are asked to come back, and none is taken."""
+"""Transitions that may wait for the pipeline; beyond, requests are rejected with a time to retry."""
 SHOWN_AT_ONCE = 200
-"""Transitions that are shown, and told to the live stream, in one step of the event loop."""
+"""Transitions that are published to pages and the live stream in one step of the event loop."""
 MOST_STORING = 64
 """Bodies that are being stored at once."""
 RETRY_S = 10
@@ -45,7 +45,7 @@ Key = tuple[str, int]
 
 
 class OpenEpisode(NamedTuple):
-    """An episode whose end nobody told; `heard`: microseconds of the last word of it."""
+    """An episode without a received end; `heard`: microseconds of its last notification."""
 
     key: Key
     fact: AlertFact
@@ -91,7 +91,7 @@ class AlertRegistry:
         much waits already.
         """
         if self._storing >= MOST_STORING or self._waiting + len(facts) > self._most_waiting:
-            raise SourceUnavailable("inbox", "too many alerts wait to be stored; send them again", RETRY_S)
+            raise SourceUnavailable("inbox", "too many alerts are waiting to be stored; retry", RETRY_S)
         self._storing += 1
         try:
             new = await asyncio.to_thread(lambda: self._inbox.put([_item(fact) for fact in facts]))
@@ -108,13 +108,13 @@ class AlertRegistry:
         return new
 
     def open_since(self, fingerprint: str) -> int | None:
-        """Since when an alert fires, as far as we were told."""
+        """Since when an alert fires, as far as known."""
         with self._lock:
             starts = self._starts.get(fingerprint)
             return starts[-1] if starts and "resolved" not in self._told[fingerprint, starts[-1]] else None
 
     def unended(self) -> list[OpenEpisode]:
-        """Episodes that were told to fire and nothing else."""
+        """Episodes of which only the firing was received."""
         with self._lock:
             last = {(mark, starts[-1]) for mark, starts in self._starts.items()}
             found = [
@@ -140,8 +140,8 @@ class AlertRegistry:
             self._tell(episode)
 
     def catch_up(self) -> None:
-        """Take in what other processes accepted and, once, what the meta table holds. Raises SourceError of the inbox;
-        the meta table is tried again later.
+        """Load what other processes accepted and, once, the rows of the meta table. Raises SourceError of the inbox;
+        the meta table is retried later.
         """
         if not self._meta_read and self._engine is not None:
             try:
@@ -258,5 +258,5 @@ def _decoded(item: InboxItem) -> AlertFact | None:
     try:
         return _decoder.decode(item.payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        _log.warning("inbox: item %s is no alert: %s", item.key, error)
+        _log.warning("inbox: item %s is not an alert: %s", item.key, error)
         return None

@@ -1,5 +1,6 @@
-"""Alerts whose end nobody told: when Alertmanager and Prometheus have an alert no longer, or say nothing for a day, its
-state is unknown since it was last heard of. It stays as it was told; one more word, and it fires again.
+"""Alerts without a received end: when Alertmanager and Prometheus no longer have an alert, or nothing was received for
+a day, its state is unknown since its last notification. The record is unchanged; a further notification makes it fire
+again.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ GRACE = 5 * 60 * MICROS_PER_SECOND
 rules again, and a webhook may come before the evaluation is written.
 """
 QUIET = 25 * 3_600 * MICROS_PER_SECOND
-"""Where no source can be asked: Alertmanager repeats what fires each four hours, and few set more than a day."""
+"""For alerts without a source to query: Alertmanager repeats firing alerts every four hours, and few installations set
+more than a day.
+"""
 WITHIN_S = 5.0
 
 
 class _Sources(NamedTuple):
-    """What the sources have now; None: one was not asked, or did not answer in full."""
+    """Alerts that the sources have now; None: a source was not queried or did not respond completely."""
 
     alertmanager: Sequence[ActiveAlert] | None
     prometheus: Sequence[Mapping[str, str]] | None
@@ -47,10 +50,8 @@ class _Sources(NamedTuple):
 
 
 class AlertStaleness:
-    """`look` is called now and then. `metrics`, `active`: who is asked, where the settings name them.
-
-    `asks`, `error`, `last_success` (epoch microseconds): whether Alertmanager is asked at all, and how that went. Used
-    on the event loop only.
+    """`look` is called periodically. `metrics`, `active`: the sources to query, if configured. `asks`, `error`,
+    `last_success` (epoch microseconds): whether Alertmanager is queried, and the outcome. Used on the event loop only.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A case for Explain made of what is known here: the job's runs and the commits of the tables it reads.
+"""A case for Explain built from known facts: the job's runs and the commits of the tables it reads.
 
 Pure. Instants are epoch microseconds inside and milliseconds in the case.
 """
@@ -29,7 +29,7 @@ def series_of(job: str, runs: Iterable[RunRecord]) -> RunSeries:
 
 
 def commits_of(history: History, start: int, end: int, read: Mapping[int, float]) -> list[CaseCommit]:
-    """Commits of a table that main pointed at, when it did so first. `read`: what `first_reads` told of the table."""
+    """Commits of a table that main pointed to, and when it first did. `read`: the table's `first_reads`."""
     moved: dict[int, int] = {}
     for at, snapshot_id in history.main:
         moved.setdefault(snapshot_id, at)

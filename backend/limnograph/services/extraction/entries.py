@@ -14,7 +14,7 @@ _SHAPE = tuple(name for name in Shape.__struct_fields__ if name not in {"debt_ou
 
 
 def entries_numbers(snapshot: Snapshot, content: Content, base: int | None) -> dict[str, Any]:
-    """All columns that entries decide. `base`: snapshot whose row this one may be told as a difference of."""
+    """All columns computed from entries. `base`: snapshot whose row this one may be a difference from."""
     totals, changed, histogram = content.totals, content.changed, content.histogram
     return {
         "total_data_files": totals.data_files,

@@ -11,7 +11,9 @@ from limnograph.services.extraction.lists import list_numbers, manifest_numbers,
 
 
 def reading_numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> dict[str, Any]:
-    """Columns by name; what no level gives is absent. `base`: snapshot whose row `partitions` may differ from."""
+    """Columns by name; a number that no level provides is absent. `base`: snapshot whose row `partitions` may differ
+    from.
+    """
     if reading.content is not None:
         lines = {} if reading.manifests is None else manifest_numbers(reading.manifests)
         return {**lines, **entries_numbers(snapshot, reading.content, base)}

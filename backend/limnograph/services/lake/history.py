@@ -1,8 +1,9 @@
-"""The known history of one table: its snapshots, what main pointed at and when, its other changes. A view on columns.
+"""The known history of one table: its snapshots, the snapshots main pointed to and when, its other changes. A view on
+columns.
 
-Main follows the table's own log (`changes` of kind `ref`), so rollbacks and set-current are right; where the log has
-no entry, rows that were ancestors of main stand in by their commit time. Instants are epoch microseconds. A view is
-made for one answer and then let go: what it works out is not kept in the index.
+Main follows the table's own log (`changes` of kind `ref`), so rollbacks and set-current are right; where the log has no
+entry, ancestors of main are used by their commit time. Instants are epoch microseconds. A view is created for one
+response: its computed values are not kept in the index.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class History:
 
     @cached_property
     def snapshots(self) -> Mapping[int, SnapshotFact]:
-        """Rows by id, made when asked for."""
+        """Rows by id, built on demand."""
         return _ById(self)
 
     def between(self, start: int, end: int) -> CommitColumns:
@@ -195,7 +196,7 @@ class History:
 
     @property
     def unreadable(self) -> ChangeFact | None:
-        """The standing `unreadable` change; None when the table can be read."""
+        """The current `unreadable` change; None if the table is readable."""
         newest = self.latest("unreadable")
         return newest if newest and newest.to_value is not None else None
 

@@ -41,7 +41,7 @@ class _Rounds(NamedTuple):
 
 
 class KnownUntil:
-    """What rounds of the watcher told. Thread-safe: one thread writes, and replaces the whole immutable value; a reader
+    """Results of the watcher's rounds. Thread-safe: one thread writes, and replaces the whole immutable value; a reader
     takes it once.
     """
 

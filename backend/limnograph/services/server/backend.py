@@ -60,8 +60,8 @@ class Timelines(Protocol):
         *,
         ref: str | None = None,
     ) -> Timeline:
-        """`ref`: the lane of commits tells which it does not lead to. Raises NotFound; SourceError when no lane at all
-        could be answered.
+        """`ref`: the lane of commits lists those that are not its ancestors. Raises NotFound; SourceError if no lane is
+        available.
         """
         ...
 
@@ -103,7 +103,7 @@ class RefViews(Protocol):
 
 
 class Explanations(Protocol):
-    """Why a job of a table changed, and what people say about it."""
+    """Why a job of a table changed, and users' labels on it."""
 
     async def page(self, name: TableName, asked: Windows, job: str | None) -> ExplainPage:
         """`start`, `end` epoch ms. Raises NotFound, SourceError."""
@@ -153,7 +153,7 @@ class EventInbox(Protocol):
 
 
 class AlertDesk(Protocol):
-    """Alerts: taken, listed, told, found."""
+    """Alerts: accepted, listed, described, resolved."""
 
     async def take(self, body: bytes) -> Acknowledgement:
         """Alerts of a webhook, durable when it returns. Raises InvalidInput, SourceError."""
@@ -173,7 +173,7 @@ class AlertDesk(Protocol):
 
 
 class StatusPages(Protocol):
-    """State of the whole."""
+    """Server status."""
 
     async def status(self) -> Status:
         """Never raises: a failed source is a status."""

@@ -1,4 +1,5 @@
-"""The live stream's hub: events are numbered, the newest are kept for those who come back, slow readers are let go.
+"""The live stream's hub: events are numbered, the latest are kept for reconnecting clients, slow clients are
+disconnected.
 
 Belongs to the event loop.
 """
@@ -17,14 +18,14 @@ from limnograph.domain.answers.tables import View
 from limnograph.domain.errors import TooManyRequests
 
 KEPT = 2_000
-"""Events that somebody who comes back is still told."""
+"""Events that a reconnecting client still receives."""
 WAITING = 500
-"""Events that may wait for a reader; one who is further behind is let go and comes back with its last id."""
+"""Events that may wait for a client; one that is further behind is disconnected and reconnects with its last id."""
 RETRY_S = 10
 
 
 class LiveEvent(NamedTuple):
-    """`id`: what a browser gives back as `Last-Event-ID`; empty where it must keep the one before."""
+    """`id`: returned by browsers as `Last-Event-ID`; empty if they must keep the previous one."""
 
     id: str
     kind: str
@@ -62,7 +63,7 @@ class Live:
         return self._number
 
     def publish(self, kind: str, data: View) -> None:
-        """Tell everybody."""
+        """Publish to all clients."""
         self._number += 1
         event = LiveEvent(f"{self._server}-{self._number}", kind, msgspec.json.encode(data))
         self._ring.append(event)
@@ -124,7 +125,7 @@ class Reader:
         self.over = False
 
     def offer(self, event: LiveEvent) -> None:
-        """Queue an event; a reader whose queue is full is let go."""
+        """Queue an event; a client whose queue is full is disconnected."""
         if self.over:
             return
         if self._queue.qsize() >= self._queue.maxsize - 1:

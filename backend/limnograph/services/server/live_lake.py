@@ -1,4 +1,4 @@
-"""What happens in the lake and to its sources, told to the live stream: the hot store is compared with what it was."""
+"""Publishes changes of the lake and its sources to the live stream, by comparison with the previous state."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from limnograph.services.lake.table import HotTable
 from limnograph.services.server.live import Live
 
 LOOK_S = 0.1
-"""How long a commit that is in memory waits at most to be told."""
+"""Longest delay until a commit in memory is published."""
 SOURCES_S = 1.0
 MOST_COMMITS = 100
-"""Commits of one table that are told one by one; a backfill is not."""
+"""Commits of one table that are published individually; a backfill is not."""
 MOST_TABLES = 1_000
-"""Tables that change at once and are told one by one; beyond, everybody is told to ask again."""
+"""Tables whose concurrent changes are published individually; beyond, clients receive `reset`."""
 
 
 class LiveLake:
@@ -47,9 +47,7 @@ class LiveLake:
             await asyncio.sleep(LOOK_S)
 
     def look(self) -> None:
-        """Tell what changed in the lake since the last look. The first lake that is there is told to nobody: pages were
-        made from it.
-        """
+        """Publish changes of the lake since the last call, but not the first lake: pages were built from it."""
         reading = self._store.reading
         before, self._lake = self._lake, reading.lake
         if reading.lake is before:
@@ -91,7 +89,7 @@ class LiveLake:
         )
 
     async def look_at_sources(self) -> None:
-        """Tell when a source begins or ceases to answer."""
+        """Publish when a source becomes available or unavailable."""
         sources = tuple(await self._sources())
         states: dict[str, Any] = {source.id: source.status for source in sources}
         if self._known is not None and states != self._known:

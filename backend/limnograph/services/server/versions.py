@@ -61,8 +61,8 @@ class LakeVersions:
         return number
 
     def _silent(self) -> list[str]:
-        """Sources of metrics that did not answer when they were asked last. One that refuses a question answers: else
-        a single bad query of the settings would end all pages each time that it is asked.
+        """Sources of metrics that did not respond to the last query. One that rejects a query did respond: otherwise a
+        single bad query in the settings would invalidate all pages each time it is sent.
         """
         if self._metrics is None:
             return []

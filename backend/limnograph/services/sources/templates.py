@@ -1,8 +1,8 @@
-"""The named PromQL templates: what Limnograph asks a metrics source. Users give values, never text.
+"""The named PromQL templates: Limnograph's queries to a metrics source. Users supply values, never text.
 
-`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7), `metrics_executor_*` what Spark shows itself of
-executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the
-window is not drawn, so a line ends where its source fell silent.
+`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7), `metrics_executor_*` Spark's own metrics of
+executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the window is not drawn, so a
+line ends where its source fell silent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOOKBACK = 120
 """Two minutes: twice the usual scrape interval, so one lost scrape is no gap and a stopped source is."""
 
 SNAP_MS = 15_000
-"""Instants of questions about now stand on a usual scrape interval, so that they repeat."""
+"""Instants of queries about now are aligned to a usual scrape interval, so that they repeat."""
 
 RATE_WINDOW = 300
 """A rate needs two samples: of an endpoint that is scraped every minute, with one scrape lost."""
@@ -48,7 +48,7 @@ def window(step: int) -> int:
 
 
 def duration_band(matchers: Mapping[str, str], step: int) -> str:
-    """Last duration of a job's finished runs, and its extremes over one step; label STAT tells them apart."""
+    """Last duration of a job's finished runs, and its extremes over one step; label STAT distinguishes them."""
     parts = (
         ("min", "min", "min_over_time", step),
         ("last", "max", "last_over_time", window(step)),
@@ -89,7 +89,7 @@ def uses(seconds: int) -> str:
 
 
 def runs_of_jobs(names: Sequence[str], step: int) -> str:
-    """What `finished_runs` asks, of some jobs on whatever tables."""
+    """The query of `finished_runs`, for some jobs on any tables."""
     width, matchers = window(step), {"job_name": tuple(names)}
     finished, lasted = (
         Aggregate("max", ("job_name",), Call("last_over_time", Selector(metric, matchers, width)))
@@ -101,12 +101,13 @@ def runs_of_jobs(names: Sequence[str], step: int) -> str:
 def of_page(
     matchers: Mapping[str, str], at: int, end: int, fine: int, look_back: int, *, also: Sequence[Expression] = ()
 ) -> str:
-    """What `jobs_of_table`, `duration_band` and `finished_runs` ask, of all jobs that the matchers select, at once.
+    """The queries of `jobs_of_table`, `duration_band` and `finished_runs`, for all jobs that the matchers select,
+    joined.
 
     Steps of `fine` seconds: metrics by name (last sample within `look_back` seconds), the duration's extremes since the
-    step before under STAT min and max, and at `end` alone, the range's last instant, what was known at `at` of the day
-    before under STAT runs and seen (epoch seconds all). Series keep their labels: to add them up per step costs the
-    server more than to send them. `also`: series of other metrics, as they are.
+    step before under STAT min and max, and at `end` alone, the range's last instant, the runs known at `at` of the
+    previous day under STAT runs and seen (epoch seconds all). Series keep their labels: to add them up per step costs
+    the server more than to send them. `also`: series of other metrics, as they are.
     """
     day, by = 86_400, ("job_name", "role")
     extremes = (

@@ -1,4 +1,4 @@
-"""The question behind a lane of the metadata, as SQL for people to copy."""
+"""The query behind a lane of the metadata, as SQL to copy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limnograph.services.lake.history import History
 
 
 def question(history: History, span: TimeRange, table: str, time: str, columns: str) -> LaneQuery:
-    """The question as SQL over a meta table, for people to copy; it is never run. `time`: its column of time."""
+    """The query as SQL over a meta table, to copy; it is never run. `time`: its column of time."""
     start, end = (dt.datetime.fromtimestamp(at / 1000, tz=dt.UTC) for at in (span.start, span.end))
     uuid = history.uuid.replace("'", "''")
     text = (

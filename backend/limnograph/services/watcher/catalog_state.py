@@ -1,6 +1,5 @@
-"""What is known of one catalog: its names, last pointers, and why something is stale. Pure; threads are elsewhere.
-
-While a catalog is down, what was known last stays known.
+"""The known state of one catalog: its names, last pointers, and why something is stale. Pure; threads are elsewhere.
+While a catalog is down, its last state is kept.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 from limnograph.services.watcher.schedule import ProbeSchedule
 
 FIRST_AGAIN_S, LAST_AGAIN_S = 1.0, 60.0
-"""A catalog that failed is tried again after a second, then ever more seldom."""
+"""A failed catalog is retried after a second, with exponential back-off."""
 DOUBT_S = 5.0
 """After a probe without an answer names are listed again, unless they were just now."""
 IN_A_ROW = 3
 """Tables that fail one after another with no answer in between: it is the catalog."""
 TOLD = 20
 """Of the tables that fail, as many are named one by one."""
-_UNLOADED = "is listed, but the catalog does not load it as an Iceberg table (404)"
+_UNLOADED = "is listed, but the catalog cannot load it as an Iceberg table (404)"
 
 
 class CatalogSnapshot(NamedTuple):
-    """`version` changes when names, pointers or sentences do. `fresh`: all names were listed since they were asked for.
-    `answers`: the catalog does; `failed`: sentences about it, about parts of it and about single tables.
+    """`version` changes when names, pointers or sentences do. `fresh`: all names were listed since they were requested.
+    `answers`: the catalog responds; `failed`: sentences about it, about parts of it and about single tables.
     """
 
     version: int
@@ -38,13 +37,13 @@ class CatalogSnapshot(NamedTuple):
 
 
 class CatalogState:
-    """`wanted`: of which tables pointers are asked for. Seconds come from the caller."""
+    """`wanted`: the tables whose pointers are requested. Seconds come from the caller."""
 
     def __init__(self, name: str, wanted: Callable[[TableName], bool], rate: float) -> None:
         self.name, self._wanted = name, wanted
         self.schedule = ProbeSchedule(rate)
         self.listed_at = self.again_at = float("-inf")
-        """When the listing that is shown began; when a catalog that failed may be tried again."""
+        """When the published listing began; when a failed catalog may be retried."""
         self.reason = ""
         """Why the catalog is stale; empty: it is not."""
         self.relist = True
@@ -60,7 +59,7 @@ class CatalogState:
         self._version = 0
 
     def standing(self, asked_at: float) -> CatalogSnapshot:
-        """All that is known, for somebody who asked then."""
+        """The complete known state, for a request made at that time."""
         if self._pointers is None:
             self._pointers = tuple(self.schedule.pointers())
         parts = self._names.troubles if self._names else ()
@@ -69,7 +68,7 @@ class CatalogState:
         return CatalogSnapshot(self._version, self._listed, self._pointers, fresh, not self.reason, failed)
 
     def knows(self, name: TableName) -> bool:
-        """Whether it was listed, or is not asked for."""
+        """Whether it was listed, or is not requested."""
         return self.schedule.knows(name) or not self._wanted(name)
 
     def listed(self, names: CatalogNames, began: float, *, probed: bool = True) -> None:
@@ -153,5 +152,5 @@ class CatalogState:
 
     def _told(self) -> list[str]:
         found = sorted(self._reasons.values())
-        more = [f"catalog {self.name}: {len(found) - TOLD} more tables have no answer"] if len(found) > TOLD else []
+        more = [f"catalog {self.name}: {len(found) - TOLD} more tables did not respond"] if len(found) > TOLD else []
         return found[:TOLD] + more

@@ -1,6 +1,5 @@
-"""One catalog watched by threads of its own, so that it delays nobody: names listed, tables probed by their schedule.
-
-It is opened again after every failure, with credentials read again. Threads are daemons: one that hangs in a client
+"""One catalog watched by its own threads, so that it delays no other: names are listed, tables probed by their
+schedule. It is reopened after every failure, with re-read credentials. Threads are daemons: one that hangs in a client
 without a timeout is left behind, and others take over.
 """
 
@@ -18,7 +17,7 @@ from limnograph.services.watcher.catalog_state import CatalogSnapshot, CatalogSt
 from limnograph.services.watcher.catalog_workers import FirstLook, WorkerPool
 
 NAMES_S = 60.0
-"""Under standing load names are listed again after this, where the listing is not one query anyway."""
+"""Under continuous load names are listed again after this, unless the listing is one query anyway."""
 FRESH_S = 600.0
 """With patience for names, one complete listing is waited for each time that so long has passed since the last one."""
 HANGS_S = 60.0
@@ -28,12 +27,11 @@ _log = logging.getLogger("limnograph.catalogs")
 
 
 class CatalogWatch:
-    """`rate`: probes a second, also while nobody asks. None: all that is due is probed when somebody asks; `eager`:
-    every table is due then.
-
-    `wanted`: of which tables pointers are asked for. `threads`: probes side by side. `deadline` in seconds: who asks
-    waits no longer, without a rate as long as answers come. `patience`: seconds that who asks waits, with a rate, for a
-    listing that takes longer but goes on; without any, a table that left a slow catalog is never known to be gone.
+    """`rate`: probes per second, also without requests. None: everything due is probed on request; `eager`: every table
+    is due then. `wanted`: the tables whose pointers are requested. `threads`: concurrent probes. `deadline`: seconds
+    that a request waits at most, without a rate only while the catalog does not respond. `patience`: seconds that a
+    request waits, with a rate, for a slow listing that makes progress; without any, a table that left a slow catalog is
+    never known to be gone.
     """
 
     def __init__(
@@ -62,7 +60,7 @@ class CatalogWatch:
         self._asked_at = self._alive_at = float("-inf")
 
     def ask(self, hurry: Iterable[TableName] = ()) -> None:
-        """Have it looked at now, at the given tables first. Returns at once; `standing` waits for what is found."""
+        """Request a check now, of the given tables first. Does not block; `standing` waits for the result."""
         with self._changed:
             now = self._asked_at = time.monotonic()
             state = self._state
@@ -83,8 +81,8 @@ class CatalogWatch:
             self._changed.notify_all()
 
     def standing(self) -> CatalogSnapshot:
-        """What is known after what was asked for was done, failed or took too long. Without a rate raises SettingsError
-        when the catalog was never opened because its settings are wrong; under standing load that is a reason.
+        """The known state after the requested check was done, failed or timed out. Without a rate raises SettingsError
+        if the catalog was never opened because its settings are wrong; under continuous load that is a reason.
         """
         with self._changed:
             while not self._done():
@@ -101,10 +99,10 @@ class CatalogWatch:
             return found
 
     def newest(self, name: TableName) -> TablePointer | None:
-        """One table asked for again by itself. None: it is no longer there. Raises SourceError."""
+        """Probes one table again. None: it no longer exists. Raises SourceError."""
         catalog = self._catalog
         if catalog is None:
-            raise SourceUnavailable(f"catalog {self.name}", "it does not answer")
+            raise SourceUnavailable(f"catalog {self.name}", "it does not respond")
         found = catalog.probe(name)
         with self._changed:
             self._state.found(name, found, time.monotonic())
@@ -125,7 +123,7 @@ class CatalogWatch:
         return not (self._state.relist or self._listing or self._first or (schedule.fresh and not self._looked))
 
     def _patience(self, now: float) -> float:
-        """Seconds that who asked still waits. One that hangs is waited for once, not by everybody who asks."""
+        """Seconds that a request still waits. A hanging catalog is waited for once, not by every request."""
         begin = self._asked_at if self._budgeted else max(self._asked_at, self._alive_at)
         if self._budgeted and self._listing and now - self._fresh_at >= FRESH_S:
             begin = max(begin, min(self._alive_at, self._asked_at + self._most_patience - self._deadline))
@@ -134,14 +132,14 @@ class CatalogWatch:
     def _late(self) -> None:
         """Nothing came for as long as we wait. While answers come, if slowly, it is not late."""
         if self._crew.busy and time.monotonic() - self._alive_at >= self._deadline and not self._state.reason:
-            waited = f"no answer within {self._deadline:.0f} s; what is known of its tables is old"
+            waited = f"no response within {self._deadline:.0f} s; its tables are stale"
             self._state.down(f"catalog {self.name}: {waited}", time.monotonic())
 
     def _leave_behind(self, now: float) -> None:
-        _log.warning("catalog %s: no answer for %d s; its connections are opened again", self.name, HANGS_S)
+        _log.warning("catalog %s: no response for %d s; reconnecting", self.name, HANGS_S)
         self._crew.leave()
         self._listing, self._catalog = False, None
-        self._state.down(self._state.reason or f"catalog {self.name}: no answer for {HANGS_S:.0f} s", now)
+        self._state.down(self._state.reason or f"catalog {self.name}: no response for {HANGS_S:.0f} s", now)
         self._state.again_at = now
 
     def _start(self, now: float) -> None:

@@ -1,4 +1,4 @@
-"""The threads of one catalog, counted, and what they tell of a first look. Called with the lock of who has them."""
+"""The threads of one catalog, counted, and their progress in a first check. Called with the owner's lock."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 INTERVALS_S = (1, 2, 4, 8, 15, 30, 60, 120, 240, 480, 900)
-"""A table is probed at one of these, so that all tables of an interval stand in one queue."""
+"""A table is probed at one of these, so that all tables of an interval are in one queue."""
 PER_GAP, PER_QUIET = 8, 16
 """Probes between two usual commits; and while a table is quiet for as long as it has been."""
 LONGEST_GAP_S = 60
-"""Commits come in bursts: right after one, a table that usually commits once a day is looked at like a busy one."""
+"""Commits come in bursts: right after one, a table that usually commits once a day is probed like a busy one."""
 FAILED_S = 30
 LISTED_S = 60
-"""Tables whose interval is not below that of listings are not probed besides, where the listing tells pointers."""
+"""Tables whose interval is not below that of listings are not probed separately if the listing returns pointers."""
 NEW_S = 60
 """What a table that was never probed waits for counts like a minute of one that was."""
 BURST_S = 2
@@ -117,7 +117,7 @@ class ProbeSchedule:
         return changed
 
     def hurry(self, names: Iterable[TableName]) -> None:
-        """These go first: somebody watches them, or told that they moved."""
+        """These are first: they are viewed, or a notification says that they changed."""
         self._urgent.update((name, None) for name in names if name in self._tables)
 
     def all_due(self, now: float) -> None:
@@ -186,7 +186,7 @@ class ProbeSchedule:
         return table.pointer is not None
 
     def _told(self, table: _TableState, pointer: TablePointer, now: float, *, probed: bool) -> bool:
-        """A listing told the pointer. Tables that need no more than the listings are not probed besides."""
+        """A listing returned the pointer. Tables for which listings suffice are not probed separately."""
         before, table.pointer = table.pointer, pointer
         moved = before is not None and before.location != pointer.location
         first = not table.tried

@@ -1,4 +1,4 @@
-"""Tables that somebody looks at now: the watcher probes them before others, each at most once in a few seconds."""
+"""Tables that are being viewed: the watcher probes them before others, each at most once in a few seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from limnograph.domain.time import MICROS_PER_SECOND
 from limnograph.ports.clock import Clock
 
 AGAIN_S = 5
-"""A table that many people look at is hurried once in so long; what a catalog is asked stays within its budget."""
+"""A table with many viewers is probed early once per interval; requests to a catalog stay within its budget."""
 MOST = 1_000
 
 

@@ -77,8 +77,8 @@ describe('the verdict', () => {
 
 describe('outcomes', () => {
   test.each([
-    ['no-job', quiet('No job of this table is known', { tables: [], runs: 0 })],
-    ['too-little', quiet('Too little data', { runs: 6 })],
+    ['no-job', quiet('No job is known for this table', { tables: [], runs: 0 })],
+    ['too-little', quiet('Not enough data', { runs: 6 })],
     ['no-change', quiet('No change')],
     ['told', explainPage()],
   ] as const)('%s', (outcome, page) => expect(outcomeOf(page)).toBe(outcome));
@@ -122,9 +122,9 @@ test('what the job used: what moved with its instant and lane, what is flat, wha
     { words: 'CPU flat at 0.31 cores.' },
     { words: 'Not known: other jobs.' },
   ]);
-  const failed = competing('cpu', { series: 0, ratio: null, problem: 'no full answer within 5 s' });
+  const failed = competing('cpu', { series: 0, ratio: null, problem: 'no complete response within 5 s' });
   expect(competingLines({ ...AROUND, competing: [failed] })).toEqual([
-    { words: 'CPU not known: no full answer within 5 s.' },
+    { words: 'CPU not known: no complete response within 5 s.' },
     { words: 'Not known: other jobs, how much the job had to do, spill to disk, executors.' },
   ]);
   expect(signalsMoved({ ...AROUND, competing: [failed] })).toEqual([]);

@@ -17,7 +17,7 @@ import {
 
 test('the lanes are those of the API, in its order', () => {
   const document = readFileSync(new URL('../api/openapi.json', import.meta.url), 'utf8');
-  expect(document).toContain(`Comma-separated, of ${ALL_LANES.join(', ')}.`);
+  expect(document).toContain(`Comma-separated lanes: ${ALL_LANES.join(', ')}.`);
 });
 test('a lane is added in its place and taken away again', () => {
   const more = toggleLane(null, 'manifests');

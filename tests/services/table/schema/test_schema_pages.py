@@ -232,8 +232,8 @@ def test_a_schema_whose_text_is_lost_or_damaged_is_unknown_and_not_empty() -> No
         ]
     )
     assert [v.sentence for v in found.versions] == [
-        "What changed is not known: one of both schemas is not kept",
-        "As first seen; its fields are not known",
+        "Changes are unknown: one of the two schemas is not retained",
+        "First seen; its fields are unknown",
     ]
     assert [v.schema_id for v in found.matrix_versions] == ["1"]
 
