@@ -49,7 +49,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, drift, weig
 	ruff check .
 	mypy
 	lint-imports
-	pytest -q tests/test_house.py
+	pytest -q tests/test_house.py tests/test_words.py
 	.ci/commits
 	python -m limnograph.api.docs.openapi | diff - frontend/src/lib/api/openapi.json
 	python -m limnograph.domain.facts.reference | diff - docs/meta-tables.md
