@@ -240,7 +240,7 @@ class Pusher:
             self._warn(f"answered {refusal.code}" + (", the run is not recorded" if for_good else ""))
             return for_good
         except (OSError, ValueError, http.client.HTTPException) as error:
-            self._warn(f"does not answer ({error}); runs wait in a buffer of {self.BUFFER}")
+            self._warn(f"is not responding ({error}); runs wait in a buffer of {self.BUFFER}")
             return False
         return True
 

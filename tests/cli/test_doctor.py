@@ -178,7 +178,7 @@ def test_clocks_that_are_apart_are_told(theirs, words, warns) -> None:
 def test_a_mistyped_path_of_a_database_is_named_and_creates_none(tmp_path) -> None:
     code, found = asked(settings(tmp_path, catalog=f"sqlite:///{tmp_path}/ctalog.db"))
     assert (code, found["catalog lake"]["status"]) == (1, "fail")
-    assert f"no database {tmp_path}/ctalog.db" in found["catalog lake"]["detail"]
+    assert f"database {tmp_path}/ctalog.db does not exist" in found["catalog lake"]["detail"]
     assert not (tmp_path / "ctalog.db").exists()
 
 

@@ -137,7 +137,7 @@ FAULTS = [
     (Answer(200, b"<html>welcome</html>"), "Iceberg REST"),
     (Answer(200, b'{"namespaces": 3}'), "Iceberg REST"),
     (Answer(404, b"<html>nothing here</html>"), "uri"),
-    (Answer(200, b"{}", seconds=5), "no answer"),
+    (Answer(200, b"{}", seconds=5), "no response"),
 ]
 
 

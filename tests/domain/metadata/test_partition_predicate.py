@@ -116,8 +116,8 @@ def test_a_renamed_source_column_has_its_present_name_and_an_old_spec_its_own_fi
         ("d=2026-11-21", [("d", "day", 99)], "day of d"),
         ("d=2026-13-41", [("d", "day", 3)], "day of day"),
         ("region=" + "x" * 600, [("region", "identity", 4)], "region"),
-        ("other=1", [("region", "identity", 4)], "does not fit"),
-        ("region=eu/more=1", [("region", "identity", 4)], "does not fit"),
+        ("other=1", [("region", "identity", 4)], "does not match"),
+        ("region=eu/more=1", [("region", "identity", 4)], "does not match"),
         ("", [], "not partitioned"),
     ],
 )
@@ -128,8 +128,8 @@ def test_what_cannot_be_told_is_no_predicate_but_a_reason(text, fields, says) ->
 
 
 def test_no_partition_an_unknown_spec_and_too_many_are_reasons_too() -> None:
-    assert "not known" in (predicate([], {}, COLUMNS).note or "")
-    assert "not known" in (predicate([Touched(7, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
-    assert "not known" in (predicate([Touched(None, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
+    assert "unknown" in (predicate([], {}, COLUMNS).note or "")
+    assert "unknown" in (predicate([Touched(7, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
+    assert "unknown" in (predicate([Touched(None, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
     days = [f"d=2026-{1 + n // 28:02}-{1 + n % 28:02}" for n in range(MOST_PARTITIONS + 1)]
     assert "21 partitions" in (made(days, ("d", "day", 3)).note or "")

@@ -452,4 +452,4 @@ def test_a_failing_table_does_not_make_every_pass_read_the_others_again(world: O
     passes = local_passes(world.lake, world.store, extraction=moody, progress=said.append)
     for _ in range(4):
         passes.run()
-    assert said[-2:] == ["2 tables listed, 1 to look at", "1 new snapshots in 1 tables"]
+    assert said[-2:] == ["2 tables listed, 1 to check", "1 new snapshots in 1 tables"]
