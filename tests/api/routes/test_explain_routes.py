@@ -219,7 +219,7 @@ def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_
         assert (found["blamed"], found["verdict"][: len(verdict)]) == (blamed, verdict)
         burst_of = next(each for each in found["hypotheses"] if each.get("commit_id") == str(BIG))
         assert burst_of["unlabelled"] == pytest.approx(before, abs=0.01)
-    assert "as local confirmed" in found["verdict"]
+    assert "confirmed by local" in found["verdict"]
 
 
 def test_words_on_an_earlier_commit_of_the_kind_are_told_with_a_suspect() -> None:
@@ -232,7 +232,7 @@ def test_words_on_an_earlier_commit_of_the_kind_are_told_with_a_suspect() -> Non
     suspect = get(made)["explanation"]["hypotheses"][0]
     assert suspect["similar"]["rejected"] == 1
     assert suspect["posterior"] < before
-    assert any("ruled out 1" in each["text"] for each in suspect["evidence"])
+    assert any("rejected 1" in each["text"] for each in suspect["evidence"])
 
 
 def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
