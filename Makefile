@@ -53,7 +53,7 @@ check: setup e2e/node_modules/.stamp ## Format, lint, types, layers, generated f
 	ruff check .
 	mypy
 	lint-imports
-	pytest -q tests/test_house.py tests/test_time_units.py
+	pytest -q tests/test_house.py tests/test_time_units.py tests/test_words.py
 	.ci/commits
 	python -m limnograph.api.docs.openapi | diff - frontend/src/lib/api/openapi.json
 	python -m limnograph.domain.answers.lane_module | diff - frontend/src/lib/api/lane-specs.ts

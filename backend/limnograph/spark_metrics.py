@@ -1,4 +1,5 @@
-"""For your PySpark job: measure its runs, expose them to Prometheus, tell Limnograph which tables it read and wrote.
+"""For your PySpark job: measures its runs, exposes them to Prometheus, and reports the tables it read and wrote to
+Limnograph.
 
     from limnograph.spark_metrics import job_run, start_exposition
 
@@ -7,7 +8,7 @@
     with job_run("churn", reads=reads, writes=writes, server="http://127.0.0.1:8787", spark=spark):
         ...
 
-Needs only the standard library and prometheus_client. A Limnograph server that is away never breaks or delays the job.
+Needs only the standard library and prometheus_client. An unavailable Limnograph server never fails or delays the job.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def _uses(tables: Tables, role: Role) -> Iterator[TableUse]:
 
 
 def _application_id(spark: Any) -> str:
-    """Of the given session, else of the active one, else empty: a Spark Connect session has none to tell."""
+    """Of the given session, else of the active one, else empty: a Spark Connect session has none."""
     try:
         if spark is None:
             from pyspark.sql import SparkSession
@@ -176,7 +177,7 @@ def _written(run: JobRun, use: TableUse, status: str) -> dict[str, str]:
 
 
 def _ignore(body: dict[str, Any]) -> None:
-    """Nobody to push to."""
+    """No server to push to."""
 
 
 class Pusher:
@@ -239,7 +240,7 @@ class Pusher:
             self._warn(f"answered {refusal.code}" + (", the run is not recorded" if for_good else ""))
             return for_good
         except (OSError, ValueError, http.client.HTTPException) as error:
-            self._warn(f"does not answer ({error}); runs wait in a buffer of {self.BUFFER}")
+            self._warn(f"is not responding ({error}); runs wait in a buffer of {self.BUFFER}")
             return False
         return True
 

@@ -1,4 +1,4 @@
-"""For your structured stream: how long a batch takes from its checkpoint to its commit, exposed to Prometheus.
+"""For your structured stream: exposes to Prometheus how long a batch takes from its checkpoint to its commit.
 
     from limnograph.spark_metrics import start_exposition
     from limnograph.spark_streams import measure_streams
@@ -7,7 +7,8 @@
     measure_streams(spark, {"orders": ["lake.sales.orders"]})     # query name -> tables that it writes
     frame.writeStream.queryName("orders").toTable("lake.sales.orders")
 
-Spark writes the offsets of a batch to its checkpoint when the batch begins, and tells its listeners when it has ended.
+Spark writes the offsets of a batch to its checkpoint when the batch begins, and notifies its listeners when it has
+ended.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class StreamMeter:
             self._labels[query] = [{**TableUse(table, "writes").labels, "query_name": query} for table in named]
 
     def started(self, query_id: str, name: str | None) -> None:
-        """A query runs; later events tell its id only."""
+        """A query runs; later events contain only its id."""
         if name is not None:
             self._names[query_id] = name
 
@@ -78,7 +79,7 @@ def measure_streams(spark: Any, writes: Mapping[str, Iterable[str]]) -> Any:
 
 
 def listener(meter: StreamMeter) -> Any:
-    """A `StreamingQueryListener` that tells the meter. What goes wrong in it is logged and never ends the job."""
+    """A `StreamingQueryListener` that reports to the meter. Its errors are logged and never end the job."""
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     class Listener(StreamingQueryListener):

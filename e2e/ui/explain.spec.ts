@@ -232,7 +232,7 @@ test('a table without a job has its commits beside the lanes, and says how a job
       ...body.explanation,
       changes: [],
       hypotheses: [],
-      verdict: 'No job of this table is known: add one.',
+      verdict: 'No job is known for this table: add one.',
     };
   });
   await night(page);

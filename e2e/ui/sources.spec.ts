@@ -40,7 +40,7 @@ test('Cold timeout', async ({ page, stub }) => {
   const timeline = new TimelinePage(page);
   await page.goto(`${TABLE}?${NIGHT}`);
   await timeline.drawn();
-  // a lane of a source that gave no answer in time shows what it said before, and of when that is
+  // a lane of a source that timed out shows its last response, with its age
   await expect(timeline.panel.locator('[data-lane=job_duration]')).toContainText('as of 05:01');
   const release = stub.hold();
   await timeline.drag('Data files', 0.4, 0.6);

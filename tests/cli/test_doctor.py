@@ -120,7 +120,7 @@ def test_queries_of_jobs_are_asked_and_one_that_is_refused_is_named(tmp_path, pr
     assert refused["status"] == "warn"
     assert "executors: " in refused["detail"]
     assert "unclosed" in refused["detail"]
-    assert refused["remedy"] == "fix the query in [[jobs]] of rollup"
+    assert refused["remedy"] == "correct the query in [[jobs]] of rollup"
     assert "queries of plain" not in found
 
 
@@ -151,7 +151,7 @@ def test_what_hangs_is_a_finding_and_does_not_hold_the_others_up() -> None:
 
     found = run([Check("a", hang, "wait"), Check("b", lambda: CheckResult("fine"), "")], within_s=0.3)
     assert [(f.name, f.status) for f in found] == [("a", "fail"), ("b", "ok")]
-    assert "no answer within 0.3 s" in found[0].detail
+    assert "no response within 0.3 s" in found[0].detail
     assert not well(found)
 
 
@@ -167,7 +167,7 @@ def test_an_error_nobody_thought_of_is_a_finding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "words", "warns"), [(100.4, "as ours", False), (160, "60 s ahead", True), (97, "3 s behind", False)]
+    ("theirs", "words", "warns"), [(100.4, "in sync", False), (160, "60 s ahead", True), (97, "3 s behind", False)]
 )
 def test_clocks_that_are_apart_are_told(theirs, words, warns) -> None:
     told = skewed("main", theirs, 100)
@@ -178,7 +178,7 @@ def test_clocks_that_are_apart_are_told(theirs, words, warns) -> None:
 def test_a_mistyped_path_of_a_database_is_named_and_creates_none(tmp_path) -> None:
     code, found = asked(settings(tmp_path, catalog=f"sqlite:///{tmp_path}/ctalog.db"))
     assert (code, found["catalog lake"]["status"]) == (1, "fail")
-    assert f"no database {tmp_path}/ctalog.db" in found["catalog lake"]["detail"]
+    assert f"database {tmp_path}/ctalog.db does not exist" in found["catalog lake"]["detail"]
     assert not (tmp_path / "ctalog.db").exists()
 
 

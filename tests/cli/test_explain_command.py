@@ -72,7 +72,7 @@ def test_what_measurements_look_like_is_no_error_and_answers_keep_the_order_of_c
     assert (code, errors) == (0, [])
     blamed = [(each["id"], each["blamed"]) for each in answers]
     assert blamed == [("upset", [GUILTY]), ("empty", []), ("nulls", [GUILTY])]
-    assert answers[1]["verdict"].startswith("Too little data")
+    assert answers[1]["verdict"].startswith("Not enough data")
 
 
 def test_an_empty_file_has_no_answers(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_a_place_beside_the_tables_folder_is_read_when_it_is_allowed(lake: Lake,
         table, lambda document: document["snapshots"][0].update({"manifest-list": f"file://{beside}/{listed.name}"})
     )
     _, found = inspect(location)
-    assert "allowed by [observe] roots, and to inspect by --path-map" in found["problems"][0]["detail"]
+    assert "add it to [observe] roots, or use --path-map" in found["problems"][0]["detail"]
     assert inspect(location, "--path-map", f"{beside}={beside}")[1]["status"] == "ok"
 
 
@@ -128,7 +128,7 @@ def test_a_damaged_file_is_named_with_what_is_wrong(lake: Lake) -> None:
     details = {(p["snapshot_id"], p["code"]): p["detail"] for p in found["problems"]}
     ids = [snapshot["snapshot_id"] for snapshot in found["snapshots"]]
     assert details[ids[0], "manifest_missing"].startswith(
-        f"the counts come from the manifest list, for a manifest does not exist: file://{first}: a backup or"
+        f"the counts come from the manifest list because a manifest does not exist: file://{first}: restore it "
     )
     assert f"a manifest is damaged: file://{second} (" in details[ids[1], "manifest_unreadable"]
     assert set(details) == {

@@ -133,7 +133,7 @@ def test_what_is_no_table_is_unreadable_with_a_code_and_a_remedy(
         assert none.value.code in {"not_a_table", "location_missing"}
     if none.value.code in {"not_a_table", "location_missing"}:
         assert none.value.detail.startswith(location)
-        assert none.value.detail.endswith("name the table's folder or one of its metadata files")
+        assert none.value.detail.endswith("pass the table's folder or one of its metadata files")
 
 
 @pytest.mark.parametrize(("name", "options"), [("empty", []), ("not/there", ["--format", "delta"])])
@@ -196,4 +196,4 @@ def test_a_folder_that_may_not_be_read_is_unavailable(delta: Path) -> None:
 def test_the_wrong_format_is_told_together_with_the_right_one(delta: Path, hudi: Path) -> None:
     for folder, right, wrong in ((delta, "delta", "hudi"), (delta, "delta", "iceberg"), (hudi, "hudi", "delta")):
         error = refused(str(folder), "--format", wrong)
-        assert (error.field, f"format {right}, not {wrong}" in error.detail) == ("--format", True)
+        assert (error.field, f"a {right} table, not {wrong}" in error.detail) == ("--format", True)

@@ -105,10 +105,10 @@ def test_a_table_without_snapshots_and_an_unreadable_one_are_told(tmp_path: Path
 def test_who_counts_otherwise_is_told(tmp_path: Path) -> None:
     table = MetadataTable(tmp_path)
     table.append(table.file("eu"))
-    assert "counted otherwise" not in drawn(found(table))
+    assert "summary of its writer differs" not in drawn(found(table))
     table.edit = lambda document: document["snapshots"][0]["summary"].update({"total-records": "7"})
     table.write()
-    assert "summary         its writer counted otherwise: total-records" in drawn(found(table))
+    assert "summary         the summary of its writer differs: total-records" in drawn(found(table))
 
 
 def test_foreign_text_commands_no_terminal(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_what_makes_no_token_names_what_to_change(run, arguments) -> None:
 
 def test_a_name_is_one_token_at_a_time(run) -> None:
     run("create", "x", "--scope", "read")
-    with pytest.raises(InvalidInput, match="exists already"):
+    with pytest.raises(InvalidInput, match="already exists"):
         run("create", "x", "--scope", "read")
     run("revoke", "x")
     run("create", "x", "--scope", "read")

@@ -108,10 +108,10 @@ def test_the_wheel_with_the_extra_spark_runs_a_pass_in_an_empty_environment(
     assert ("limnograph", "snapshots") in names
     again = run(program, "setup", cwd=home, **given)
     assert again.returncode == 0, again.stderr
-    assert "checksums right" in again.stderr
+    assert "checksums match" in again.stderr
     (home / ".cache" / "limnograph" / "jars" / "postgresql-42.7.8.jar").write_bytes(b"cut off")
     broken = run(program, *once, cwd=home, **given)
     assert broken.returncode == 2
-    assert "Ivy did not get the jars" in broken.stderr
+    assert "Ivy could not download the jars" in broken.stderr
     assert "limnograph setup --from" in broken.stderr
     assert "make setup" not in first.stderr + broken.stderr

@@ -258,7 +258,7 @@ def test_an_open_address_needs_somebody_who_asks_or_a_word_that_nobody_does(host
 
 
 @pytest.mark.parametrize(
-    ("name", "remedy"), [("files", "choose another"), ("a.b", "without dots"), ("", "without dots")]
+    ("name", "remedy"), [("files", "choose another"), ("a.b", "remove the dots"), ("", "remove the dots")]
 )
 def test_a_catalog_whose_name_cannot_begin_names_of_tables_is_refused(tmp_path: Path, name: str, remedy: str) -> None:
     with pytest.raises(SettingsError, match=remedy) as refused:

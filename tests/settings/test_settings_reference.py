@@ -57,7 +57,7 @@ def test_every_section_has_a_table_and_an_example() -> None:
 
 
 def test_what_the_page_calls_a_secret_is_hidden_wherever_it_appears() -> None:
-    secrets = {s.key for struct in SECTIONS.values() for s in settings_of(struct) if "A secret:" in s.meaning}
+    secrets = {s.key for struct in SECTIONS.values() for s in settings_of(struct) if "Secret:" in s.meaning}
     assert secrets == {"bearer_token", "password", "token", "client_secret", "session_key", "secret"}
     assert all(map(is_secret, secrets))
 

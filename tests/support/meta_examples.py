@@ -61,14 +61,14 @@ EXPECTED: Mapping[str, list[dict[str, Any]]] = {
         {"table": "orders", "snapshot_id": BIG, "added_data_files": 50_000},
         {"table": "orders", "snapshot_id": 1, "added_data_files": 5},
     ],
-    "How do the tables stand, by the snapshot that `main` pointed at last?": [
+    "What is the state of each table, by the last snapshot that `main` pointed to?": [
         {"table": "carts", "total_data_files": 7},
         {"table": "orders", "total_data_files": 5},
     ],
     "What else changed: schemas, specs, properties, names?": [
         {"kind": "schema", "subject": None, "from_value": "0", "to_value": "1"}
     ],
-    "Which tables cannot be read now, and why?": [{"subject": "lake.sales.carts", "problem": "metadata_unreadable"}],
+    "Which tables are unreadable now, and why?": [{"subject": "lake.sales.carts", "problem": "metadata_unreadable"}],
     "Which run wrote which commit?": [
         {"job_name": "load", "run_id": "r-1", "table": "orders", "snapshot_id": BIG, "added_data_files": 50_000}
     ],

@@ -61,10 +61,10 @@ def test_a_server_is_ready_once_the_lake_was_looked_at_and_says_why_it_is_not(tm
 
     async def begins() -> None:
         async with ServerRuntime(made).running(), client(made) as http:
-            await until(lambda: made.backend.status.waiting_for() == "the first look at the catalogs has not ended")
+            await until(lambda: made.backend.status.waiting_for() == "the first check of the catalogs has not finished")
             answer = await http.get("/readyz")
             assert (answer.status_code, answer.json()["status"]) == (503, "starting")
-            assert "first look" in answer.json()["detail"]
+            assert "first check" in answer.json()["detail"]
             go.touch()
             await until(lambda: made.backend.status.waiting_for() is None)
             assert (await http.get("/readyz")).status_code == 200

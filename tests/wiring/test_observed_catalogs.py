@@ -133,12 +133,12 @@ FAULTS = [
     (refusal(401, "NotAuthorizedException", "expired"), "token"),
     (refusal(403, "ForbiddenException", "not yours"), "read access"),
     (refusal(429), "probes_per_second"),
-    (refusal(500), "asked again"),
-    (refusal(503), "asked again"),
+    (refusal(500), "retrying"),
+    (refusal(503), "retrying"),
     (Answer(200, b"<html>welcome</html>"), "Iceberg REST"),
     (Answer(200, b'{"namespaces": 3}'), "Iceberg REST"),
     (Answer(404, b"<html>nothing here</html>"), "uri"),
-    (Answer(200, b"{}", seconds=5), "no answer"),
+    (Answer(200, b"{}", seconds=5), "no response"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""ActiveAlerts over Alertmanager's API v2: asked by label matchers, because it has no way to ask by fingerprint."""
+"""ActiveAlerts over Alertmanager's API v2: queried by label matchers, because it cannot be queried by fingerprint."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Alertmanager:
         try:
             found = msgspec.json.decode(body.body, type=list[_ListedAlert])
         except msgspec.MsgspecError as error:
-            raise SourceRejected("alertmanager", "its answer is no list of alerts") from error
+            raise SourceRejected("alertmanager", "the response is not a list of alerts") from error
         return [ActiveAlert(one.fingerprint, one.labels, instant(one.starts_at), _muted(one.status)) for one in found]
 
 

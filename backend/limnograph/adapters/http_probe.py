@@ -29,6 +29,6 @@ def get(source: str, url: str, timeout_s: float, headers: dict[str, str] | None 
             return HttpProbe(answer.read(MAX_BYTES), parsedate_to_datetime(date).timestamp() if date else None)
     except urllib.error.HTTPError as error:
         kind = SourceUnavailable if error.code >= 500 else SourceRejected
-        raise kind(source, f"answered {error.code}") from error
+        raise kind(source, f"returned {error.code}") from error
     except (OSError, ValueError) as error:
         raise SourceUnavailable(source, f"not reachable: {error}") from error

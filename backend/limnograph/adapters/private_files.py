@@ -63,7 +63,7 @@ def tighten(path: Path) -> bool:
     """Take a file or folder that is there from others; the log says so. Returns whether it was changed."""
     changed = _tightened(path)
     if changed:
-        _log.warning("%s was open to other users of this machine; now it is for its owner alone", path)
+        _log.warning("%s was readable by other users of this machine; access is now restricted to its owner", path)
     return changed
 
 
@@ -76,7 +76,10 @@ def tighten_below(folder: Path) -> int:
     for above, folders, files in os.walk(folder):
         changed += sum(_tightened(Path(above, name)) for name in (*folders, *files))
     if changed:
-        told = "%s: %d files and folders were open to other users of this machine; now they are for their owner alone"
+        told = (
+            "%s: %d files and folders were readable by other users of this machine; access is now restricted to "
+            "their owner"
+        )
         _log.warning(told, folder, changed)
     return changed
 
@@ -91,6 +94,10 @@ def _tightened(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        _log.warning("%s is open to other users of this machine and cannot be changed: %s", path, error.strerror)
+        _log.warning(
+            "%s is readable by other users of this machine, and its permissions cannot be changed: %s",
+            path,
+            error.strerror,
+        )
         return False
     return True

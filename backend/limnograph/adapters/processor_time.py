@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 LONGEST_LOOK_S = 0.25
-"""Sleep counted between two looks at most: who looks later was kept from running, and so, perhaps, was the other."""
+"""Longest sleep counted between two measurements: a later measurement was itself delayed, and so, perhaps, was the
+process.
+"""
 PS_EVERY_S = 1.0
 """Where there is no /proc, `ps` is started for a look: not more often than this."""
 _ASLEEP = frozenset("SDI")
@@ -97,9 +99,9 @@ def _seconds(text: str) -> float:
 
 
 class OwnTime:
-    """One process, looked at again and again; all in seconds. `cpu`: of a processor since its start. `spent`: own time
-    since `begin`. `idle`: the part of it since it last used a processor. `watched`: time that the one
-    who looks was running.
+    """One process, measured repeatedly; all in seconds. `cpu`: of a processor since its start. `spent`: own time
+    since `begin`. `idle`: the part of it since it last used a processor. `watched`: time that the measuring process was
+    running.
     """
 
     def __init__(

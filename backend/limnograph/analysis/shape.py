@@ -14,7 +14,7 @@ from limnograph.domain.metadata.targets import Targets
 
 Longs = npt.NDArray[np.int64]
 SHAPE_SHARE = 10
-"""The shape is computed anew where a snapshot moved one in this many of the live files or manifests."""
+"""The shape is recomputed if a snapshot changed one in this many of the live files or manifests."""
 
 
 def wrote_much(moved: int, live: int) -> bool:
@@ -28,7 +28,7 @@ def packed_shape(partition: Longs, size: Longs, held: list[int], targets: Target
     """Debt and skew. `partition`, `size`: number of the partition and bytes of every live data file, in any order.
     `held`: bytes of the partitions with a live file, empty for a table without partitions.
 
-    Overlap is not told: these formats keep bounds in statistics of every single file, which no state holds on to.
+    Overlap is not computed: these formats keep bounds in statistics of every single file, which no state retains.
     """
     order = np.lexsort((size, partition))
     owed = None if targets is None else debt(partition[order], size[order], targets)
@@ -36,7 +36,7 @@ def packed_shape(partition: Longs, size: Longs, held: list[int], targets: Target
 
 
 def shape_of(owed: Debt | None = None, uneven: Skew | None = None) -> Shape:
-    """The members that a debt and a skew tell; None: not known."""
+    """The members derived from a debt and a skew; None: unknown."""
     return Shape(
         debt_files=owed.files if owed else None,
         debt_bytes=owed.bytes if owed else None,

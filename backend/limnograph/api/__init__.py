@@ -1,1 +1,1 @@
-"""HTTP: parse, ask a service, print. Routes, wire structs, problems; no logic of its own."""
+"""HTTP: parse a request, call a service, return the result. Routes, wire structs, problems; no logic of its own."""

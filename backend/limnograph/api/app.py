@@ -29,7 +29,7 @@ MB = 1024 * 1024
 
 
 class Limits(NamedTuple):
-    """`page_cache`: bytes of kept pages, 0 = none. `open_metrics`: `/metrics` for anybody."""
+    """`page_cache`: bytes of cached pages, 0 = none. `open_metrics`: `/metrics` without authentication."""
 
     page_cache: int = 64 * MB
     open_metrics: bool = False
@@ -45,9 +45,8 @@ def create_app(
     limits: Limits = Limits(),  # noqa: B008
     counts: PageCounts | None = None,
 ) -> ASGIApp:
-    """`exposition` renders `/metrics`; `lifespan` runs around the serving (background tasks). Without a `gate` nobody
-    is asked who they are; `counts` is told how kept pages do. Raises LookupError when a route does not say who
-    may call it.
+    """`exposition` renders `/metrics`; `lifespan` surrounds serving (background tasks). Without a `gate` there is no
+    authentication; `counts` counts uses of cached pages. Raises LookupError when a route declares no scope.
     """
 
     @asynccontextmanager

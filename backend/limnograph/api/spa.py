@@ -1,7 +1,7 @@
 """The built dashboard, loaded into memory at start: no path of a request ever touches the disk.
 
 Anything that is not a file of the build is the application's shell, which routes in the browser. Without a build there
-is a plain page that says how to make one.
+is a plain page that explains how to build it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Asset(NamedTuple):
 
 
 class Site(NamedTuple):
-    """All files by name, the shell, and the headers that every answer of the server carries."""
+    """All files by name, the shell, and the headers of every response of the server."""
 
     assets: dict[str, Asset]
     shell: Asset
@@ -126,7 +126,7 @@ def api_root() -> None:
 
 @route("/api/{path:path}", http_method=_ANY, include_in_schema=False, sync_to_thread=False, opt=READ)
 def api_unknown(path: FromPath[str]) -> None:
-    """What is under /api and is no route is a problem, never a page."""
+    """An unknown path under /api is a problem, never a page."""
     raise NotFoundException(detail=f"no such endpoint: /api{path}")
 
 
@@ -150,7 +150,7 @@ def page(request: Request[Any, Any, Any], state: State, path: FromPath[str]) -> 
 
 
 def _shell(request: Request[Any, Any, Any], site: Site) -> Response[bytes]:
-    """The shell holds no data, so it is open; a browser that could read none of it is asked to log in first."""
+    """The shell contains no data, so it is open; an unauthenticated browser is redirected to the login first."""
     identity = request.scope["state"].get("identity")
     if identity is None or "read" not in identity.scopes:
         return to_login(request)

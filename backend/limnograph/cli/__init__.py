@@ -1,4 +1,4 @@
-"""The command line: one verb a file, loaded when it is called, so that `--help` is fast and extras stay optional.
+"""The command line: one verb per file, imported on use, so that `--help` is fast and extras stay optional.
 
 Exit 0 done, 1 failed, 2 wrong usage or environment, 3 `inspect`: unreadable. JSON goes to stdout, logs to stderr.
 """
@@ -17,21 +17,21 @@ from limnograph.domain.secrecy import clean
 from limnograph.jobs.logs import configure
 
 VERBS = {
-    "demo": "Start the demo lake, its Prometheus, the pipeline and the server.",
-    "doctor": "Check what an installation needs, with remedies.",
+    "demo": "Start a demo lake with Prometheus, the pipeline and the server.",
+    "doctor": "Check an installation and suggest remedies.",
     "effect": "Measure what an operation did to a job, with bounds.",
-    "explain": "Tell which commit a job's slowdown coincides with, or that none does.",
-    "failpoints": "Print the names of the pipeline's failpoints.",
-    "inspect": "Read one table from storage, no catalog needed.",
+    "explain": "Find the commit that a job's slowdown coincides with, if any.",
+    "failpoints": "List the pipeline's failpoints.",
+    "inspect": "Inspect one table in storage, without a catalog.",
     "pipeline": "Extract the history of every table into the meta tables.",
     "serve": "Serve the dashboard and its API.",
-    "setup": "Fetch the jars that the pipeline's Spark needs.",
-    "token": "Make, list and revoke API tokens.",
+    "setup": "Download the jars that the pipeline's Spark needs.",
+    "token": "Create, list and revoke API tokens.",
 }
 
 
 class Verbs(click.Group):
-    """A click group that knows its verbs by name and imports one only when it is used."""
+    """A click group that lists its verbs by name and imports one only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return sorted(VERBS)
@@ -52,7 +52,7 @@ class Verbs(click.Group):
 def _program() -> None:
     """Limnograph: the meta-observability plane of a data lakehouse.
 
-    It keeps the structural history of every table and shows it beside your jobs' metrics.
+    It records the structural history of every table and shows it next to your jobs' metrics.
 
     \b
     Try:  limnograph demo
@@ -62,7 +62,7 @@ def _program() -> None:
 
 
 def main() -> None:
-    """Run the program; an error we raise on purpose is one sentence, not a stack trace. Neither holds credentials."""
+    """Run the program; an expected error is one sentence, not a stack trace. Neither contains credentials."""
     configure("plain")
     try:
         _program()

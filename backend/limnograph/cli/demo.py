@@ -1,4 +1,4 @@
-"""`limnograph demo`: the whole chain on one machine; `demo burst`: trouble on request in the one that runs."""
+"""`limnograph demo`: the whole chain on one machine; `demo burst`: a burst of small files in a running demo."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ Examples:
   limnograph demo burst
   limnograph demo burst --table marketing.leads --files 5000
   limnograph demo burst --dir /tmp/demo --wait 0
-  xdg-open "$(limnograph demo burst)"    the incident, as soon as its alert has fired"""
+  xdg-open "$(limnograph demo burst)"    open the incident once its alert has fired"""
 
 
 @click.group("demo", invoke_without_command=True, epilog=_EXAMPLES)
-@click.option("--port", type=click.IntRange(1, 65535), help="Port of the server; default 8787, or a free one.")
-@click.option("--check", is_flag=True, help="Prove the whole chain, print a JSON summary, stop what was started.")
-@click.option("--fresh", is_flag=True, help="Build the lake anew, with a story of today.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="Server port; default 8787, or any free port if it is in use."
+)
+@click.option("--check", is_flag=True, help="Verify the whole chain, print a JSON summary, and stop what was started.")
+@click.option("--fresh", is_flag=True, help="Rebuild the lake, with a story of today.")
 @click.option("--dir", "root", type=click.Path(path_type=Path, file_okay=False), default=USUAL_DIR, show_default=True)
 @click.pass_context
 def command(context: click.Context, port: int | None, *, check: bool, fresh: bool, root: Path) -> None:
     """Start a demo lake with a story, its Prometheus, Alertmanager, the pipeline, the server and a live job.
 
-    Everything lies in one folder and listens on 127.0.0.1. Ctrl-C ends all of it; the next start takes seconds.
+    Everything is stored in one folder and listens on 127.0.0.1. Ctrl-C stops all of it; the next start takes seconds.
     """
     if context.invoked_subcommand is not None:
         context.obj = root
@@ -52,22 +54,24 @@ def command(context: click.Context, port: int | None, *, check: bool, fresh: boo
 
 
 @command.command("burst", epilog=_BURST_EXAMPLES)
-@click.option("--table", default="sales.customer_events", show_default=True, help="Any table of the demo.")
-@click.option("--files", type=click.IntRange(1, 50_000), default=2_000, show_default=True, help="Files of the commit.")
+@click.option("--table", default="sales.customer_events", show_default=True, help="A table of the demo.")
+@click.option(
+    "--files", type=click.IntRange(1, 50_000), default=2_000, show_default=True, help="Number of files to commit."
+)
 @click.option(
     "--wait",
     type=click.FloatRange(0, 600),
     default=90,
     show_default=True,
-    help="Seconds to wait for the alert; 0: none.",
+    help="Seconds to wait for the alert; 0 does not wait.",
 )
 @click.option("--dir", "root", type=click.Path(path_type=Path, file_okay=False), help="Folder of the running demo.")
 @click.pass_obj
 def burst(usual: Path, root: Path | None, *, table: str, files: int, wait: float) -> None:
-    """Commit many small files at once to a table of the running demo, and wait for the alert.
+    """Commit many small files to a table of the running demo, and wait for the alert.
 
-    The files are real. SmallFileProliferation fires at more than 1,000 of them within five minutes; its link stands on
-    stdout. It is resolved about twenty minutes later.
+    The files are real. SmallFileProliferation fires above 1,000 of them within five minutes; its link is printed
+    to stdout. The alert resolves about twenty minutes later.
     """
     from limnograph.demo.burst import burst as make
 

@@ -1,4 +1,4 @@
-"""`limnograph doctor`: is all there that an installation needs? One line each, with the remedy."""
+"""`limnograph doctor`: checks what an installation needs; one line per check, with the remedy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from limnograph.settings import CONFIG_ENV, load
 _EPILOG = "Example:  limnograph doctor --config limnograph.toml"
 
 
-@click.command(help="Check Java, Spark, catalogs, meta tables and every source; exit 1 if one fails.", epilog=_EPILOG)
-@click.option("--config", type=click.Path(dir_okay=False), help=f"Settings file; default the one {CONFIG_ENV} names.")
+@click.command(
+    help="Check Java, Spark, catalogs, meta tables and every source; exit 1 if any check fails.", epilog=_EPILOG
+)
+@click.option("--config", type=click.Path(dir_okay=False), help=f"Settings file; default ${CONFIG_ENV}.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
-@click.option("--within", type=click.FloatRange(0.1, 600), default=10.0, show_default=True, help="Seconds in all.")
+@click.option(
+    "--within", type=click.FloatRange(0.1, 600), default=10.0, show_default=True, help="Total time limit in seconds."
+)
 def command(config: str | None, *, as_json: bool, within: float) -> None:
-    """Load settings, ask all at once, print."""
+    """Load the settings, run all checks concurrently, print."""
     from limnograph.services.server import doctor
     from limnograph.wiring.doctor import checks
 

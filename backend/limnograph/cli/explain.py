@@ -1,4 +1,4 @@
-"""`limnograph explain --cases FILE`: questions as JSON lines in, answers as JSON lines out, in the same order."""
+"""`limnograph explain --cases FILE`: cases as JSON lines in, answers as JSON lines out, in the same order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from limnograph.domain.answers.explanations import Case, Explanation
 from limnograph.domain.errors import InvalidInput
 
 _EXAMPLES = (
-    "The format of cases and answers: docs/explain.md.\n\n"
-    "Exit status: 0 all cases answered; 1 some lines were no cases, each told on stderr as a JSON object; 2 wrong "
-    "usage.\n\n"
-    "\b\nExamples:\n  limnograph explain --cases cases.jsonl > answers.jsonl\n"
-    "  jq -c '.cases[]' incident.json | limnograph explain --cases -"
+    "The format of cases and answers: docs/explain.md.\n\nExit status: 0 all cases answered; 1 some lines were not "
+    "valid cases, each reported on stderr as a JSON object; 2 wrong usage.\n\n\b\nExamples:\n  limnograph explain "
+    "--cases cases.jsonl > answers.jsonl\n  jq -c '.cases[]' incident.json | limnograph explain --cases -"
 )
 
 
@@ -25,12 +23,12 @@ _EXAMPLES = (
     type=click.File("rb"),
     required=True,
     metavar="FILE",
-    help="One case a line: a job's runs, other jobs, load, commits. - reads standard input.",
+    help="JSON lines, one case per line: a job's runs, other jobs, load, commits; - reads standard input.",
 )
 def command(cases: BinaryIO) -> None:
-    """Tell which commit a job's change of duration coincides with, or that none explains it.
+    """Find the commit that a job's change in duration coincides with, or report that none explains it.
 
-    One answer a line: changes, hypotheses in rank order with posteriors, the commits worth naming, a verdict.
+    Writes one JSON answer per line: changes, hypotheses in rank order with posteriors, commits worth naming, a verdict.
     """
     answer_lines(cases, answer)
 

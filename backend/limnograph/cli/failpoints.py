@@ -1,4 +1,4 @@
-"""`limnograph failpoints`: the names, one a line; with `--when` what makes `pipeline --once` pass each."""
+"""`limnograph failpoints`: the names, one per line; with `--when`, what makes `pipeline --once` pass each."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _EXAMPLES = (
 
 
 @click.command("failpoints", epilog=_EXAMPLES)
-@click.option("--when", is_flag=True, help="Say for each step what makes `pipeline --once` pass it.")
+@click.option("--when", is_flag=True, help="Show for each step what makes `pipeline --once` pass it.")
 def command(*, when: bool) -> None:
-    """Print the names of the pipeline's failpoints.
+    """List the pipeline's failpoints.
 
-    LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise acts the NTH time that a process passes NAME: `kill` is SIGKILL of the
+    LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise triggers the NTH time that a process passes NAME: `kill` is SIGKILL of the
     driver, `raise` an error that ends `--once` with exit 1. Each durable step has a failpoint before and one after it.
     """
     if not when:

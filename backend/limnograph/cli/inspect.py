@@ -1,4 +1,4 @@
-"""`limnograph inspect`: one table from storage, as JSON or for the eye. Exit 0 ok or partial, 3 unreadable, 2 usage."""
+"""`limnograph inspect`: one table from storage, as JSON or as a report. Exit 0 ok or partial, 3 unreadable, 2 usage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from limnograph.domain.errors import InvalidInput
 UNREADABLE = 3
 
 _EXAMPLES = (
-    "Exit status: 0 read, as a whole or in part; 3 unreadable; 2 wrong usage.\n\n"
+    "Exit status: 0 read completely or in part; 3 unreadable; 2 wrong usage.\n\n"
     "\b\nExamples:\n  limnograph inspect file:///warehouse/sales/orders --json\n"
     "  limnograph inspect ./orders --path-map s3://lake/sales/orders=./orders"
 )
@@ -21,12 +21,17 @@ _EXAMPLES = (
 @click.command("inspect", epilog=_EXAMPLES)
 @click.argument("location")
 @click.option(
-    "--format", "table_format", type=click.Choice(["iceberg", "delta", "hudi"]), help="Default: by the folder."
+    "--format",
+    "table_format",
+    type=click.Choice(["iceberg", "delta", "hudi"]),
+    help="Table format; default: detected from the folder.",
 )
-@click.option("--path-map", multiple=True, metavar="A=B", help="Read prefix A of locations from B. May be repeated.")
-@click.option("--json", "as_json", is_flag=True, help="The whole document as JSON.")
+@click.option(
+    "--path-map", multiple=True, metavar="A=B", help="Read locations that begin with A from B instead. May be repeated."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the full document as JSON.")
 def command(location: str, table_format: str | None, path_map: tuple[str, ...], *, as_json: bool) -> None:
-    """Read one table from storage: LOCATION is its folder or one of its metadata files. No catalog is needed."""
+    """Inspect one table in storage, without a catalog. LOCATION is its folder or one of its metadata files."""
     from limnograph.wiring.inspect import inspect_location
 
     found = inspect_location(location, table_format, dict(map(_mapping, path_map)))
@@ -41,5 +46,5 @@ def command(location: str, table_format: str | None, path_map: tuple[str, ...], 
 def _mapping(text: str) -> tuple[str, str]:
     old, sign, new = text.partition("=")
     if not (old and sign and new):
-        raise InvalidInput("--path-map", f"{text!r} is not A=B, as in s3://lake/orders=./orders")
+        raise InvalidInput("--path-map", f"{text!r} must have the form A=B, such as s3://lake/orders=./orders")
     return old, new

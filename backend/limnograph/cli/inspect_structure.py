@@ -1,4 +1,4 @@
-"""How a table's files lie, as labelled lines: sizes, compaction debt, manifests, overlap, skew."""
+"""The layout of a table's files, as labelled lines: sizes, compaction debt, manifests, overlap, skew."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The readable output of `limnograph inspect`: plain lines that fit 80 columns and say the same without colour.
-
-What is wrong stands first, what happened last stands at the end.
+"""The readable output of `limnograph inspect`: plain lines that fit 80 columns and do not depend on colour. Problems
+are first, the latest commits last.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def _problems(console: Console, problems: Sequence[InspectedProblem]) -> None:
         line = Text(f"{first.code}{where}: ", style="yellow", overflow="fold")
         console.print(Padding(line.append(plain(first.detail), style="default"), (0, 0, 0, 2)))
     if len(grouped) > PROBLEMS:
-        console.print(f"  and {len(grouped) - PROBLEMS} more; --json has them all")
+        console.print(f"  and {len(grouped) - PROBLEMS} more; use --json to list them all")
 
 
 def _identity(document: Inspection) -> Iterator[tuple[str, str]]:
@@ -106,10 +105,10 @@ def _identity(document: Inspection) -> Iterator[tuple[str, str]]:
 def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
     current = document.current
     if current is None:
-        yield "snapshot", "main points at no snapshot that the metadata holds"
+        yield "snapshot", "main points to a snapshot that is not in the metadata"
         return
     if current.snapshot_id is None:
-        yield "snapshot", "none: nothing was committed yet"
+        yield "snapshot", "none: the table has no commit yet"
         yield "data files", number(current.data_files)
         return
     head = next(snapshot for snapshot in document.snapshots if snapshot.snapshot_id == current.snapshot_id)
@@ -122,7 +121,7 @@ def _totals(document: Inspection) -> Iterator[tuple[str, str]]:
     yield "size", f"{sized(totals.bytes)}{mean}"
     yield "deletes", _deletes(totals)
     if head.summary_mismatch:
-        yield "summary", f"its writer counted otherwise: {', '.join(head.summary_mismatch)}"
+        yield "summary", f"the summary of its writer differs: {', '.join(head.summary_mismatch)}"
 
 
 def _deletes(totals: DocumentTotals) -> str:

@@ -1,4 +1,4 @@
-"""`limnograph pipeline`: passes until nothing is due (`--once`), a repair, or a stream until it is told to stop."""
+"""`limnograph pipeline`: passes until nothing is due (`--once`), a repair, or a stream until it is stopped."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _AGO = re.compile(r"(\d{1,6})\s*(m|h|d)")
 _EXAMPLES = (
     "\b\nExamples:\n  limnograph pipeline --config limnograph.toml --once\n  limnograph pipeline --trigger 10s\n"
     "  limnograph pipeline --reextract lake.sales.orders --since 48h\n"
-    "  limnograph pipeline --rebuild                  # what was deleted by hand\n"
-    "  limnograph pipeline --rebuild snapshots --yes  # although it stands"
+    "  limnograph pipeline --rebuild                  # meta tables that were deleted\n"
+    "  limnograph pipeline --rebuild snapshots --yes  # drop it first"
 )
 _NAMES = {table.name: table for table in META_TABLES}
 _UNREPEATABLE = {"runs", "alerts", "reports", "labels", "maintenance"}
@@ -44,18 +44,24 @@ _UNREPEATABLE = {"runs", "alerts", "reports", "labels", "maintenance"}
 
 @click.command("pipeline", epilog=_EXAMPLES)
 @click.option(
-    "--config", type=click.Path(dir_okay=False, path_type=Path), help="Settings file; default LIMNOGRAPH_CONFIG."
+    "--config", type=click.Path(dir_okay=False, path_type=Path), help="Settings file; default $LIMNOGRAPH_CONFIG."
 )
-@click.option("--once", is_flag=True, help="Make passes until nothing is due, then end.")
-@click.option("--retry-damaged", is_flag=True, help="Read rows again that are partial or unreadable, then end.")
-@click.option("--reextract", metavar="TABLE", help="Read all rows of catalog.namespace.table again, then end.")
-@click.option("--since", metavar="TIME", help="With --reextract: commits since 2026-11-20, 2026-11-20T03:05Z or 48h.")
-@click.option("--rebuild", is_flag=True, help="Make meta tables again that were deleted by hand (or TABLES), then end.")
-@click.option("--yes", is_flag=True, help="With --rebuild TABLES: drop them although they stand.")
+@click.option("--once", is_flag=True, help="Run passes until nothing is due, then exit.")
+@click.option("--retry-damaged", is_flag=True, help="Re-extract rows that are partial or unreadable, then exit.")
+@click.option("--reextract", metavar="TABLE", help="Re-extract all rows of catalog.namespace.table, then exit.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    help="With --reextract: only commits since a time, such as 2026-11-20, 2026-11-20T03:05Z or 48h.",
+)
+@click.option("--rebuild", is_flag=True, help="Rebuild meta tables that were deleted (or TABLES), then exit.")
+@click.option("--yes", is_flag=True, help="With --rebuild TABLES: confirm dropping existing tables.")
 @click.argument("tables", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="JSON lines only on stdout (they are always the last ones).")
-@click.option("--verbose", is_flag=True, help="Stack traces and Spark's own errors on stderr instead of in a file.")
-@click.option("--trigger", help="Time between two passes of the stream: 10s, 5m; default 60s.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print only JSON lines on stdout (they are always the last lines)."
+)
+@click.option("--verbose", is_flag=True, help="Write stack traces and Spark's errors to stderr instead of a file.")
+@click.option("--trigger", help="Time between two passes of the stream, such as 10s or 5m; default 60s.")
 def command(
     config: Path | None,
     *,
@@ -72,12 +78,12 @@ def command(
 ) -> None:
     """Extract the history of every observed table into the meta tables."""
     if once + retry_damaged + (reextract is not None) + rebuild > 1:
-        raise InvalidInput("--once, --retry-damaged, --reextract, --rebuild", "are four things to do; choose one")
+        raise InvalidInput("--once, --retry-damaged, --reextract, --rebuild", "are mutually exclusive")
     if trigger is not None and (once or retry_damaged or reextract is not None or rebuild):
-        raise InvalidInput("--trigger", "belongs to the stream, which has no end")
+        raise InvalidInput("--trigger", "cannot be combined with --once, --retry-damaged, --reextract or --rebuild")
     named = _named(tables, rebuild=rebuild, yes=yes)
     if since is not None and reextract is None:
-        raise InvalidInput("--since", "belongs to --reextract")
+        raise InvalidInput("--since", "requires --reextract")
     name = TableName.parse(reextract, "--reextract") if reextract is not None else None
     begin = instant(since) if since is not None else None
     settings = load(config)
@@ -109,7 +115,7 @@ def command(
 
 @contextmanager
 def _told(file: Path, *, verbose: bool) -> Iterator[None]:
-    """One line on stderr for what goes wrong inside; the stack traces stand in a file, which a last line names."""
+    """One line on stderr per error inside; the stack traces are in a file, which the last line names."""
     from limnograph.jobs.logs import cause, configure
 
     if verbose:
@@ -125,21 +131,21 @@ def _told(file: Path, *, verbose: bool) -> Iterator[None]:
     except EnvironmentFault:
         raise
     except LimnographError as error:
-        _log.debug("the pipeline ended", exc_info=error)
+        _log.debug("the pipeline failed", exc_info=error)
         _progress(f"limnograph: {error}")
         _point_at(file)
         raise SystemExit(2 if isinstance(error, InvalidInput) else 1) from error
     except FailpointReached:
         raise
     except Exception as error:
-        _log.exception("the pipeline ended")
+        _log.exception("the pipeline failed")
         _progress(f"limnograph: unexpected {cause(error)}")
         _point_at(file)
         raise SystemExit(1) from error
 
 
 def _writable(file: Path) -> bool:
-    """Whether a log can stand there; where it cannot, as in a container without a disk, stderr has everything."""
+    """Whether a log can be written there; otherwise, as in a container without a disk, stderr has everything."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)
@@ -155,39 +161,40 @@ def _point_at(file: Path) -> None:
 
 
 def _named(tables: tuple[str, ...], *, rebuild: bool, yes: bool) -> list[MetaTable]:
-    """Meta tables to drop and make again. Raises InvalidInput."""
+    """Meta tables to drop and rebuild. Raises InvalidInput."""
     if tables and not rebuild:
-        raise InvalidInput("TABLES", f"{' '.join(tables)}: belong to --rebuild")
+        raise InvalidInput("TABLES", f"{' '.join(tables)}: table names require --rebuild")
     if yes and not tables:
-        raise InvalidInput("--yes", "belongs to --rebuild with names of tables")
+        raise InvalidInput("--yes", "requires --rebuild with table names")
     for name in tables:
         if name not in _NAMES:
-            raise InvalidInput("--rebuild", f"{name!r} is no meta table; there are {', '.join(sorted(_NAMES))}")
+            raise InvalidInput("--rebuild", f"{name!r} is not a meta table; choose from {', '.join(sorted(_NAMES))}")
     if tables and not yes:
         lost = [name for name in tables if name in _UNREPEATABLE]
-        more = f"; rows of {', '.join(lost)} cannot be read again" if lost else ""
-        raise InvalidInput("--rebuild", f"drops {', '.join(tables)} with all rows{more}. Say --yes when you mean it")
+        more = f"; rows of {', '.join(lost)} cannot be recovered" if lost else ""
+        raise InvalidInput("--rebuild", f"drops {', '.join(tables)} with all rows{more}; confirm with --yes")
     return [_NAMES[name] for name in tables]
 
 
 def _tell_rebuild(done: RebuildTotal, *, as_json: bool) -> NoReturn:
-    """Print what a rebuild did and end; exit 1 when something could not be read now."""
+    """Print what a rebuild did and exit; 1 if anything could not be read."""
     if not as_json:
-        _progress(f"made again: {', '.join(done.rebuilt.tables) or 'nothing was lost'}")
+        _progress(f"rebuilt: {', '.join(done.rebuilt.tables) or 'no table was missing'}")
         if done.rebuilt.emptied:
-            _progress(f"empty, for nothing can give their rows again: {', '.join(done.rebuilt.emptied)}")
+            _progress(f"empty, because their rows cannot be recovered: {', '.join(done.rebuilt.emptied)}")
         if done.rebuilt.gaps:
             _progress(
-                f"{done.rebuilt.forgotten} snapshots of {done.rebuilt.gaps} tables are forgotten by the lake: gaps"
+                f"{done.rebuilt.forgotten} snapshots of {done.rebuilt.gaps} tables are no longer in the lake: recorded "
+                "as gaps"
             )
     click.echo(msgspec.json.encode(done.document()).decode())
     raise SystemExit(1 if done.total.failed else 0)
 
 
 def _tell_repair(report: RepairReport, *, as_json: bool) -> NoReturn:
-    """Print what a repair did and end; exit 1 when something could not be read now."""
+    """Print what a repair did and exit; 1 if anything could not be read."""
     for sentence in report.failed:
-        _progress(f"as it was: {sentence}")
+        _progress(f"unchanged: {sentence}")
     if not as_json:
         _progress(f"{report.snapshots_replaced} rows replaced in {report.seconds} s")
     click.echo(msgspec.json.encode(report.document()).decode())
@@ -195,7 +202,7 @@ def _tell_repair(report: RepairReport, *, as_json: bool) -> NoReturn:
 
 
 def instant(text: str) -> int:
-    """Microseconds of an ISO date or time (UTC where it says no zone), or of a while before now."""
+    """Microseconds of an ISO date or time (UTC without a zone), or of a duration before now."""
     if match := _AGO.fullmatch(text.strip()):
         seconds = int(match[1]) * {"m": 60, "h": 3_600, "d": 86_400}[match[2]]
         return SystemClock().now() - seconds * MICROS_PER_SECOND
@@ -203,13 +210,13 @@ def instant(text: str) -> int:
         found = datetime.fromisoformat(text.strip())
         return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * MICROS_PER_SECOND)
     except (ValueError, OverflowError) as error:
-        raise InvalidInput("--since", f"{text!r} is no time; write 2026-11-20, 2026-11-20T03:05Z or 48h") from error
+        raise InvalidInput("--since", f"{text!r} is not a time; write 2026-11-20, 2026-11-20T03:05Z or 48h") from error
 
 
 def _seconds(trigger: str) -> int:
     match = _TRIGGER.fullmatch(trigger.strip())
     if not match or int(match[1]) == 0:
-        raise InvalidInput("--trigger", f"{trigger!r} is not a time; write 60s or 5m")
+        raise InvalidInput("--trigger", f"{trigger!r} is not a duration; write 60s or 5m")
     return int(match[1]) * (60 if match[2] == "m" else 1)
 
 

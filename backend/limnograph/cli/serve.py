@@ -26,10 +26,12 @@ _EPILOG = "Example:  limnograph serve --config limnograph.toml --port 8787"
 
 
 @click.command(help="Serve the dashboard and its API until SIGTERM or Ctrl-C.", epilog=_EPILOG)
-@click.option("--config", type=click.Path(dir_okay=False), help=f"Settings file; default the one {CONFIG_ENV} names.")
+@click.option("--config", type=click.Path(dir_okay=False), help=f"Settings file; default ${CONFIG_ENV}.")
 @click.option("--host", help="Address to listen on; default server.host of the settings (127.0.0.1).")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes a free one. Default server.port (8787).")
-@click.option("--no-watch", is_flag=True, help="Do not watch the catalogs; show only what the pipeline wrote.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Port to listen on, 0 for any free port; default server.port (8787)."
+)
+@click.option("--no-watch", is_flag=True, help="Do not watch the catalogs; show only what the pipeline recorded.")
 @click.option("--log-format", type=click.Choice(["plain", "json"]), default="plain", show_default=True)
 def command(config: str | None, host: str | None, port: int | None, *, no_watch: bool, log_format: str) -> None:
     """Parse, wire, serve."""
@@ -87,11 +89,11 @@ def _found_at(address: str, port: int) -> str:
 
 
 def _check_host(host: str, settings: Settings) -> None:
-    """Only loopback where nobody is asked who they are. Raises SettingsError."""
+    """Without authentication, only loopback is allowed. Raises SettingsError."""
     if needs_insecure(host, settings):
         raise SettingsError(
             "server.host",
-            f"{host} is not a loopback address and nobody is asked who they are; set auth.mode "
+            f"{host} is not a loopback address and authentication is off; set auth.mode "
             '(e.g. "tokens", then: limnograph token create NAME --scope read), use 127.0.0.1 behind a proxy, '
             "or set server.insecure = true",
         )
@@ -99,7 +101,9 @@ def _check_host(host: str, settings: Settings) -> None:
 
 async def _keep_warning() -> None:
     while True:
-        _log.warning("server.insecure: anybody who reaches this server reads everything and may tell it anything")
+        _log.warning(
+            "server.insecure: anyone who can reach this server can read all data and send events without authentication"
+        )
         await asyncio.sleep(_WARN_S)
 
 

@@ -1,4 +1,4 @@
-"""`limnograph setup`: the jars that the pipeline's Spark needs, fetched once, compared with their checksums."""
+"""`limnograph setup`: the jars that the pipeline's Spark needs, downloaded once and verified by checksum."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from limnograph.settings import CONFIG_ENV, load
 
 _EXAMPLES = (
     "\b\nExamples:\n  limnograph setup                       # into the user's cache, about 63 MB\n"
-    "  limnograph setup --s3                  # and what meta tables on S3 need, 61 MB more\n"
-    "  limnograph setup --from /media/jars    # no network: jars that were copied there\n"
+    "  limnograph setup --s3                  # also the S3 bundle for meta tables on S3, 61 MB more\n"
+    "  limnograph setup --from /media/jars    # without a network: jars that were copied there\n"
     "  limnograph setup --into /opt/limnograph/jars\n"
     "  LIMNOGRAPH_IVY_SETTINGS=/etc/ivysettings.xml limnograph setup   # behind a mirror"
 )
@@ -23,25 +23,23 @@ _EXAMPLES = (
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the jars; default LIMNOGRAPH_JARS, `.tools/jars` of a checkout, else limnograph/jars in the cache "
-    "folder of the user (XDG_CACHE_HOME, ~/.cache).",
+    help="Folder for the jars; default $LIMNOGRAPH_JARS, `.tools/jars` of a checkout, or limnograph/jars in the "
+    "user's cache folder (XDG_CACHE_HOME, ~/.cache).",
 )
 @click.option(
     "--from",
     "source",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Take the jars from this folder instead of downloading them.",
+    help="Copy the jars from this folder instead of downloading them.",
 )
-@click.option("--s3", is_flag=True, help="Beside the folder another one, NAME-s3, with the bundle for S3 as well.")
-@click.option(
-    "--config", type=click.Path(dir_okay=False), help="Settings file whose [spark.conf] says how to reach a mirror."
-)
+@click.option("--s3", is_flag=True, help="Also create NAME-s3 next to the folder, with the S3 bundle added.")
+@click.option("--config", type=click.Path(dir_okay=False), help="Settings file whose [spark.conf] configures a mirror.")
 def command(into: Path | None, source: Path | None, config: str | None, *, s3: bool) -> None:
-    """Fetch the jars that the pipeline needs: Iceberg's Spark runtime, drivers of SQLite and PostgreSQL.
+    """Download the jars that the pipeline needs: Iceberg's Spark runtime and the SQLite and PostgreSQL drivers.
 
-    They are resolved by Spark's own Ivy from the repositories that it is set up for, and each is compared with the
-    SHA-256 that this version was made with. What is there and right is not fetched again. Needs a JDK 17, unless all
-    are there. The first start of the pipeline does the same.
+    Spark's own Ivy resolves them from its configured repositories, and each is verified against the SHA-256 that this
+    version was built with. Jars that are present and match are not downloaded again. Requires JDK 17 unless all jars
+    are present. The first start of the pipeline does the same.
     """
     from limnograph.adapters.spark import ivy
     from limnograph.adapters.spark.jars import S3, USUAL, Jars, in_folder, install, missing, own_folder
@@ -49,11 +47,11 @@ def command(into: Path | None, source: Path | None, config: str | None, *, s3: b
     conf = load(config).spark.conf if config or os.environ.get(CONFIG_ENV) else {}
     folder = (into or own_folder()).absolute()
     if source is not None and source.absolute() == folder:
-        raise InvalidInput("--from", "is the folder to be filled; leave it out")
+        raise InvalidInput("--from", "is the target folder itself; omit it")
 
     def fetch(jars: Jars, target: Path) -> None:
         if not missing(target, jars):
-            _say(f"{len(jars.checksums)} jars in {target}, checksums right")
+            _say(f"{len(jars.checksums)} jars in {target}, checksums match")
         elif source is not None:
             install(jars, target, in_folder(source, jars), _say)
         else:

@@ -1,4 +1,4 @@
-"""`limnograph token`: API tokens for programs and people, made, listed and revoked on the server's machine."""
+"""`limnograph token`: create, list and revoke API tokens for programs and users, on the server's machine."""
 
 from __future__ import annotations
 
@@ -15,25 +15,23 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros
 from limnograph.settings import CONFIG_ENV, Settings, load
 
 _EPILOG = "\b\nExample:\n  limnograph token create alertmanager --scope webhook --expires 365d"
-_config = click.option(
-    "--config", type=click.Path(dir_okay=False), help=f"Settings file; default the one {CONFIG_ENV} names."
-)
+_config = click.option("--config", type=click.Path(dir_okay=False), help=f"Settings file; default ${CONFIG_ENV}.")
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400}
 _LONGEST_DAYS = 3_660
 
 
-@click.group(help="Make, list and revoke API tokens.", epilog=_EPILOG)
+@click.group(help="Create, list and revoke API tokens.", epilog=_EPILOG)
 def command() -> None:
     """One verb per action."""
 
 
-@command.command("create", help="Make a token and print it, once.", epilog=_EPILOG)
+@command.command("create", help="Create a token and print it once.", epilog=_EPILOG)
 @click.argument("name")
-@click.option("--scope", "scopes", required=True, help=f"What it may: one or more of {', '.join(SCOPES)}, by commas.")
-@click.option("--expires", help="When it ends: 90d, 12h, 30m from now, or a date like 2027-01-31. Default never.")
+@click.option("--scope", "scopes", required=True, help=f"Comma-separated scopes: {', '.join(SCOPES)}.")
+@click.option("--expires", help="Expiry: 90d, 12h or 30m from now, or a date such as 2027-01-31; default never.")
 @_config
 def create(name: str, scopes: str, expires: str | None, config: str | None) -> None:
-    """The token alone on stdout, so that a script can take it."""
+    """Print only the token on stdout, so that a script can capture it."""
     from limnograph.adapters.system_clock import SystemClock
     from limnograph.wiring.access import tokens
 
@@ -42,13 +40,13 @@ def create(name: str, scopes: str, expires: str | None, config: str | None) -> N
     token, record = tokens(settings).create(name, [part.strip() for part in scopes.split(",") if part.strip()], ends)
     _told(settings, "token create", record)
     click.echo(token)
-    click.echo(f"{name}: {', '.join(record.scopes)}. It is shown this once; only its hash is kept.", err=True)
+    click.echo(f"{name}: {', '.join(record.scopes)}. The token is shown only once; only its hash is stored.", err=True)
     if settings.auth.mode == "none":
-        click.echo('auth.mode is "none": set auth.mode = "tokens" for it to be asked for.', err=True)
+        click.echo('auth.mode is "none": set auth.mode = "tokens" to require tokens.', err=True)
 
 
-@command.command("list", help="Tokens with their scopes and when they end; never the tokens themselves.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+@command.command("list", help="List tokens with their scopes and expiry, never the tokens themselves.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
 @_config
 def listed(*, as_json: bool, config: str | None) -> None:
     """Oldest first."""
@@ -62,20 +60,20 @@ def listed(*, as_json: bool, config: str | None) -> None:
     for row in rows:
         ends = row["expires_at"] or "never"
         scopes = ",".join(row["scopes"])
-        click.echo(f"{row['id']}  {row['name']:24} {scopes:24} {row['status']:8} ends {ends}")
+        click.echo(f"{row['id']}  {row['name']:24} {scopes:24} {row['status']:8} expires {ends}")
 
 
-@command.command("revoke", help="End a token now, by name or id. Running servers refuse it within a second.")
+@command.command("revoke", help="Revoke a token by name or id. Running servers reject it within a second.")
 @click.argument("token")
 @_config
 def revoke(token: str, config: str | None) -> None:
-    """Its sessions end with it."""
+    """Its sessions end as well."""
     from limnograph.wiring.access import tokens
 
     settings = load(config)
     record = tokens(settings).revoke(token)
     _told(settings, "token revoke", record)
-    click.echo(f"{record.name} ({record.id}) is revoked", err=True)
+    click.echo(f"{record.name} ({record.id}) has been revoked", err=True)
 
 
 def expiry(text: str, now: Micros) -> Micros:
@@ -84,11 +82,13 @@ def expiry(text: str, now: Micros) -> Micros:
         seconds = int(found[1]) * _UNITS[found[2]]
         if 0 < seconds <= _LONGEST_DAYS * _UNITS["d"]:
             return now + seconds * MICROS_PER_SECOND
-        raise InvalidInput("--expires", f"must lie between a minute and {_LONGEST_DAYS} days from now")
+        raise InvalidInput("--expires", f"must be between one minute and {_LONGEST_DAYS} days from now")
     try:
         return Micros(int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) * MICROS_PER_SECOND)
     except ValueError as error:
-        raise InvalidInput("--expires", f"{text!r} is neither 90d, 12h, 30m nor a date like 2027-01-31") from error
+        raise InvalidInput(
+            "--expires", f"{text!r} is neither a duration such as 90d, 12h or 30m nor a date such as 2027-01-31"
+        ) from error
 
 
 def _row(record: TokenRecord, now: Micros) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Numbers, sizes, instants and foreign text as people read them in a terminal."""
+"""Numbers, sizes, instants and untrusted text, formatted for a terminal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ UNKNOWN = "unknown"
 
 
 def plain(text: str) -> str:
-    """Foreign text without what would command a terminal."""
+    """Untrusted text without terminal control characters."""
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 
 def counted(count: int | None, what: str) -> str:
-    """A number of things."""
+    """A count with its noun."""
     return f"{number(count)} {what}{'' if count == 1 else 's'}"
 
 

@@ -29,7 +29,7 @@ def ensure(folder: Folder, now_ms: int, progress: Progress) -> story.Story:
     built = folder.built
     if built is None or built.get("version") != VERSION:
         if folder.database.exists():
-            progress.say("an unfinished lake is built anew")
+            progress.say("rebuilding an unfinished lake")
         folder.clear()
         folder.make()
         build(folder, Calendar.at(now_ms), progress)
@@ -38,7 +38,9 @@ def ensure(folder: Folder, now_ms: int, progress: Progress) -> story.Story:
     told = story.read(folder.story)
     if now_ms - told.generated_at > STALE_AFTER:
         hours = (now_ms - told.generated_at) // HOUR
-        progress.say(f"this lake was built {hours} hours ago (story of {told.demo_day}); --fresh builds one of today")
+        progress.say(
+            f"this lake was built {hours} hours ago (story of {told.demo_day}); use --fresh to rebuild it for today"
+        )
     return told
 
 
@@ -57,12 +59,12 @@ def build(folder: Folder, calendar: Calendar, progress: Progress) -> None:
         stop(spark)
     catalog = CatalogFile(folder.database)
     stages = {name: shift(catalog, name, made, EVERY) for name, made in marks.items()}
-    progress.say("times moved to the demo day")
+    progress.say("timestamps shifted to the demo day")
     told = story.tell(calendar, plans, marks)
     story.write(told, folder.story)
     heads = {name: local(of_table[-1].location) for name, of_table in stages.items()}
     samples = fill_prometheus(folder, promtool, calendar, plans, heads)
-    progress.say(f"Prometheus has its past: {samples:,} samples")
+    progress.say(f"Prometheus history written: {samples:,} samples")
     replay(folder, stages, progress)
     folder.mark_built(
         {

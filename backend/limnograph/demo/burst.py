@@ -53,7 +53,7 @@ def burst(root: Path, *, table: str, files: int, wait: float) -> str:
     )
     to = link(addresses["server"], made.table)
     if wait > 0:
-        progress.say(f"waiting for its alert; the link is {to}")
+        progress.say(f"waiting for its alert; link: {to}")
         progress.say(arrived(addresses, made, wait))
     return to
 
@@ -64,13 +64,13 @@ def running(folder: Folder) -> dict[str, Any]:
     where = "" if folder.root == Folder(USUAL_DIR).root else f" --dir {folder.root}"
     if addresses is None:
         raise EnvironmentFault(
-            f"no demo runs in {folder.root}; start one with `limnograph demo{where}` and wait until it says that it is"
-            " up, or name the folder of yours with --dir"
+            f"no demo runs in {folder.root}; start one with `limnograph demo{where}` and wait until it is up, or pass "
+            "its folder with --dir"
         )
     try:
         get_json(f"{addresses['server']}/api/v1/alerts?limit=1")
     except SourceUnavailable as error:
-        raise EnvironmentFault(f"the demo in {folder.root} does not answer ({error}); start it again") from error
+        raise EnvironmentFault(f"the demo in {folder.root} does not respond ({error}); restart it") from error
     return addresses
 
 
@@ -78,7 +78,7 @@ def commit(folder: Folder, name: str, files: int) -> BurstCommit:
     """So many files of a few rows in one append to `namespace.table`. Raises InvalidInput (no such table)."""
     known = _tables(folder)
     if name not in known:
-        raise InvalidInput("--table", f"{name!r} is no table of the demo; they are {', '.join(known)}")
+        raise InvalidInput("--table", f"{name!r} is not a table of the demo; choose from {', '.join(known)}")
     return append(open_table(folder.place, name), files)
 
 
@@ -111,18 +111,20 @@ def arrived(addresses: dict[str, Any], made: BurstCommit, seconds: float) -> str
     while (where := known(addresses, made.table, earlier or made.at)) is None:
         if time.monotonic() > deadline:
             raise _AlertMissing(
-                f"{BURST_ALERT} did not arrive within {seconds:.0f} s; it fires where a table gets more files within"
-                " five minutes than limnograph:added_data_files_5m:threshold (1,000 unless a rule says otherwise);"
-                f" {addresses['prometheus']}/alerts shows what Prometheus thinks"
+                f"{BURST_ALERT} did not arrive within {seconds:.0f} s; it fires when a table gets more files within "
+                "five minutes than limnograph:added_data_files_5m:threshold (1,000 unless a rule overrides it); "
+                f"{addresses['prometheus']}/alerts shows its state in Prometheus"
             )
         time.sleep(LOOK_EVERY_S)
     if earlier is not None:
-        return f"{BURST_ALERT} fires since {_clock(earlier)} UTC, before this commit, which prolongs it: {where}"
+        return (
+            f"{BURST_ALERT} has been firing since {_clock(earlier)} UTC, before this commit, which prolongs it: {where}"
+        )
     return f"{BURST_ALERT} fires, {time.time() - made.at / 1000:.0f} s after the commit: {where}"
 
 
 def in_server(addresses: dict[str, Any], table: str, since: int) -> str | None:
-    """The incident's page, once the webhook has told of an alert that began then (epoch ms) or later."""
+    """The incident's page, once the webhook has delivered an alert that began then (epoch ms) or later."""
     asked = urlencode({"state": "firing", "q": BURST_ALERT})
     namespace, name = table.split(".")
     meant = {"catalog": "lake", "table_namespace": namespace, "table": name}

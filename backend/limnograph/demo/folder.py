@@ -104,12 +104,12 @@ class Folder:
             private_files.make_folder(self.root)
             lock = (self.root / "lock").open("w")
         except OSError as error:
-            raise EnvironmentFault(f"--dir {self.root} cannot be written: {error.strerror}") from error
+            raise EnvironmentFault(f"--dir {self.root} is not writable: {error.strerror}") from error
         with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Conflict(f"a demo already runs in {self.root}; stop it, or give another --dir") from None
+                raise Conflict(f"a demo is already running in {self.root}; stop it, or pass another --dir") from None
             self._running.unlink(missing_ok=True)
             yield
 

@@ -31,7 +31,7 @@ def run(root: Path, *, port: int | None, fresh: bool) -> None:
                 sys.stderr.write(welcome(told, ports, folder, progress.seconds))
                 supervisor.watch(children, progress)
         except KeyboardInterrupt:
-            progress.say("stopped; the lake stays for the next start")
+            progress.say("stopped; the lake is kept for the next start")
 
 
 def story_url(server: str, told: Story) -> str:

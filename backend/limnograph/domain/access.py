@@ -1,4 +1,4 @@
-"""Who asks and what they may: scopes, identities, API tokens at rest, what is written to the audit log."""
+"""Callers and their permissions: scopes, identities, API tokens at rest, entries of the audit log."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import msgspec
 from limnograph.domain.time import Micros
 
 AccessScope = Literal["read", "webhook", "annotate", "maintain"]
-"""`read`: pages, the API and the stream. `webhook`: what other programs push. `annotate`: what people say to everyone.
-`maintain`: what changes the lake.
+"""`read`: pages, the API and the stream. `webhook`: events that other programs push. `annotate`: labels visible to
+everyone. `maintain`: changes to the lake.
 """
 
 SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)
@@ -20,7 +20,7 @@ Method = Literal["none", "token", "session", "jwt", "proxy"]
 
 
 class Identity(NamedTuple):
-    """An authenticated caller. `subject` stands in the audit log; `token_id` when an API token stands behind it."""
+    """An authenticated caller. `subject` is recorded in the audit log; `token_id` is set for an API token."""
 
     subject: str
     scopes: frozenset[AccessScope]
@@ -29,7 +29,7 @@ class Identity(NamedTuple):
 
 
 NOBODY_ELSE = Identity("local", frozenset(("read", "webhook", "annotate")), "none")
-"""Everybody, where nothing authenticates: on loopback, or because somebody said so."""
+"""Every caller without authentication: on loopback, or with `server.insecure`."""
 
 
 class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Claims(NamedTuple):
-    """What an identity provider or a trusted proxy says about a person. `email` only when it was verified."""
+    """Claims of an identity provider or a trusted proxy about a user. `email` only if it is verified."""
 
     subject: str
     email: str | None
@@ -76,7 +76,7 @@ Grants = Mapping[str, Collection[AccessScope]]
 
 
 def granted(claims: Claims, grants: Grants) -> frozenset[AccessScope]:
-    """Scopes of a person: the union of all grants that match. Nothing matches, nothing is granted."""
+    """Scopes of a user: the union of all matching grants; none without a match."""
     keys = {"*", f"user:{claims.subject}", *(f"group:{group}" for group in claims.groups)}
     if claims.email:
         email = claims.email.lower()
@@ -85,7 +85,7 @@ def granted(claims: Claims, grants: Grants) -> frozenset[AccessScope]:
 
 
 def address_group(address: str) -> str:
-    """What attempts are counted by: an IPv4 address, or the /64 that one person's IPv6 addresses share."""
+    """Key for counting attempts: an IPv4 address, or the /64 that one user's IPv6 addresses share."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -98,9 +98,8 @@ def address_group(address: str) -> str:
 
 
 def return_path(text: str | None) -> str:
-    """Where a login leads: a path of ours, else the front page. Never another site, whatever a browser makes of it.
-
-    Browsers drop tabs and newlines and read a backslash as a slash, so those are refused anywhere.
+    """Target of a login: a path of this server, else the front page; never another site (open redirect). Browsers drop
+    tabs and newlines and read a backslash as a slash, so those are rejected anywhere.
     """
     if not text or not text.startswith("/") or text.startswith("//") or len(text) > 4096:
         return "/"

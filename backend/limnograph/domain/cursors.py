@@ -1,8 +1,8 @@
-"""Opaque cursors: where the next page begins, with the question that it belongs to.
+"""Opaque cursors: where the next page begins, and the query that it belongs to.
 
-A cursor carries every parameter of its list as the first page resolved it, `from` and `to` among them, so that it is
-enough to send it alone: what a caller leaves out is taken from it. Nothing is kept on the server, and nothing in a
-cursor is trusted: its parameters are checked as if the caller had sent them (docs/adr/0031).
+A cursor carries every parameter of its list as the first page resolved it, `from` and `to` among them, so that it can
+be sent alone: omitted parameters are taken from it. Nothing is stored on the server, and nothing in a cursor is
+trusted: its parameters are checked as if the caller had sent them (docs/adr/0031).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from limnograph.domain.time import Millis
 
 Kind = Literal["tables", "commits", "alerts"]
 Position = list[int | float | str]
-UNKNOWN = "is not a cursor of this server; leave it out to start at the first page"
+UNKNOWN = "is not a valid cursor; omit it to start at the first page"
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 class CursorQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What must stay the same from page to page, by the names of the wire; None where nothing was asked for.
+    """Parameters that must stay the same from page to page, by their wire names; None if not set.
 
     `of`: which list; `table`: whose, where it is the list of one table. Times epoch ms.
     """
@@ -63,7 +63,7 @@ _decoder = msgspec.json.Decoder(_Cursor)
 
 
 def of_tables(query: FleetQuery) -> CursorQuery:
-    """The question of a page of tables."""
+    """The query of a page of tables."""
     return CursorQuery(
         of="tables",
         start=query.start,
@@ -79,7 +79,7 @@ def of_tables(query: FleetQuery) -> CursorQuery:
 
 
 def of_commits(query: CommitsQuery) -> CursorQuery:
-    """The question of a page of commits."""
+    """The query of a page of commits."""
     return CursorQuery(
         of="commits",
         table=None if query.table is None else str(query.table),
@@ -92,12 +92,12 @@ def of_commits(query: CommitsQuery) -> CursorQuery:
 
 
 def encode(question: CursorQuery, position: Position) -> str:
-    """A cursor after the row at `position`: what the list is sorted by, and what tells equal rows apart."""
+    """A cursor after the row at `position`: the sort key, and a tie-breaker."""
     return base64.urlsafe_b64encode(msgspec.json.encode(_Cursor(question, position))).decode().rstrip("=")
 
 
 def question_of(cursor: str) -> CursorQuery:
-    """The question that a cursor carries. Raises InvalidInput naming `cursor`."""
+    """The query that a cursor carries. Raises InvalidInput naming `cursor`."""
     return _decoded(cursor).question
 
 
@@ -107,7 +107,7 @@ def decode(question: CursorQuery, cursor: str, kinds: tuple[type, ...]) -> Posit
     """
     found = _decoded(cursor)
     if found.question != question:
-        raise InvalidInput("cursor", "belongs to another question; leave it out to start at the first page")
+        raise InvalidInput("cursor", "belongs to another query; omit it to start at the first page")
     if len(found.position) != len(kinds):
         raise InvalidInput("cursor", UNKNOWN)
     return [_checked(item, kind) for item, kind in zip(found.position, kinds, strict=True)]

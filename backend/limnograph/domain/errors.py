@@ -1,22 +1,22 @@
-"""Every error that Limnograph raises on purpose, in one tree.
+"""Every error that Limnograph raises deliberately, in one tree.
 
 LimnographError
-├── InvalidInput(field)            the caller must change something       bad-request, exit 2
+├── InvalidInput(field)            the caller must change something      bad-request, exit 2
 │   └── SettingsError(field)       ... in the settings file or environment
-├── NotFound                       the thing named does not exist         not-found
-├── Unauthenticated                nobody is who this could be            unauthenticated
-├── Forbidden                      somebody, but not for this             forbidden
-├── TooManyRequests(retry_after)   come back later                        too-many-requests
-├── Conflict                       somebody else committed first          conflict
-├── EnvironmentFault               this machine lacks something           exit 2
-├── SourceError(source)            an upstream did not serve us           source-failed
-│   ├── SourceUnavailable          may be retried                         source-unavailable
-│   ├── SourceTimeout              may be retried                         source-timeout
-│   └── SourceRejected             will fail again as asked               source-rejected
-└── MetadataError(code)            an observed table is damaged: a fact   metadata-damaged
+├── NotFound                       the thing named does not exist        not-found
+├── Unauthenticated                no valid credentials                  unauthenticated
+├── Forbidden                      authenticated, but not permitted      forbidden
+├── TooManyRequests(retry_after)   come back later                       too-many-requests
+├── Conflict                       another writer committed first        conflict
+├── EnvironmentFault               the machine lacks something           exit 2
+├── SourceError(source)            an upstream source failed             source-failed
+│   ├── SourceUnavailable          may be retried                        source-unavailable
+│   ├── SourceTimeout              may be retried                        source-timeout
+│   └── SourceRejected             the same request will fail again      source-rejected
+└── MetadataError(code)            an observed table is damaged: a fact  metadata-damaged
 
 `problem_type` is the closed set of RFC 9457 types on the wire; `api/wire/problems.py` alone maps it to HTTP.
-Messages say what went wrong and what to do; they never carry credentials: what they quote of others is cleaned of them.
+Messages say what went wrong and what to do; they never carry credentials: quoted text is stripped of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from limnograph.domain.secrecy import clean
 
 
 class LimnographError(Exception):
-    """Root of the tree. `str(error)` is one sentence for a person."""
+    """Root of the tree. `str(error)` is one sentence for users."""
 
     problem_type: ClassVar[str] = "internal"
 
@@ -55,25 +55,25 @@ class SettingsError(InvalidInput):
 
 
 class NotFound(LimnographError):
-    """What was asked for does not exist."""
+    """The requested object does not exist."""
 
     problem_type = "not-found"
 
 
 class Unauthenticated(LimnographError):
-    """No credentials, or ones that prove nothing. The message never says which part was wrong."""
+    """No credentials, or invalid ones. The message never says which part was wrong."""
 
     problem_type = "unauthenticated"
 
 
 class Forbidden(LimnographError):
-    """The caller is known and lacks a scope, or the request comes from another site."""
+    """The caller is authenticated but lacks a scope, or the request is cross-site."""
 
     problem_type = "forbidden"
 
 
 class TooManyRequests(LimnographError):
-    """A limit on attempts or connections is reached; `retry_after_s` says when it is worth trying again."""
+    """A limit on attempts or connections is reached; `retry_after_s` says when to retry."""
 
     problem_type = "too-many-requests"
 
@@ -93,7 +93,7 @@ class EnvironmentFault(LimnographError):
 
 
 class SourceError(LimnographError):
-    """An upstream (catalog, Prometheus, storage, engine) did not serve us; `source` names it."""
+    """An upstream source (catalog, Prometheus, storage, engine) failed; `source` names it."""
 
     problem_type = "source-failed"
 
@@ -105,7 +105,7 @@ class SourceError(LimnographError):
 
 
 class SourceUnavailable(SourceError):
-    """Refused, reset, 5xx, 429: trying again may help; `retry_after_s` says when, where that is known."""
+    """Refused, reset, 5xx, 429: a retry may help; `retry_after_s` says when, if known."""
 
     problem_type = "source-unavailable"
 
@@ -115,19 +115,19 @@ class SourceUnavailable(SourceError):
 
 
 class SourceTimeout(SourceError):
-    """No full answer within the deadline: trying again may help."""
+    """No complete response within the deadline: a retry may help."""
 
     problem_type = "source-timeout"
 
 
 class SourceRejected(SourceError):
-    """4xx or an answer that is not what the protocol says: the same request will fail again."""
+    """4xx, or a response that violates the protocol: the same request will fail again."""
 
     problem_type = "source-rejected"
 
 
 class MetadataError(LimnographError):
-    """An observed table's metadata is damaged for good. It becomes a fact with `code`, never a crash."""
+    """An observed table's metadata is permanently damaged. It becomes a fact with `code`, never a crash."""
 
     problem_type = "metadata-damaged"
 

@@ -1,4 +1,4 @@
-"""Named places where the pipeline may be made to die: before and after each durable step. Off unless asked for.
+"""Named places where the pipeline can be made to fail: before and after each durable step. Off by default.
 
 `LIMNOGRAPH_FAILPOINT=NAME:NTH:kill|raise` acts the NTH time NAME is passed in this process.
 """
@@ -29,26 +29,28 @@ UPKEEP_STEPS = (
     "append_maintenance",
 )
 WHEN = {
-    "create_tables": "each pass, before anything else",
-    "append_first_seen": "a table is seen for the first time, or the lake lost commits that nobody had seen (a gap)",
+    "create_tables": "each pass, at its start",
+    "append_first_seen": "a table is seen for the first time, or commits expired before they were read (a gap)",
     "append_snapshots": "a table has a new snapshot",
     "append_changes": "main moved, or a name, schema, spec, property, branch or a table's health changed",
     "finish_pass": "each pass, at its end",
     "append_inbox": "the inbox has a run, alert, report or label",
     "mark_inbox": "after append_inbox",
     "purge_inbox": "each drain of the inbox",
-    "replace_rows": "a row is `partial` or `unreadable`, its files can be read again, and the last try is a day ago",
+    "replace_rows": "a row is `partial` or `unreadable`, its files are readable again, and the last attempt was a day "
+    "ago",
     "merge_hours": "snapshots or moves of main are newer than the last roll-up, which is 10 minutes ago",
     "merge_days": "after merge_hours",
     "mark_rolled": "after merge_days",
-    "compact": "the day or month that grows has 6 files, or closed ones have more than one",
+    "compact": "the current day or month has 6 files, or closed ones have more than one",
     "rewrite_manifests": "a meta table has 100 manifests",
-    "expire": "a meta table has snapshots of more than an hour beside its newest 10",
-    "remove_orphans": "a file of 3 days that no snapshot has lies in a meta table's folder; from the second day on",
-    "raise_floor": "a raw row older than `[retention] raw_days` left its table's metadata, on a later day than ever",
+    "expire": "a meta table has snapshots older than an hour beyond its latest 10",
+    "remove_orphans": "a meta table's folder contains a 3-day-old file that no snapshot references; after the first "
+    "day",
+    "raise_floor": "a raw row older than `[retention] raw_days` left its table's metadata, on a later day than before",
     "delete_raw": "a raw row older than `[retention] raw_days` left its table's metadata",
     "delete_hours": "a month of hours is older than `[retention] hourly_days`",
-    "append_maintenance": "a step of housekeeping did something",
+    "append_maintenance": "a housekeeping step changed something",
 }
 """When `pipeline --once` passes a step; `tests/support/crash_lake.py` makes each of them due."""
 STEPS = (*PASS_STEPS, *INBOX_STEPS, *REPAIR_STEPS, *UPKEEP_STEPS)
@@ -64,7 +66,7 @@ ACTIONS = ("kill", "raise")
 
 
 class FailpointReached(LimnographError):
-    """Raised on purpose by a failpoint with action `raise`."""
+    """Raised by a failpoint with action `raise`."""
 
 
 class Failpoints:
@@ -90,6 +92,6 @@ def _parse(setting: str) -> tuple[str, int, str]:
     parts = setting.split(":")
     if len(parts) != 3 or parts[0] not in FAILPOINTS or not parts[1].isdecimal() or parts[2] not in ACTIONS:
         raise SettingsError(
-            FAILPOINT_ENV, f"{setting!r} is not NAME:NTH:kill|raise; `limnograph failpoints` prints the names"
+            FAILPOINT_ENV, f"{setting!r} is not NAME:NTH:kill|raise; `limnograph failpoints` lists the names"
         )
     return parts[0], int(parts[1]), parts[2]

@@ -42,8 +42,8 @@ def plain_level(text: str) -> str:
 
 
 class PlainName(NamedTuple):
-    """A name as answers, labels and events carry it. Levels join with `.`, so that two names may have one plain form:
-    a path (`page_paths`, the routes) tells them apart.
+    """A name as in responses, labels and events. Levels join with `.`, so that two names may have one plain form: a
+    path (`page_paths`, the routes) distinguishes them.
     """
 
     catalog: str

@@ -1,4 +1,4 @@
-"""What a caller of the server may ask for, parsed: fleet pages and commit lists. Queries are values."""
+"""Parsed requests of callers: fleet pages and commit lists. Queries are values."""
 
 from __future__ import annotations
 

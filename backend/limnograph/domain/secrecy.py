@@ -1,6 +1,5 @@
-"""Keeps credentials out of sentences: values that settings hold as secrets, and what looks like one in any text.
-
-Knows no settings file. Whoever reads settings tells it the secrets of this process; errors and logs are cleaned by it.
+"""Masks credentials in texts: values that are secret in the settings, and anything that looks like one. Knows no
+settings file. The loader of settings registers the secrets of this process; errors and logs are cleaned with it.
 """
 
 from __future__ import annotations

@@ -106,8 +106,8 @@ class TimeRange(NamedTuple):
         if (high - low) // width_ms > MAX_POINTS:
             least = choose_step(end - start)
             if seconds >= least:
-                raise InvalidInput("from", f"a range of at most {MAX_POINTS - 1:,} days is told; choose a later one")
-            raise InvalidInput("step", f"{seconds} s gives more than {MAX_POINTS} points; use {least} or more")
+                raise InvalidInput("from", f"the range must be at most {MAX_POINTS - 1:,} days; choose a later start")
+            raise InvalidInput("step", f"{seconds} s would return more than {MAX_POINTS} points; use {least} or more")
         return cls(Millis(low), Millis(high), seconds)
 
     def instants(self) -> Sequence[Millis]:

@@ -46,10 +46,10 @@ class StartingNotice(msgspec.Struct, frozen=True, tag="starting"):
 class ProbeRound(msgspec.Struct, frozen=True, tag="probed"):
     """A round over all catalogs: pointers read at `at` (epoch microseconds), tables, facts of those that moved.
 
-    A round with much to tell comes in parts; `last` marks the one after which nothing of it is missing. It alone says
-    how far the round reached: `read` are the catalogs whose pointers were read, so that their tables are known up to
-    `at`, but for `failed` ones (`catalog.namespace.table`). `tables` are observed, `listed` counts all others too.
-    `cpu_s`: what the process and its parsers took of a processor so far, seconds.
+    A large round is sent in parts; `last` marks the final one. Only that one states how far the round reached: `read`
+    are the catalogs whose pointers were read, so that their tables are known up to `at`, but for `failed` ones
+    (`catalog.namespace.table`). `tables` are observed, `listed` counts all others too. `cpu_s`: what the process and
+    its parsers took of a processor so far, seconds.
     """
 
     at: Micros

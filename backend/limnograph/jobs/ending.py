@@ -1,7 +1,7 @@
 """The end of the server within ten seconds of a signal, whatever hangs: the event loop, a request, a thread, a child.
 
-A thread of its own hears the signals, so that neither a busy event loop nor a blocking call delays them, and ends the
-process when the drain took too long. What was accepted is on disk before it is answered, and children end with their
+A separate thread receives the signals, so that neither a busy event loop nor a blocking call delays them, and ends the
+process when the drain took too long. Accepted items are on disk before the response, and children end with their
 parent, so such an end loses nothing.
 """
 
@@ -32,7 +32,7 @@ _log = logging.getLogger("limnograph.server")
 
 
 def leave(code: int = 0) -> NoReturn:
-    """End this process now. Nothing waits for threads that hang: what is kept was written before it was answered."""
+    """End this process now. Hanging threads are not waited for: all state was written before the response."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
@@ -49,7 +49,7 @@ def leave_on_signals() -> None:
 
 
 class Signals:
-    """SIGTERM and SIGINT while it is entered, in the main thread. The first one calls `heard`, from another thread, and
+    """SIGTERM and SIGINT while it is entered, in the main thread. The first one calls `heard` from another thread, and
     starts the countdown to `late`; later ones change nothing.
     """
 
@@ -85,7 +85,7 @@ class Signals:
                 return
         self._heard()
         if not self._over.wait(self._longest_s):
-            _log.warning("something still ran %.0f s after the signal; it was cut off", self._longest_s)
+            _log.warning("tasks were still running %.0f s after the signal and were cancelled", self._longest_s)
             self._late()
 
 

@@ -46,15 +46,15 @@ class GranianInternals(NamedTuple):
 
 
 def fast_worker(app: object, find: Find = importlib.import_module) -> FastWorker | None:
-    """What `Server.serve` starts as its worker; None where the application has no finished answers, or where this
-    granian cannot be asked to send them, which one line of the log reports.
+    """The worker that `Server.serve` starts; None if the application has no immediate responses, or if this version of
+    granian cannot send them, which is logged.
     """
     if not isinstance(app, FastPath):
         return None
     try:
         return FastWorker(app, granian_internals(find))
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        _log.warning("this granian is served the plain way, kept pages take longer: %s", error)
+        _log.warning("the fast path is off for this version of granian; cached pages are served more slowly: %s", error)
         return None
 
 
@@ -112,7 +112,7 @@ class FastWorker:
         await lifespan.shutdown()
 
     def _answer_or_schedule(self, schedule: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Answer at once, or make it a task as granian does. Where that fails, the task reports it properly."""
+        """Respond immediately, or create a task as granian does. If that fails, the task reports the error."""
         answer = self._fast_path.finished_answer
 
         def scheduled(watcher: Any) -> None:
@@ -132,7 +132,7 @@ class FastWorker:
 
 
 def _scheduler(inside: GranianInternals, loop: asyncio.AbstractEventLoop, called: Callable[..., Any]) -> Any:
-    """Where granian asks what to do with a request; its `_schedule_fn` can be set once."""
+    """Granian's callback scheduler for requests; its `_schedule_fn` can be set once."""
     kind = type("Scheduler", (inside.scheduler,), {"__init__": lambda self, *_: inside.scheduler.__init__(self)})
     return kind(loop, called, None, None, None)
 

@@ -1,5 +1,5 @@
 """Housekeeping as a part of the pipeline's program: all that is due after `--once`, and between the passes of a stream
-for a share of the time, at least one step. It never raises, and it holds up no pass for long.
+for a share of the time, at least one step. It never raises, and it delays passes only briefly.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def run_due_step(made: HousekeepingRunner, progress: Callable[[str], None]) -> S
     except FailpointReached:
         raise
     except SourceError as error:
-        progress(f"housekeeping cannot look at the meta tables, tries again later: {error}")
+        progress(f"housekeeping cannot read the meta tables, retrying later: {error}")
         return None
     except Exception as error:  # noqa: BLE001 - the pipeline outlives its housekeeping's surprise
         _log.exception("housekeeping failed")
-        progress(f"housekeeping failed, tries again later: unexpected {cause(error)}")
+        progress(f"housekeeping failed, retrying later: unexpected {cause(error)}")
         return None
     if report is not None and (report.did or report.problem):
         what = " ".join(filter(None, (report.kind, report.table, report.subject)))

@@ -29,7 +29,7 @@ class _Plain(logging.Formatter):
 
 
 class _Brief(_Plain):
-    """The same without stack traces: what was raised is told by its innermost cause."""
+    """The same without stack traces: an exception is shown by its innermost cause."""
 
     def format(self, record: logging.LogRecord) -> str:
         brief = logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None, "stack_info": None})
@@ -49,7 +49,7 @@ class _Json(logging.Formatter):
 
 
 def configure(form: str, traces: Path | None = None) -> None:
-    """`plain` or `json`; libraries speak from warnings on. With `traces`, stack traces stand in that file alone."""
+    """`plain` or `json`; libraries log warnings and above. With `traces`, stack traces go to that file only."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     kind = _Plain if traces is None else _Brief
     handlers[0].setFormatter(_Json() if form == "json" else kind(_LINE))

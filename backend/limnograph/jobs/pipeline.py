@@ -79,7 +79,7 @@ def run_once(settings: Settings, progress: Progress, *, verbose: bool = False) -
 def passes_and_house(
     settings: Settings, session: SparkSession, progress: Progress, failpoints: Failpoints | None = None
 ) -> Total:
-    """All that `--once` does, in a session that stands: the inbox, passes, housekeeping."""
+    """All that `--once` does, in an existing session: the inbox, passes, housekeeping."""
     undrained = drain_inbox(wiring.drain(settings, session, failpoints=failpoints, progress=progress), progress)
     made = wiring.passes(settings, session, failpoints=failpoints, progress=progress)
     reports = until_settled(wiring.marked(settings, made, progress), progress)
@@ -106,13 +106,13 @@ def drain_inbox(drain: InboxDrainer, progress: Progress, rounds: int = 1_000) ->
             if not report.more:
                 break
     except SourceError as error:
-        progress(f"inbox not drained, the next time tries again: {error}")
+        progress(f"inbox not drained, retrying at the next drain: {error}")
         return (str(error),)
     return ()
 
 
 def run_or_log(failed: str, act: Callable[[], _T], progress: Progress) -> _T | None:
-    """The result of one step of the stream; None when it fails, which is logged and ends nothing."""
+    """The result of one step of the stream; None if it fails, which is logged and stops nothing."""
     try:
         return act()
     except SourceError as error:
@@ -124,8 +124,10 @@ def run_or_log(failed: str, act: Callable[[], _T], progress: Progress) -> _T | N
 
 
 def stream_drain(drain: InboxDrainer, progress: Progress) -> None:
-    """One drain of the stream: a flood does not keep the pass waiting. Like a pass of the stream it never raises."""
-    run_or_log("inbox not drained, the next time tries again", lambda: drain_inbox(drain, progress, rounds=1), progress)
+    """One drain of the stream; a flood does not delay the pass. Like a pass of the stream it never raises."""
+    run_or_log(
+        "inbox not drained, retrying at the next drain", lambda: drain_inbox(drain, progress, rounds=1), progress
+    )
 
 
 def total_of(reports: Sequence[PassReport], seconds: float) -> Total:
@@ -167,7 +169,7 @@ def until_settled(
 
 def stream_pass(made: PassRunner, progress: Progress) -> None:
     """One pass of the stream. It never raises: the next trigger tries again."""
-    report = run_or_log("pass failed, the next one tries again", made.run, progress)
+    report = run_or_log("pass failed, the next pass retries", made.run, progress)
     if report is not None and (report.tables_changed or report.failed):
         told = {name: getattr(report, name) for name in report.__struct_fields__ if name != "changed"}
         progress(msgspec.json.encode(told).decode())

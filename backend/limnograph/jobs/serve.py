@@ -37,7 +37,9 @@ def free_port(host: str, port: int, *, given: bool) -> int:
                 probe.bind((host, candidate))
             except OSError as error:
                 if given or candidate == 0:
-                    detail = f"cannot listen on {host}:{port}: {error.strerror}; choose another --port (0 = any free)"
+                    detail = (
+                        f"cannot listen on {host}:{port}: {error.strerror}; choose another --port (0 = any free port)"
+                    )
                     raise EnvironmentFault(detail) from error
                 continue
             return int(probe.getsockname()[1])

@@ -14,7 +14,7 @@ RESTARTS = 20
 """Queries that may fail one after another, over 15 minutes (a starved machine): what lasts longer is no accident."""
 LONGEST_PAUSE_S = 60.0
 LOOK_S = 5.0
-"""How often a query is asked whether it runs: each time wakes the JVM."""
+"""How often the state of a query is polled: each poll wakes the JVM."""
 STEADY_S = 600.0
 """A query that lived so long, seconds, failed for a reason of its own."""
 _log = logging.getLogger("limnograph.stream")
@@ -54,12 +54,12 @@ def supervise(
             raise failure
         _log.error("the streaming query ended", exc_info=failure)
         reason = first_line(str(failure) or type(failure).__name__)
-        progress(f"the streaming query ended, the next one begins with an empty checkpoint: {reason}")
+        progress(f"the streaming query ended, restarting with an empty checkpoint: {reason}")
         (pause or stop.wait)(min(2.0**falls, LONGEST_PAUSE_S))
 
 
 def _one(start: Callable[[], Query], end: Callable[[Query], None], stop: threading.Event) -> Exception | None:
-    """Why the query failed; None when it was told to stop."""
+    """Why the query failed; None if it was stopped."""
     try:
         query = start()
     except Exception as error:  # noqa: BLE001 - Spark raises what it likes; the next start tells whether it lasts

@@ -1,4 +1,4 @@
-"""The watcher's process: rounds without end, one JSON message a line on stdout. `serve` starts, wakes and ends it.
+"""The watcher's process: continuous rounds, one JSON message per line on stdout. `serve` starts, wakes and ends it.
 
 It dies with its parent: standard input closes when the parent is gone, and on Linux the kernel kills it too.
 """
@@ -28,12 +28,12 @@ from limnograph.wiring.watching import watcher
 
 _PR_SET_PDEATHSIG = 1
 PAUSE_S, SHORTEST_REST_S = 1.0, 0.05
-"""Between the beginnings of two rounds. What a round asks of a catalog is decided by its budget, not by this."""
+"""Time between the starts of two rounds. The number of requests in a round depends on its budget, not on this."""
 _log = logging.getLogger("limnograph.watcher")
 
 
 class LookRequest:
-    """What came on standing input: that somebody is to look at once, and at which tables first."""
+    """Requests on standard input: check immediately, and which tables first."""
 
     def __init__(self) -> None:
         self.woken = threading.Event()
@@ -94,8 +94,8 @@ def main() -> None:
 
 
 def rest(pause: float, took: float, woken: threading.Event) -> None:
-    """Wait for the next round, or until somebody says that a table moved. Seconds. A flood of those still leaves as
-    much rest as the round took.
+    """Wait for the next round, or until a notification that a table changed. Seconds. Even with a flood of those, the
+    pause is as long as the round.
     """
     begin, longest = time.monotonic(), max(SHORTEST_REST_S, pause - took)
     if woken.wait(longest):

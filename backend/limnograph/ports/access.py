@@ -1,4 +1,4 @@
-"""Where tokens, ended sessions and the audit log are kept, and who vouches for people."""
+"""Storage of tokens, ended sessions and the audit log, and the identity provider."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class EndedSessions(Protocol):
     """Sessions that were ended before they expired. Thread-safe; several processes may share one."""
 
     def ended(self, session_id: str) -> bool:
-        """Whether somebody ended it, here or in another process within the last second."""
+        """Whether it was ended, here or in another process within the last second."""
         ...
 
     def end(self, session_id: str, expires_at: Micros, now: Micros) -> None:
-        """Durable when it returns. Epoch microseconds; after `expires_at` nobody has to remember."""
+        """Durable when it returns. Epoch microseconds; after `expires_at` it may be forgotten."""
         ...
 
 
@@ -62,7 +62,7 @@ class IdentityProvider(Protocol):
         ...
 
     async def finish(self, code: str, started: LoginStart) -> Claims:
-        """Who the code stands for. Raises Unauthenticated when it proves nobody."""
+        """The user that the code identifies. Raises Unauthenticated if it is invalid."""
         ...
 
     async def bearer(self, token: str) -> Claims:

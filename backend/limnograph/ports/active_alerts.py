@@ -10,7 +10,7 @@ from limnograph.domain.time import Micros
 
 
 class ActiveAlert(NamedTuple):
-    """`starts_at` epoch microseconds. `muted`: nobody is told of it."""
+    """`starts_at` epoch microseconds. `muted`: silenced or inhibited."""
 
     fingerprint: str
     labels: Mapping[str, str]
@@ -19,7 +19,7 @@ class ActiveAlert(NamedTuple):
 
 
 class ActiveAlerts(Protocol):
-    """Where active alerts are asked for."""
+    """Source of active alerts."""
 
     def matching(self, labels: Mapping[str, str]) -> list[ActiveAlert]:
         """Those that carry these labels; without any all there are. Blocks for seconds at most. Raises SourceError."""

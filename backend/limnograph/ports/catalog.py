@@ -17,9 +17,8 @@ class TablePointer(NamedTuple):
 
 
 class CatalogNames(NamedTuple):
-    """Tables of a catalog, views left out. The value is the pointer where the listing itself tells it, else None.
-
-    `troubles`: a sentence per part of the catalog that could not be listed; what is not named may still be there.
+    """Tables of a catalog, views left out. The value is the pointer if the listing returns it, else None. `troubles`: a
+    sentence per part of the catalog that could not be listed; tables of it may still exist.
     """
 
     tables: Mapping[TableName, TablePointer | None]
@@ -27,9 +26,9 @@ class CatalogNames(NamedTuple):
 
 
 class ProbeResult(NamedTuple):
-    """Answer of a probe. `pointer` None: the catalog has no such table, or it is of another format or a view.
+    """Result of a probe. `pointer` None: the catalog has no such table, or it is of another format or a view.
 
-    `quiet_s`: seconds since its newest commit; `gap_s`: usual seconds between its newest ones. None: not told.
+    `quiet_s`: seconds since its newest commit; `gap_s`: usual seconds between its latest ones. None: unknown.
     """
 
     pointer: TablePointer | None
@@ -38,7 +37,7 @@ class ProbeResult(NamedTuple):
 
 
 class Catalog(Protocol):
-    """Called from several threads. Errors of all methods: SourceRejected is about what was asked for alone,
+    """Called from several threads. Errors of all methods: SourceRejected is about the requested object alone,
     SourceUnavailable and SourceTimeout are about the catalog.
     """
 
@@ -46,7 +45,7 @@ class Catalog(Protocol):
 
     @property
     def at_once(self) -> bool:
-        """Whether `names` is one cheap query that tells all pointers, so that no table is probed by itself."""
+        """Whether `names` is one cheap query that returns all pointers, so that no table is probed separately."""
         ...
 
     def names(self, alive: Callable[[], None] = lambda: None) -> CatalogNames:

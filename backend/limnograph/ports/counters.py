@@ -25,5 +25,5 @@ class CounterStore(Protocol):
         ...
 
     def save(self, counted: Mapping[str, CounterState]) -> None:
-        """All tables, in the place of what was kept before, at once."""
+        """All tables; atomically replaces the stored ones."""
         ...

@@ -11,8 +11,8 @@ from limnograph.domain.metadata.due import DueTable
 
 
 class ExtractedRows(NamedTuple):
-    """`rows` of `snapshots`. The others by their place among what was asked for: `missed`, why one could not be read
-    now, where that is known; `unreached`: not tried, because the others took the time or the memory of this round.
+    """`rows` of `snapshots`. The others by their index among the requested ones: `missed`, why one could not be read
+    now, if known; `unreached`: not tried, because the others took the time or the memory of this round.
     """
 
     rows: pa.Table
@@ -24,7 +24,7 @@ class Extraction(Protocol):
     """Rows of `snapshots` for the tables that are due."""
 
     def run(self, due: Sequence[DueTable]) -> ExtractedRows:
-        """One row per wanted snapshot. A table whose storage does not answer now gives no row and stays due. A table
-        may be asked for several times, for other snapshots. At least one is tried, and of each that is tried all.
+        """One row per requested snapshot. A table whose storage does not respond now yields no row and remains due. A
+        table may be requested several times, for other snapshots. At least one is tried, and of each that is tried all.
         """
         ...

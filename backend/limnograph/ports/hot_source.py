@@ -1,4 +1,4 @@
-"""What the hot index asks of the meta tables: rows of their new files alone, and rows in no order."""
+"""Queries of the hot index to the meta tables: rows of their new files alone, and unordered rows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Fresh(Protocol):
         ...
 
     def fresh(self, query: MetaQuery, since_snapshot: int) -> pl.DataFrame | None:
-        """Rows of `query` in files appended after `since_snapshot` of its table, in no order; rows that were there
-        before may be among them. None when appends alone do not tell what changed (rows were replaced or deleted, the
-        snapshot expired): read everything. Raises SourceError.
+        """Rows of `query` in files appended after `since_snapshot` of its table, in no order; older rows may be among
+        them. None if there were changes other than appends (rows were replaced or deleted, the snapshot expired): read
+        everything. Raises SourceError.
         """
         ...

@@ -1,8 +1,7 @@
-"""The inbox: what the server accepted and the pipeline has not yet made a fact. Durable before it answers.
-
-An item is known by `(kind, key)`. When its row stands in a meta table it is marked as committed, and an hour later it
-goes: a reader with an older head of the meta table still finds it here. Items that need no row (notifications) are
-put as committed ones.
+"""The inbox: accepted items that the pipeline has not yet turned into facts. Durable before it returns. An item is
+identified by `(kind, key)`. When its row is in a meta table it is marked as committed, and deleted an hour later: a
+reader with an older head of the meta table still finds it here. Items that need no row (notifications) are put as
+committed ones.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from limnograph.ports.tables import Tables
 
 class LakeListing(NamedTuple):
     """`pointers`: observed tables, as last probed. `listed`: names of all tables, observed or not, that are known;
-    `complete`: catalogs all of whose tables were listed since this listing was asked for, so that what is not `listed`
-    is gone. `failed`: one sentence for each catalog, part of one or table that did not answer; `answered`: catalogs
-    that did. While nothing changes the first two are the same objects again.
+    `complete`: catalogs all of whose tables were listed since this listing was requested, so that a table that is not
+    `listed` does not exist. `failed`: one sentence for each catalog, part of one or table that did not respond;
+    `answered`: catalogs that did. While nothing changes, the first two are the same objects.
     """
 
     pointers: tuple[TablePointer, ...]
@@ -23,7 +23,7 @@ class LakeListing(NamedTuple):
 
 
 class ObservedLake(Protocol):
-    """Never raises for one catalog: what failed is told in the listing."""
+    """Never raises for one catalog: failures are in the listing."""
 
     def listing(self) -> LakeListing:
         """All catalogs and paths, probed now as far as their budget allows."""

@@ -1,4 +1,4 @@
-"""The meta tables as their one writer sees them: heads, what is known, compare-and-set appends, repairs."""
+"""The meta tables as their writer sees them: heads, known rows, compare-and-set appends, repairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Candidates(NamedTuple):
 
 
 class KnownRow(NamedTuple):
-    """What a row of `snapshots` says about itself. `has_partitions`: a later row may be told as its difference."""
+    """Properties of a row of `snapshots`. `has_partitions`: a later row may be a difference from it."""
 
     has_partitions: bool
     committed_at: Micros | None = None
@@ -103,7 +103,7 @@ class MetaStore(Protocol):
         ...
 
     def only_added(self, old: int | None, new: int | None, table: MetaTable) -> bool:
-        """Whether every row that stood at head `old` stands at head `new`; False where that is not known."""
+        """Whether every row at head `old` is also at head `new`; False if unknown."""
         ...
 
     def held(self, table: MetaTable, head: int | None, keys: Collection[Key]) -> set[Key]:
@@ -118,9 +118,9 @@ class MetaStore(Protocol):
         ...
 
     def replace(self, rows: pa.Table) -> None:
-        """Put rows of `snapshots` in the place of those with the same key, in one commit: readers see one row a key
-        before and after. Update only: a key without a row is left out, and so is a row whose status, or at the same
-        status whose tier, is worse than the one that stands there by then. Doing it twice changes nothing.
+        """Replace rows of `snapshots` with the same key, in one commit: readers see one row per key before and after.
+        Update only: a key without a row is skipped, and so is a row whose status, or at the same status whose tier, is
+        worse than the existing one. Idempotent.
 
         Raises Conflict when another commit came between. Any other error leaves open whether the commit happened.
         """

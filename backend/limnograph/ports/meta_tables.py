@@ -13,23 +13,23 @@ class MetaTables(Protocol):
     """Tables of one namespace. All methods raise SourceError."""
 
     def lost(self) -> list[MetaTable]:
-        """Tables that were there and are gone, whose metadata is gone, or that a rebuild left unfinished. None of a
-        namespace in which no table stands: there everything begins.
+        """Tables that were lost, whose metadata was lost, or that a rebuild left unfinished. None for a namespace
+        without tables, which is a new installation.
         """
         ...
 
     def recreate(self, tables: Sequence[MetaTable], properties: Mapping[str, Mapping[str, str]]) -> None:
-        """Drop what is left of the tables and create them empty, with properties by table name. Until `finish` they
-        count as lost, and nobody else writes into them.
+        """Drop the remains of the tables and create them empty, with properties by table name. Until `finish` they
+        count as lost, and no other process writes to them.
         """
         ...
 
     def reopen(self, tables: Sequence[MetaTable], since: Micros) -> None:
-        """Roll-ups of `since` (microseconds) and later give way to any that is made from now on, whatever the sequence
-        numbers that they were made from: those of a table that was made again begin anew.
+        """Roll-ups of `since` (microseconds) and later are replaced by any later one, regardless of the sequence
+        numbers that they were computed from, which restart in a rebuilt table.
         """
         ...
 
     def finish(self, tables: Sequence[MetaTable]) -> None:
-        """The tables hold what only a rebuild can give; from here on they are like all others."""
+        """The tables contain what only a rebuild can restore; they are now like any others."""
         ...

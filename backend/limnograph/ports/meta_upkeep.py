@@ -1,7 +1,7 @@
-"""The meta tables as housekeeping sees them: what they are made of, rows by file age, merges, deletes, procedures.
+"""The meta tables as housekeeping sees them: their files, rows by file age, merges, deletes, procedures.
 
-Frames carry instants as Int64 epoch microseconds. All methods raise SourceError when the store does not answer, and
-those that commit Conflict when another commit came between; then nothing was written.
+Frames carry instants as Int64 epoch microseconds. All methods raise SourceError if the store does not respond, and
+those that commit Conflict if another commit intervened; then nothing was written.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Meter(Protocol):
 
 
 class NullMeter:
-    """Nobody wants to know."""
+    """Discards everything."""
 
     def put(self, metric: Metric, value: float | None, *labels: str) -> None:
         """Nothing."""

@@ -35,7 +35,7 @@ class MetaQuery(msgspec.Struct, frozen=True, kw_only=True):
 class MetaHead(msgspec.Struct, frozen=True):
     """Version of the meta tables that an engine would read now; `None` where a table does not exist yet.
 
-    `run_id` and `written_at` (microseconds) tell which pass wrote the newest `snapshots` row and when.
+    `run_id` and `written_at` (microseconds): the pass that wrote the latest `snapshots` row, and when.
     """
 
     snapshots: int | None
@@ -54,7 +54,7 @@ class QueryEngine(Protocol):
         ...
 
     def select(self, query: MetaQuery) -> pl.DataFrame:
-        """Rows in time order with the asked columns (all when none are named) in that order; instants as Int64
+        """Rows in time order with the requested columns (all if none are named) in that order; instants as Int64
         microseconds. An empty frame with those columns when the table does not exist. Raises SourceError.
         """
         ...

@@ -22,7 +22,7 @@ class Stop:
 
     @property
     def is_set(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the query was cancelled."""
         return self._set
 
     def set(self) -> None:
@@ -50,4 +50,4 @@ class Stop:
 
 
 STOP: ContextVar[Stop | None] = ContextVar("STOP", default=None)
-"""Of the question that is being answered; None where nobody can stop it."""
+"""Of the current query; None if it cannot be stopped."""

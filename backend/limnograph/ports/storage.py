@@ -16,10 +16,10 @@ class ListedFile(NamedTuple):
 
 
 class Storage(Protocol):
-    """Locations are URIs as they stand in metadata; adapters normalise them, map prefixes and check the allow-list.
+    """Locations are URIs as in metadata; adapters normalise them, map prefixes and check the allow-list.
 
-    All methods raise MetadataError (`location_refused`) for a location outside the allow-list, and SourceError when
-    storage does not serve it now.
+    All methods raise MetadataError (`location_refused`) for a location outside the allow-list, and SourceError if
+    storage cannot serve it now.
     """
 
     def read(self, location: str, limit: int) -> bytes:

@@ -19,8 +19,7 @@ class TableReader(Protocol):
         ...
 
     def read(self, metadata: TableMetadata, snapshot: Snapshot, want: Want) -> Reading:
-        """The snapshot as deep as it can be read: damage inside it is told by codes, not raised. Raises SourceError.
-
-        Callers ask in commit order, so that a reader may carry state from one snapshot to the next.
+        """The snapshot as deep as it can be read: damage inside it is reported by codes, not raised. Raises
+        SourceError. Callers read in commit order, so that a reader may carry state from one snapshot to the next.
         """
         ...

@@ -1,8 +1,8 @@
 """Settings: one TOML file, parsed once into frozen structs. Knows names, defaults and secrets, opens nothing else.
 
 `${ENV}` inside any string is replaced from the environment; a key `x_file` is replaced by key `x` with that file's
-content (secrets). Unknown keys are errors that name the key. Relative state paths lie beside the file. Every key stands
-in docs/settings.md, which `reference.py` makes of the structs.
+content (secrets). Unknown keys are errors that name the key. Relative state paths are relative to the file. Every key
+is documented in docs/settings.md, which `reference.py` generates from the structs.
 """
 
 from limnograph.settings.auth import AuthSettings, OidcSettings, ProxySettings

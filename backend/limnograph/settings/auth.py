@@ -1,4 +1,4 @@
-"""Settings of who may ask: tokens, an OpenID Connect provider, or a trusted proxy (docs/adr/0020-access.md)."""
+"""Authentication: tokens, an OpenID Connect provider, or a trusted proxy (docs/adr/0020-access.md)."""
 
 from __future__ import annotations
 
@@ -16,58 +16,59 @@ class OidcSettings(FrozenSettings, frozen=True, kw_only=True):
     """An OpenID Connect provider. Its redirect URI is `server.public_url` + `/login/callback`."""
 
     issuer: str
-    """Its URL; https, except on loopback."""
+    """URL of the provider; https, except on loopback."""
     client_id: str
-    """Ours, as registered there."""
+    """Client id, as registered with the provider."""
     client_secret: Secret = ""
-    """Ours, as registered there; default a public client."""
+    """Client secret; default: a public client without one."""
     scopes: tuple[str, ...] = ("openid", "email", "profile")
-    """Asked of the provider."""
+    """Scopes to request from the provider."""
     groups_claim: str = "groups"
-    """Claim that names a person's groups."""
+    """Claim that lists a user's groups."""
     audience: str = ""
-    """Of bearer tokens; default `client_id`."""
+    """Audience of bearer tokens; default `client_id`."""
     trust_email: bool = False
-    """Addresses count as verified where the provider does not say so."""
+    """Treat email addresses as verified when the provider does not state it."""
     grants: dict[str, tuple[AccessScope, ...]] = msgspec.field(default_factory=dict)
-    """`user:…`, `group:…`, `domain:…` or `*` -> scopes; nothing else gets in. `domain:` and `user:` by address need a
-    verified one (`email_verified`).
+    """`user:…`, `group:…`, `domain:…` or `*` -> scopes; anyone else is denied. `domain:`, and `user:` with an email
+    address, require a verified address (`email_verified`).
     """
 
 
 class ProxySettings(FrozenSettings, frozen=True, kw_only=True):
-    """A proxy in front that says who asks."""
+    """A trusted proxy that authenticates users."""
 
     addresses: tuple[str, ...]
-    """Addresses or networks of the proxy; nobody else is believed."""
+    """Addresses or networks of the proxy; headers from any other address are rejected."""
     secret: Secret
-    """Sent by the proxy in `x-limnograph-proxy-secret`; at least 16 characters, random ones."""
+    """Sent by the proxy in `x-limnograph-proxy-secret`; at least 16 random characters."""
     user_header: str = "x-forwarded-user"
-    """Header with the user."""
+    """Header with the user name."""
     groups_header: str = "x-forwarded-groups"
-    """Header with the groups, separated by commas."""
+    """Header with the groups, comma-separated."""
     email_header: str = "x-forwarded-email"
-    """Header with the address."""
+    """Header with the email address."""
     grants: dict[str, tuple[AccessScope, ...]] = msgspec.field(default_factory=dict)
     """As in `[auth.oidc]`."""
 
 
 class AuthSettings(FrozenSettings, frozen=True, kw_only=True):
-    """Who may ask. API tokens (`limnograph token`) work in every mode but `none`."""
+    """Authentication. API tokens (`limnograph token`) work in every mode except `none`."""
 
     mode: Literal["none", "tokens", "oidc", "proxy"] = "none"
-    """`none`: nobody is asked (loopback)."""
+    """`none`: no authentication (loopback only)."""
     tokens: str = ""
-    """File of the API tokens; default `.limnograph/tokens.json` beside the settings file."""
+    """File of API tokens; default `.limnograph/tokens.json` next to the settings file."""
     audit: str = ""
-    """File of the audit log; default `.limnograph/audit.log` beside the settings file."""
+    """File of the audit log; default `.limnograph/audit.log` next to the settings file."""
     session_hours: Annotated[float, msgspec.Meta(gt=0, le=MAX_SESSION_HOURS)] = 12.0
-    """How long a browser stays logged in, hours."""
+    """Lifetime of a browser session, hours."""
     session_key: Secret = ""
-    """Shared by the servers of one installation, at least 16 characters, random ones; default a file of our own making.
+    """Key that signs sessions, shared by the servers of one installation; at least 16 random characters. Default:
+    generated and stored in a file.
     """
     open_metrics: bool = False
-    """`/metrics`, which names all tables, for anybody."""
+    """Serve `/metrics`, which names all tables, without authentication."""
     oidc: OidcSettings | None = None
     """The provider, for mode `oidc`."""
     proxy: ProxySettings | None = None

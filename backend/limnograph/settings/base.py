@@ -23,4 +23,4 @@ Secret = Annotated[str, msgspec.Meta(extra={"secret": True})]
 
 
 class FrozenSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of all settings structs. The text below each field is its row in docs/settings.md."""
+    """Base of all settings structs. The docstring of each field is its row in docs/settings.md."""

@@ -1,4 +1,4 @@
-"""Rules that a type cannot say: between keys, and of texts with a form. Who may ask has rules of its own."""
+"""Rules that types cannot express: across keys, and on the form of texts. `[auth]` is in `checks_auth.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.settings.whole import Settings
 
 
 def checked(settings: Settings) -> Settings:
-    """The same settings. Raises SettingsError, which names the key."""
+    """Return the settings unchanged. Raises SettingsError, which names the key."""
     _check_catalogs(settings)
     _check_sources(settings)
     _check_retention(settings.retention)
@@ -27,14 +27,14 @@ def checked(settings: Settings) -> Settings:
 
 def _check_catalogs(settings: Settings) -> None:
     if not settings.catalogs:
-        raise SettingsError("catalogs", "needs at least one catalog: [catalogs.NAME] with type and uri")
+        raise SettingsError("catalogs", "at least one catalog is required: [catalogs.NAME] with type and uri")
     for name in settings.catalogs:
         if name == FILES:
-            raise SettingsError(f"catalogs.{name}", "is the name of tables without a catalog; choose another one")
+            raise SettingsError(f"catalogs.{name}", "is reserved for tables without a catalog; choose another name")
         if not name or "." in name:
-            raise SettingsError(f"catalogs.{name}", "is the first level of table names; write it without dots")
+            raise SettingsError(f"catalogs.{name}", "is the first level of table names; remove the dots")
         if not name.isprintable():
-            raise SettingsError(f"catalogs.{name!r}", "has characters that break lines; write it without them")
+            raise SettingsError(f"catalogs.{name!r}", "contains line breaks; remove them")
     if settings.meta.catalog and settings.meta.catalog not in settings.catalogs:
         raise SettingsError("meta.catalog", f"{settings.meta.catalog!r} is not one of [catalogs.*]")
     if not settings.meta.catalog and len(settings.catalogs) > 1:
@@ -49,7 +49,7 @@ def _check_sources(settings: Settings) -> None:
     _check_jobs(settings)
     for i, objective in enumerate(settings.objectives):
         if not objective.tables:
-            raise SettingsError(f"objectives[{i}].tables", "is empty; write a pattern such as lake.sales.*")
+            raise SettingsError(f"objectives[{i}].tables", "must not be empty; write a pattern such as lake.sales.*")
     if settings.alertmanager is not None:
         check_http("alertmanager.url", settings.alertmanager.url)
         if settings.alertmanager.public_url:
@@ -62,8 +62,8 @@ def _check_jobs(settings: Settings) -> None:
     names: list[str] = []
     for i, job in enumerate(settings.jobs):
         if not job.name or job.name in names:
-            said = f"is that of jobs[{names.index(job.name)}] too" if job.name else "is empty"
-            raise SettingsError(f"jobs[{i}].name", f"{said}; each job has a name of its own")
+            said = f"is already used by jobs[{names.index(job.name)}]" if job.name else "is empty"
+            raise SettingsError(f"jobs[{i}].name", f"{said}; each job needs a unique name")
         names.append(job.name)
         if job.prometheus and job.prometheus not in settings.prometheus:
             raise SettingsError(f"jobs[{i}].prometheus", f"{job.prometheus!r} is not one of [prometheus.*]")
@@ -86,11 +86,11 @@ def _check_server(server: ServerSettings) -> None:
     if server.public_url:
         check_http("server.public_url", server.public_url)
         if urlsplit(server.public_url).path.strip("/"):
-            raise SettingsError("server.public_url", "has a path; serve Limnograph under a host name of its own")
+            raise SettingsError("server.public_url", "must not have a path; serve Limnograph under its own host name")
 
 
 def _check_address(field: str, address: str) -> None:
     host, _, port = address.rpartition(":")
     bare = host.startswith("[") == host.endswith("]") and (host.startswith("[") or ":" not in host)
     if address and not (host.strip("[]") and bare and port.isascii() and port.isdecimal() and int(port) <= MAX_PORT):
-        raise SettingsError(field, "is not an address; write 127.0.0.1:9464")
+        raise SettingsError(field, "is not an address; write host:port, such as 127.0.0.1:9464")

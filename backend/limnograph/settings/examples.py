@@ -1,4 +1,4 @@
-"""An example of each section of the settings file; together they are one file that `load` accepts."""
+"""An example of each section of the settings file; together they form a file that `load` accepts."""
 
 from __future__ import annotations
 

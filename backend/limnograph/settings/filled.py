@@ -1,4 +1,4 @@
-"""A parsed TOML document with its variables, secrets and flat properties filled in. Knows no key of ours."""
+"""A parsed TOML document with its variables, secrets and flat properties filled in. Knows no keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from limnograph.domain.errors import SettingsError
 
 
 def filled(document: dict[str, Any], base: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    """`${NAME}` in any text is the environment's; key `x_file` becomes `x` with the content of that file, which lies
-    beside `base`. From then on no text of this process shows the secrets of it. Raises SettingsError.
+    """`${NAME}` in any text is the environment's; key `x_file` becomes `x` with the content of that file, relative to
+    `base`. From then on, this process masks its secrets in every text. Raises SettingsError.
     """
     found: dict[str, Any] = _resolve(document, "", base, env)
     _flatten_properties(found)
@@ -72,7 +72,7 @@ def _flat(properties: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _keep_secrets(value: Any) -> None:
-    """Tell secrecy the secrets of a document: by their keys, and inside URLs."""
+    """Register the secrets of a document for masking: by key, and inside URLs."""
     if isinstance(value, dict):
         secrecy.keep(secrecy.secrets_of({key: item for key, item in value.items() if isinstance(item, str)}))
         for item in value.values():

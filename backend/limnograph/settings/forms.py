@@ -1,4 +1,4 @@
-"""Forms of texts that several settings have."""
+"""Formats shared by several settings."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ def check_http(field: str, url: str) -> None:
     except ValueError:
         good = False
     if not good:
-        raise SettingsError(field, "is not a URL; write http://host:port")
+        raise SettingsError(field, "is not an http or https URL; write http://host:port")

@@ -1,4 +1,4 @@
-"""The line of a TOML file on which a key stands, for errors. Only as exact as it can be without a parser of its own."""
+"""The line number of a key in a TOML file, for errors. Best effort, without a parser of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _QUOTES = ('"""', "'''")
 
 
 def line_of(text: str, field: str) -> int | None:
-    """Line, from 1, of the key `jobs[1].reads[0]`, else that of the nearest table or key around it; None: nowhere."""
+    """Line, from 1, of the key `jobs[1].reads[0]`, else of the closest enclosing table or key; None: none."""
     wanted = _plain(field)
     best: tuple[int, int] | None = None
     for number, path in _keys(text):
@@ -41,7 +41,7 @@ def _keys(text: str) -> list[tuple[int, str]]:
 
 
 def _header(name: str, counts: dict[str, int], *, many: bool) -> str:
-    """Path of a table; those of an array are counted."""
+    """Path of a table; entries of an array are numbered."""
     path = ""
     for level in _levels(name):
         path = f"{path}.{level}" if path else level

@@ -1,4 +1,4 @@
-"""Settings out of one TOML file: read, filled in, typed, checked."""
+"""Loads settings from one TOML file: read, fill in, convert, check."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load(path: str | Path | None, env: Mapping[str, str] = os.environ) -> Settin
     """Settings from `path`, else from the file that LIMNOGRAPH_CONFIG names. Raises SettingsError."""
     given = path or env.get(CONFIG_ENV)
     if not given:
-        raise SettingsError("--config", f"no settings file; give --config FILE or set {CONFIG_ENV}")
+        raise SettingsError("--config", f"no settings file; pass --config FILE or set {CONFIG_ENV}")
     file = Path(given)
     try:
         text = file.read_text(encoding="utf-8")
@@ -46,11 +46,11 @@ def parse(
 ) -> Settings:
     """Settings from a parsed TOML document; relative files resolve against `base`. Raises SettingsError.
 
-    From then on no text of this process shows the secrets that it holds.
+    From then on, this process masks its secrets in every text.
     """
     for own in ("base", "file"):
         if own in document:
-            raise SettingsError(own, "is not a setting; it is where the settings file lies")
+            raise SettingsError(own, "is not a setting but the location of the settings file")
     resolved = filled(document, base, env)
     try:
         settings = msgspec.convert({**resolved, "base": str(base), "file": str(file or "")}, Settings)
@@ -61,8 +61,9 @@ def parse(
 
 
 def reread_catalogs(settings: Settings, env: Mapping[str, str] = os.environ) -> dict[str, dict[str, str]]:
-    """Properties of the catalogs as the settings file and the files of its secrets say now: passwords and tokens are
-    renewed while a program runs. What cannot be read now stays as it is, and so does which catalogs there are.
+    """Properties of the catalogs as currently configured in the settings file and its secret files, so that passwords
+    and tokens are renewed while a program runs. On a read error the last values remain; the set of catalogs never
+    changes.
     """
     if not settings.file:
         return settings.catalogs

@@ -1,4 +1,4 @@
-"""Which key a sentence of msgspec is about, and the sentence in our words."""
+"""Maps a msgspec error to the settings key it is about and a message for the user."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def locate(message: str, document: dict[str, Any]) -> tuple[str, str]:
 
 
 def _named(path: str, detail: str, document: dict[str, Any]) -> str:
-    """The path with the names of the document's keys where msgspec writes `[...]` for any key of a table."""
+    """The path with actual keys of the document where msgspec writes `[...]` for any key of a table."""
     found: list[tuple[str, Any]] = [("", document)]
     for key, index in re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", path):
         found = [step for where, value in found for step in _steps(where, value, key, index)]
@@ -62,7 +62,7 @@ def _steps(where: str, value: Any, key: str, index: str) -> list[tuple[str, Any]
 
 
 def _breaks(value: Any, detail: str) -> bool:
-    """Whether a value is the one that a sentence of msgspec is about, as far as the sentence tells."""
+    """Whether a msgspec error can be about this value."""
     if unknown := re.search(r"unknown field `(.+?)`", detail):
         return isinstance(value, dict) and unknown[1] in value
     if missing := re.search(r"missing required field `(.+?)`", detail):

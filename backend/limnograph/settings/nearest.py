@@ -1,4 +1,4 @@
-"""Which key was meant by one that is none: the nearest in spelling of all that the settings have."""
+"""Suggests the closest valid key for an unknown one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.settings.whole import Settings
 
 
 def meant(field: str) -> str:
-    """`; did you mean catalogs?` for a dotted path, or where all keys are told."""
+    """`; did you mean catalogs?` for a dotted path, or a pointer to the list of all keys."""
     section, _, key = field.rpartition(".")
     found = difflib.get_close_matches(key, sorted(_keys(section)), n=1)
     return f"; did you mean {found[0]}?" if found else "; docs/settings.md lists all keys"

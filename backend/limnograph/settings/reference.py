@@ -1,4 +1,6 @@
-"""`docs/settings.md` out of the structs: `python -m limnograph.settings.reference`. CI compares it with the file."""
+"""Generates `docs/settings.md` from the structs: `python -m limnograph.settings.reference`. CI compares it with the
+file.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +24,22 @@ INTRODUCTION = """# Settings
 Generated from `backend/limnograph/settings`: change it there, then run `make types`.
 
 One TOML file: `--config FILE`, or environment variable `LIMNOGRAPH_CONFIG`. Only `[catalogs.*]` is required. An unknown
-key is an error that names the key, and so is a value out of its bounds.
+key, or a value outside its bounds, is an error that names the key.
 
 - **Environment**: `${NAME}` inside any text is the value of that variable; one that is not set is an error.
-- **Secrets from files**: any text may be given by its key with `_file`, such as `password_file = "/run/secrets/trino"`:
-  the file's content, without the space around it. A relative path lies beside the settings file. Credentials of
-  catalogs are read again while the programs run. No secret is written to a log, a page or an error.
-- **State** (inbox, cache, checkpoint, tokens, audit log) lies in `.limnograph/` beside the settings file, unless a
-  setting says otherwise.
+- **Secrets from files**: any text value can be read from a file by appending `_file` to its key, such as `password_file
+= "/run/secrets/trino"`: the file's content without surrounding white space. A relative path is relative to the settings
+file. Credentials of catalogs are re-read while the programs run. Secrets are never written to a log, a page or an
+error.
+- **State** (inbox, cache, checkpoint, tokens, audit log) is stored in `.limnograph/` next to the settings file, unless
+a setting changes that.
 
-The examples below are one settings file together; a test loads it.
+Together, the examples below form one settings file, which a test loads.
 """
 _BOUNDS = {"gt": "above {}", "ge": "at least {}", "le": "at most {}", "lt": "below {}"}
 _SPELLED: dict[Any, str] = {str: "text", int: "integer", float: "number", bool: "true or false"}
 _OWN = frozenset({"base", "file"})
-"""Not in the file: where it lies."""
+"""Not settings: the location of the file."""
 
 
 class Setting(NamedTuple):
@@ -49,7 +52,7 @@ class Setting(NamedTuple):
 
 
 def document() -> str:
-    """The whole page as Markdown. Raises LookupError for a setting that nothing is said about."""
+    """The whole page as Markdown. Raises LookupError for a setting without a docstring."""
     return "\n".join((INTRODUCTION, *(_section(name, struct) for name, struct in sections())))
 
 
@@ -75,15 +78,15 @@ def _below(name: str, struct: type[FrozenSettings]) -> Iterator[tuple[str, type[
 
 
 def settings_of(struct: type[FrozenSettings]) -> Iterator[Setting]:
-    """Keys that stand in the section itself."""
+    """Keys of the section itself."""
     meanings, hints = _meanings(struct), get_type_hints(struct, include_extras=True)
     for field in msgspec.structs.fields(struct):
         if _find_struct(field.type):
             continue
         if field.name not in meanings:
-            raise LookupError(f"{struct.__name__}.{field.name} has no sentence below it")
+            raise LookupError(f"{struct.__name__}.{field.name} has no docstring")
         hint = hints[field.name]
-        secret = f" A secret: better `{field.name}_file`." if _is_secret(hint) else ""
+        secret = f" Secret: prefer `{field.name}_file`." if _is_secret(hint) else ""
         yield Setting(field.name, _spell(hint), _default(field), meanings[field.name] + secret)
 
 
@@ -100,7 +103,7 @@ def _section(name: str, struct: type[FrozenSettings] | None) -> str:
 
 
 def _meanings(struct: type[FrozenSettings]) -> dict[str, str]:
-    """The sentence below each field, which Python drops, out of the source."""
+    """The docstring below each field, read from the source because Python drops it."""
     body = ast.parse(textwrap.dedent(inspect.getsource(struct))).body[0]
     assert isinstance(body, ast.ClassDef)  # noqa: S101  # the source of a class is a class
     found: dict[str, str] = {}
@@ -162,7 +165,7 @@ def _find_struct(kind: Any) -> type[FrozenSettings] | None:
 def _struct_of(kind: Any) -> type[FrozenSettings]:
     found = _find_struct(kind)
     if found is None:
-        raise LookupError(f"{kind} is no section")
+        raise LookupError(f"{kind} is not a section")
     return found
 
 

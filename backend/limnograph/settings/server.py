@@ -1,4 +1,4 @@
-"""Settings of our own programs: where the server listens and what it holds, inbox, caches, pipeline, Spark."""
+"""Settings of Limnograph's own programs: server, inbox, caches, pipeline, Spark."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ DEFAULT_PORT = 8787
 
 
 class ServerSettings(FrozenSettings, frozen=True, kw_only=True):
-    """Where the server listens, and how much it holds in memory."""
+    """The address of the server, and how much memory it uses."""
 
     host: str = "127.0.0.1"
-    """Address. Any but loopback needs `[auth]`, or `insecure = true`."""
+    """Address to listen on. Anything other than loopback requires `[auth]` or `insecure = true`."""
     port: Port | None = None
-    """Default 8787, or a free one when that is taken; a port that is given must be free."""
+    """Default 8787, or any free port if that is in use. A port that is set here must be free."""
     insecure: bool = False
-    """Nobody is asked who they are, on whatever address."""
+    """Serve without authentication on any address."""
     public_url: str = ""
-    """Where people's browsers find it, when that is not the address it listens on; without a path."""
+    """Address for browsers, if it differs from the address the server listens on; without a path."""
     page_cache_mb: Annotated[int, msgspec.Meta(ge=0)] = 64
-    """Finished pages in memory, MB; 0 keeps none."""
+    """Size of the page cache, MB; 0 disables it."""
     hot_mb: AtLeastOne = 1_000
-    """What the last 48 hours may take in memory, MB. Beyond it the older hours of tables that nobody looked at lately
-    are read from the meta tables.
+    """Memory limit for the last 48 hours of facts, MB. Above it, older hours of tables that were not viewed recently
+    are evicted and read from the meta tables.
     """
     streams: AtLeastOne = 1_000
-    """Live streams that are open at once."""
+    """Maximum number of concurrent live streams."""
     streams_per_caller: AtLeastOne = 50
-    """The same for one caller."""
+    """Maximum number of concurrent live streams per client."""
 
 
 class InboxSettings(FrozenSettings, frozen=True, kw_only=True):
-    """Where what other programs push lies until the pipeline has it."""
+    """Durable queue of pushed runs, alerts, labels and reports, which the pipeline drains."""
 
     url: str = ""
-    """SQLAlchemy URL, SQLite or PostgreSQL; default `.limnograph/inbox.db` beside the settings file."""
+    """SQLAlchemy URL, SQLite or PostgreSQL; default `.limnograph/inbox.db` next to the settings file."""
 
 
 class PipelineSettings(FrozenSettings, frozen=True, kw_only=True):
-    """The pipeline as a long-running program."""
+    """The long-running pipeline."""
 
     metrics: str = ""
-    """`host:port` where the stream serves its own numbers to Prometheus; default nowhere."""
+    """`host:port` at which the stream exposes its own metrics to Prometheus; default: not exposed."""
 
     @property
     def metrics_address(self) -> tuple[str, int] | None:
@@ -55,20 +55,20 @@ class PipelineSettings(FrozenSettings, frozen=True, kw_only=True):
 
 
 class CacheSettings(FrozenSettings, frozen=True, kw_only=True):
-    """Rebuildable caches: losing them costs time, never truth."""
+    """Rebuildable caches: losing them costs time, never data."""
 
     dir: str = ""
-    """Their folder; default `.limnograph/cache` beside the settings file."""
+    """Folder of the caches; default `.limnograph/cache` next to the settings file."""
 
 
 class SparkSettings(FrozenSettings, frozen=True, kw_only=True):
-    """The session that the pipeline runs in."""
+    """The Spark session of the pipeline."""
 
     master: str = "local[*]"
-    """Spark's master."""
+    """Spark master URL."""
     jars: str = ""
-    """Folder of jars; default `.tools/jars` of a checkout, else `limnograph/jars` in the user's cache folder, which
+    """Folder of jars; default `.tools/jars` of a checkout, or `limnograph/jars` in the user's cache folder, which
     `limnograph setup` or the first start of the pipeline fills.
     """
     conf: dict[str, str] = msgspec.field(default_factory=dict)
-    """Entries of Spark's configuration, as they are."""
+    """Additional Spark configuration."""

@@ -1,4 +1,4 @@
-"""Settings of what is asked beside the lake: Prometheus, Alertmanager, Trino, and the jobs whose series are drawn."""
+"""Settings of sources other than the lake: Prometheus, Alertmanager, Trino, and the jobs whose series are drawn."""
 
 from __future__ import annotations
 
@@ -11,73 +11,75 @@ class PrometheusSettings(FrozenSettings, frozen=True, kw_only=True):
     """A Prometheus server."""
 
     url: str
-    """`http://host:port`, with a path where it is served below one."""
+    """`http://host:port`, with a path if it is served below one."""
     public_url: str = ""
-    """Where browsers find it, for links to a lane's question; default `url`."""
+    """Address for browsers, used in links to a lane's query; default `url`."""
     timeout_seconds: Deadline = 5.0
-    """Total deadline of one answer, redirects and body included, seconds."""
+    """Total deadline per query in seconds, including redirects and the body."""
     max_series: AtLeastOne = 1_000
-    """An answer with more series is cut and says so."""
+    """Maximum number of series in a response; larger responses are truncated and marked."""
     bearer_token: Secret = ""
-    """Sent with each question; default none."""
+    """Sent with each query; default none."""
 
 
 class AlertmanagerSettings(FrozenSettings, frozen=True, kw_only=True):
-    """The Alertmanager that alerts link back to, and that is asked about those which were not told."""
+    """The Alertmanager that alerts link to; it is also queried for alerts that no webhook delivered."""
 
     url: str
     """`http://host:port`."""
     public_url: str = ""
-    """Where browsers find it, for links to alerts and silences; default `url`."""
+    """Address for browsers, used in links to alerts and silences; default `url`."""
 
 
 class TrinoSettings(FrozenSettings, frozen=True, kw_only=True):
-    """The Trino coordinator for rows older than two days; polars reads them without it, and when it fails."""
+    """The Trino coordinator that reads rows older than two days. Without it, or when it fails, polars reads them."""
 
     url: str
-    """`http://host:port`; https where a password or token is sent."""
+    """`http://host:port`; https is required with a password or token."""
     catalog: str
-    """Trino's name of the meta catalog."""
+    """Name of the meta catalog in Trino."""
     schema: str = ""
-    """Trino's name of the meta namespace, when it is another one."""
+    """Name of the meta namespace in Trino, if it differs."""
     user: str = "limnograph"
-    """Whom queries run as."""
+    """User that queries run as."""
     password: Secret = ""
-    """Of that user; default none."""
+    """Password of that user; default none."""
     token: Secret = ""
     """A JWT instead of a password; default none."""
     ca_certificates: str = ""
-    """Path of a PEM file with the certificates that the coordinator is proved by; default the usual authorities."""
+    """Path of a PEM file with the CA certificates that verify the coordinator; default: the public authorities."""
     timeout_seconds: Deadline = 6.0
-    """Total deadline of a query, seconds; then it is cancelled."""
+    """Total deadline per query in seconds, after which it is cancelled."""
     concurrent: AtLeastOne = 4
-    """Queries at once."""
+    """Maximum number of concurrent queries."""
 
 
 class JobSettings(FrozenSettings, frozen=True, kw_only=True):
-    """A job that reads or writes tables. Jobs that tell their tables by labels or runs need none."""
+    """A job that reads or writes tables. Not needed for jobs that declare their tables by labels or runs."""
 
     name: str
-    """As in label `job_name`."""
+    """Job name, as in label `job_name`."""
     reads: tuple[str, ...] = ()
     """Tables, `catalog.namespace.table`."""
     writes: tuple[str, ...] = ()
     """Tables, `catalog.namespace.table`."""
     select: dict[str, str] = msgspec.field(default_factory=dict)
-    """Values of labels that narrow its series."""
+    """Label values that select its series."""
     template: str = "spark_job_duration"
-    """Named query for its duration. This version has no other one."""
+    """Named query for its duration. This version has only one."""
     promql: str = ""
-    """PromQL of its duration in seconds, instead of the template."""
+    """PromQL for its duration in seconds; replaces the template."""
     median: str = ""
-    """PromQL of its median run in seconds, drawn thin beside the duration; without it the newest runs tell it."""
+    """PromQL for the duration of its median run in seconds, drawn as a thin line; default: computed from the latest
+    runs.
+    """
     load: str = ""
-    """PromQL of how much it had to do (rows or bytes read, any unit): by it Explain tells more work from slow work."""
+    """PromQL for its load (rows or bytes read, any unit), by which Explain distinguishes more work from slower work."""
     cpu: str = ""
-    """PromQL of the cores it keeps busy; default Spark's own `metrics_executor_*` of the application of its name."""
+    """PromQL for the number of busy cores; default: Spark's `metrics_executor_*` of the application with its name."""
     spill: str = ""
-    """PromQL of the bytes that it spills to disk. Spark's own endpoint does not tell them."""
+    """PromQL for the bytes that it spills to disk. Spark's own endpoint does not export them."""
     executors: str = ""
-    """PromQL of how many executors it has; default as for `cpu`."""
+    """PromQL for its number of executors; default as for `cpu`."""
     prometheus: str = ""
-    """The server of `[prometheus.*]` that has its series, when several may."""
+    """The server of `[prometheus.*]` that has its series, if there are several."""

@@ -1,4 +1,4 @@
-"""What msgspec says of a value, in TOML's words: `expected integer, got string`."""
+"""msgspec's type errors in TOML's terms: `expected integer, got string`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _QUOTABLE = frozenset({"int", "float", "bool", "datetime", "date", "time"})
 
 
 def in_toml(detail: str, field: str) -> str:
-    """A sentence of msgspec about the value of a key, without its beginning capital."""
+    """The message of msgspec about the value of a key, without the initial capital."""
     if match := _TYPES.match(detail):
         wanted = [kind.strip() for kind in match[1].split("|") if kind.strip() != "null"]
         said = f"expected {' or '.join(_WORDS.get(kind, kind) for kind in wanted)}"

@@ -1,4 +1,4 @@
-"""All settings together, with the places that follow from them."""
+"""All settings, and the paths derived from them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Settings(FrozenSettings, frozen=True, kw_only=True):
 
     @property
     def audit_file(self) -> Path:
-        """Who did what."""
+        """File of the audit log."""
         return Path(self.base, self.auth.audit) if self.auth.audit else self.state_dir / "audit.log"
 
     @property
@@ -84,11 +84,11 @@ def is_loopback(host: str) -> bool:
 
 
 def needs_insecure(host: str, settings: Settings) -> bool:
-    """Whether anybody on the network could ask without saying who they are."""
+    """Whether anyone on the network could send requests without authentication."""
     return settings.auth.mode == "none" and not settings.server.insecure and not is_loopback(host)
 
 
 def unused(settings: Settings) -> list[str]:
-    """Keys that are set and that nothing in this version reads."""
+    """Keys that are set but not used by this version."""
     default = JobSettings(name="").template
     return [f"jobs[{i}].template" for i, job in enumerate(settings.jobs) if job.template != default]

@@ -1,4 +1,4 @@
-"""Who may ask, put together: settings -> token file, sessions, provider, proxy, audit log -> the gate's credentials."""
+"""Authentication assembled: settings -> token file, sessions, provider, proxy, audit log -> the gate's credentials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from limnograph.settings import Settings
 
 
 class Authentication(NamedTuple):
-    """What `api/front/gate.py` needs where somebody is asked."""
+    """Credentials for `api/front/gate.py`, with authentication."""
 
     tokens: Tokens
     sessions: Sessions
@@ -44,7 +44,7 @@ def audit(settings: Settings) -> AuditFile:
 
 
 def access(settings: Settings, clock: Clock | None = None) -> Authentication | None:
-    """None where nobody is asked. Raises EnvironmentFault, SettingsError."""
+    """None without authentication. Raises EnvironmentFault, SettingsError."""
     auth, clock = settings.auth, clock or SystemClock()
     if auth.mode == "none":
         return None

@@ -28,7 +28,7 @@ def trino_engine(trino: TrinoSettings, namespace: str, pins: EmbeddedEngine) -> 
         from limnograph.adapters.trino.asking import Coordinator
         from limnograph.adapters.trino.engine import TrinoEngine
     except ModuleNotFoundError as error:
-        raise EnvironmentFault("[trino] needs Trino's client: pip install 'limnograph[trino]'") from error
+        raise EnvironmentFault("[trino] requires the Trino client: pip install 'limnograph[trino]'") from error
     at = Coordinator(
         url=trino.url,
         catalog=trino.catalog,

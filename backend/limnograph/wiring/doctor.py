@@ -36,36 +36,39 @@ BEHIND_S = 3_600.0
 
 
 def checks(settings: Settings) -> list[Check]:
-    """All of them; each asks by itself."""
+    """All checks; each runs independently."""
     listed = doctor_observed.ListedNames(settings)
     return [
-        Check("java", _java, "needed by `limnograph pipeline` only: install a JDK 17", required=False),
+        Check("java", _java, "required only by `limnograph pipeline`: install JDK 17", required=False),
         Check(
-            "spark", lambda: _spark(settings), "needed by `limnograph pipeline` only: limnograph setup", required=False
+            "spark",
+            lambda: _spark(settings),
+            "required only by `limnograph pipeline`: run `limnograph setup`",
+            required=False,
         ),
         *_catalogs(settings, listed),
         *doctor_observed.checks(settings, listed),
         Check(
-            "meta tables", lambda: _meta(settings), "see the catalog above; `limnograph pipeline --once` writes them"
+            "meta tables", lambda: _meta(settings), "see the catalog above; `limnograph pipeline --once` creates them"
         ),
         *_sources(settings),
         *doctor_jobs.checks(settings),
-        Check("inbox", lambda: _inbox(settings), "fix [inbox] url, or make its folder writable"),
-        Check("cache", lambda: _cache(settings.cache_dir), "fix [cache] dir: a folder that this user may write"),
-        Check("port", lambda: _port(settings), "set server.port to a free one, or give --port"),
+        Check("inbox", lambda: _inbox(settings), "correct [inbox] url, or make its folder writable"),
+        Check("cache", lambda: _cache(settings.cache_dir), "correct [cache] dir: it must be writable by this user"),
+        Check("port", lambda: _port(settings), "set server.port to a free port, or pass --port"),
     ]
 
 
 def _catalogs(settings: Settings, listed: doctor_observed.ListedNames) -> Iterator[Check]:
     for name in settings.catalogs:
-        remedy = f"fix [catalogs.{name}], or start what it names"
+        remedy = f"correct [catalogs.{name}], or start the catalog"
         yield Check(f"catalog {name}", partial(doctor_observed.catalog, settings, listed, name), remedy)
         yield Check(f"clock of catalog {name}", partial(_catalog_clock, settings, name), remedy, required=False)
 
 
 def _sources(settings: Settings) -> Iterator[Check]:
     for name, server in settings.prometheus.items():
-        remedy = f"start it, or fix [prometheus.{name}] url"
+        remedy = f"start it, or correct [prometheus.{name}] url"
         yield Check(f"prometheus {name}", partial(_prometheus, name, server), remedy, required=False)
     if not settings.prometheus:
         yield Check("prometheus", lambda: CheckResult("not configured: pages have no job lanes"), "", required=False)
@@ -74,11 +77,11 @@ def _sources(settings: Settings) -> Iterator[Check]:
         yield Check(
             "alertmanager",
             lambda: _clocked("alertmanager", http_probe.get("alertmanager", f"{url}/-/ready", PROBE_S), "ready"),
-            "start it, or fix [alertmanager] url",
+            "start it, or correct [alertmanager] url",
             required=False,
         )
     if settings.trino is not None:
-        remedy = "start it, or fix [trino] (docs/trino.md); until then polars reads old rows"
+        remedy = "start it, or correct [trino] (docs/trino.md); until then polars reads old rows"
         yield Check("trino", lambda: _trino(settings), remedy, required=False)
 
 
@@ -99,10 +102,12 @@ def _catalog_clock(settings: Settings, name: str) -> CheckResult:
     if properties.get("type") == "rest":
         url = properties.get("uri", "").rstrip("/")
         probed = http_probe.get(f"catalog {name}", f"{url}/v1/config", PROBE_S)
-        return skewed(f"catalog {name}", probed.at, time.time()) if probed.at else CheckResult("does not say its time")
+        return (
+            skewed(f"catalog {name}", probed.at, time.time()) if probed.at else CheckResult("does not report its time")
+        )
     catalog = open_catalog(name, properties)
     if not isinstance(catalog, SqlCatalog) or catalog.engine.dialect.name == "sqlite":
-        return CheckResult("on this machine, or does not say its time")
+        return CheckResult("on this machine, or does not report its time")
     with catalog.engine.connect() as connection:
         row = connection.execute(text("select extract(epoch from now())")).one()
     return skewed(f"catalog {name}", float(row[0]), time.time())
@@ -124,9 +129,9 @@ def _meta(settings: Settings) -> CheckResult:
         )
     version = engine.properties("snapshots").get(VERSION_PROPERTY, "unknown")
     behind = time.time() - head.written_at / MICROS_PER_SECOND
-    detail = f"schema version {version} (this program's is {SCHEMA_VERSION}), newest commit {age(behind)} ago"
+    detail = f"schema version {version} (this program's is {SCHEMA_VERSION}), latest commit {age(behind)} ago"
     if version.isdecimal() and int(version) > SCHEMA_VERSION:
-        return CheckResult(detail, "a newer pipeline wrote them: upgrade this installation")
+        return CheckResult(detail, "written by a newer version: upgrade this installation")
     return CheckResult(detail, "is the pipeline running?" if behind > BEHIND_S else None)
 
 
@@ -137,7 +142,7 @@ def _prometheus(name: str, server: PrometheusSettings) -> CheckResult:
     try:
         version = str(json.loads(probed.body)["data"]["version"])
     except (ValueError, KeyError, TypeError) as error:
-        raise SourceUnavailable(name, "what answers there is no Prometheus") from error
+        raise SourceUnavailable(name, "the response is not from Prometheus; check the url") from error
     return _clocked(name, probed, f"version {version[:20]}")
 
 
@@ -166,7 +171,7 @@ def _cache(folder: Path) -> CheckResult:
     with tempfile.TemporaryFile(dir=folder) as probe:
         probe.write(b"x")
     free = shutil.disk_usage(folder).free // 2**20
-    return CheckResult(f"{folder}, {free:,} MB free", "make room on that disk" if free < LEAST_FREE_MB else None)
+    return CheckResult(f"{folder}, {free:,} MB free", "free space on that disk" if free < LEAST_FREE_MB else None)
 
 
 def _port(settings: Settings) -> CheckResult:
@@ -178,9 +183,9 @@ def _port(settings: Settings) -> CheckResult:
             probe.bind((host, wanted))
         except OSError as error:
             if _limnograph_at(host, wanted):
-                return CheckResult(f"Limnograph answers on {host}:{wanted}")
+                return CheckResult(f"Limnograph is running on {host}:{wanted}")
             if port is None:
-                return CheckResult(f"{wanted} is taken; a free one will be", None)
+                return CheckResult(f"{wanted} is in use; a free port will be used", None)
             raise EnvironmentFault(f"{host}:{wanted}: {error.strerror}") from error
     return CheckResult(f"{host}:{wanted} is free")
 

@@ -1,4 +1,6 @@
-"""The checks of `limnograph doctor` on queries of `[[jobs]]`: each is asked once, lest a typo be an empty lane."""
+"""The checks of `limnograph doctor` on queries of `[[jobs]]`: each is sent once, so that a typo does not become an
+empty lane.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ QUERIES = ("promql", "median", "load", "cpu", "spill", "executors")
 
 
 def checks(settings: Settings) -> Iterator[Check]:
-    """One for each job with queries of its own, where there is a Prometheus to ask."""
+    """One for each job with its own queries, if a Prometheus is configured."""
     for job in settings.jobs:
         queries = {name: promql for name in QUERIES if (promql := getattr(job, name))}
         if queries and settings.prometheus:
-            remedy = f"fix the query in [[jobs]] of {job.name}"
+            remedy = f"correct the query in [[jobs]] of {job.name}"
             yield Check(f"queries of {job.name}", partial(_told, settings, job, queries), remedy, required=False)
 
 

@@ -56,10 +56,10 @@ class ListedNames:
 def checks(settings: Settings, listed: ListedNames) -> Iterator[Check]:
     """One for each warehouse and path, and one for all patterns."""
     for i, warehouse in enumerate(settings.observe.warehouses):
-        remedy = f"fix observe.warehouses[{i}].location"
+        remedy = f"correct observe.warehouses[{i}].location"
         yield Check(f"warehouse {warehouse.name}", partial(_warehouse, listed, warehouse, remedy), remedy)
     for i, path in enumerate(settings.observe.paths):
-        remedy = f"fix observe.paths[{i}]: location, or format"
+        remedy = f"correct observe.paths[{i}]: location or format"
         yield Check(f"table {path_name(path)}", partial(_path, listed, path), remedy)
     yield Check("observed tables", partial(_observed, settings, listed), "see the catalogs", required=False)
 
@@ -72,7 +72,7 @@ def catalog(settings: Settings, listed: ListedNames, name: str) -> CheckResult:
     except SourceUnavailable as error:
         if name == settings.meta_catalog and others and "; check catalogs." in error.detail:
             return CheckResult(
-                error.detail, "run `limnograph pipeline --once`: it creates the catalog of its own tables"
+                error.detail, "run `limnograph pipeline --once`: it creates the catalog of the meta tables"
             )
         raise
     if found.troubles:
@@ -88,12 +88,12 @@ def _warehouse(listed: ListedNames, warehouse: WarehouseSettings, remedy: str) -
     inside = [name for name in found.tables if matches(f"{warehouse.name}.{_ALL}", str(name))]
     if not inside:
         formats = " or ".join(kind.capitalize() for kind in warehouse.formats)
-        return CheckResult(f"no {formats} table lies below {warehouse.location}", remedy)
+        return CheckResult(f"no {formats} table below {warehouse.location}", remedy)
     return CheckResult(f"{len(inside)} tables below {warehouse.location}")
 
 
 def _path(listed: ListedNames, path: PathSettings) -> CheckResult:
-    return CheckResult(f"{path.format}, newest metadata {listed.newest(path)}")
+    return CheckResult(f"{path.format}, latest metadata {listed.newest(path)}")
 
 
 def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
@@ -112,7 +112,7 @@ def _observed(settings: Settings, listed: ListedNames) -> CheckResult:
         count += sum(observes.about(name)[1] for name in found.tables)
     detail = f"{count} of {len(names)} listed tables"
     if silent:
-        return CheckResult(f"{detail}; {', '.join(silent)} did not list all tables, so patterns were not checked")
+        return CheckResult(f"{detail}; {', '.join(silent)} did not list all tables, so patterns cannot be checked")
     barren = [f"{key} {pattern!r}" for key, pattern in _patterns(settings) if not _any(pattern, names)]
     if not barren:
         return CheckResult(detail, None if count else "set observe.include to patterns such as lake.sales.**")
@@ -144,4 +144,8 @@ def _meant(barren: Sequence[str], names: Sequence[str]) -> str:
     patterns = [text.partition(" ")[2].strip("'") for text in barren[:_SHOWN]]
     near = {found for pattern in patterns for found in difflib.get_close_matches(pattern.rstrip(".*"), begins, n=1)}
     shown = sorted(near) or begins[:_SHOWN]
-    return f"fix it; tables are named {', '.join(f'{begin}.…' for begin in shown)}" if shown else "there are no tables"
+    return (
+        f"correct the pattern; tables are named {', '.join(f'{begin}.…' for begin in shown)}"
+        if shown
+        else "the catalogs list no tables"
+    )

@@ -1,4 +1,4 @@
-"""The formats of tables: which one a folder is of, and what reads it; imported when one is asked for first."""
+"""The formats of tables: which one a folder is of, and what reads it; imported on first use."""
 
 from __future__ import annotations
 

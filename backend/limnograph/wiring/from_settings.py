@@ -63,5 +63,5 @@ def build(settings: Settings, config: Path, *, watch: bool) -> ServerServices:
 
 
 def _public(server: PrometheusSettings) -> str:
-    """Where browsers find a server; an address with a password in it is told nobody."""
+    """Public address of a server; an address with a password in it is never shown."""
     return server.public_url or ("" if "@" in server.url else server.url)

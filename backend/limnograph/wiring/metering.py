@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def exported(settings: Settings, progress: Callable[[str], None]) -> Iterator[Meter]:
-    """A meter, served where the settings say. Raises EnvironmentFault when that address cannot be had."""
+    """A meter, exposed at the configured address. Raises EnvironmentFault if that address is unavailable."""
     address = settings.pipeline.metrics_address
     if address is None:
         yield NullMeter()
@@ -48,7 +48,7 @@ def metered_passes(
     stop: Callable[[], bool] = lambda: False,
     lake: SettingsLake | None = None,
 ) -> MeteredPasses:
-    """Passes as `wiring.pipeline` makes them, told."""
+    """Passes of `wiring.pipeline`, metered."""
     told = PassMeter(meter, SystemClock(), backoff, settings.catalogs)
     made = pipeline.passes(
         settings, session, progress=progress, backoff=backoff, meter=meter, told=told, stop=stop, lake=lake
@@ -59,6 +59,6 @@ def metered_passes(
 def metered_drain(
     settings: Settings, session: SparkSession, meter: Meter, *, progress: Callable[[str], None]
 ) -> MeteredDrain:
-    """Drains as `wiring.pipeline` makes them, told."""
+    """Drains of `wiring.pipeline`, metered."""
     made = pipeline.drain(settings, session, progress=progress, meter=meter)
     return MeteredDrain(made, SqlInbox(settings.inbox_url), meter)

@@ -1,4 +1,4 @@
-"""What lies at a location where `inspect` finds no table: a code, a sentence and what to do, for its document."""
+"""Explains why `inspect` finds no table at a location: a code, a sentence and a remedy, for its document."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from limnograph.adapters.storage.allowed import TableStorage
 from limnograph.domain.errors import MetadataError, SourceError
 
 MISSING, NO_TABLE, UNAVAILABLE = "location_missing", "not_a_table", "storage_unavailable"
-_REMEDY = "name the table's folder or one of its metadata files"
-_LOOKED_FOR = "there are no files in _delta_log (Delta), .hoodie (Hudi) or metadata (Iceberg)"
+_REMEDY = "pass the table's folder or one of its metadata files"
+_LOOKED_FOR = "no files in _delta_log (Delta), .hoodie (Hudi) or metadata (Iceberg)"
 _FILE_BYTES = 1 << 16
 _STORES = {
     "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL, or an AWS profile",
@@ -17,9 +17,9 @@ _STORES = {
 
 
 def no_table(location: str, folder: str, storage: TableStorage, looked_for: str | None = None) -> MetadataError:
-    """Why there is no table. `looked_for`: what the format that was asked for would have. Raises SourceError."""
+    """Why there is no table. `looked_for`: the files of the requested format. Raises SourceError."""
     if _is_file(location, storage):
-        return _error(NO_TABLE, f"{location} is a file, and no metadata file of a table")
+        return _error(NO_TABLE, f"{location} is a file, but not a table's metadata file")
     local = storage.place(folder).local
     if local is not None and not local.exists():
         return _error(MISSING, f"{location} does not exist")
@@ -28,12 +28,13 @@ def no_table(location: str, folder: str, storage: TableStorage, looked_for: str 
     if parquet:
         return MetadataError(
             NO_TABLE,
-            f"{location} is no table: {looked_for or _LOOKED_FOR}. It holds {parquet} Parquet files without a table "
-            "format, such as those of a Hive table: register them in one to inspect them, or " + _REMEDY,
+            f"{location} is not a table: {looked_for or _LOOKED_FOR}. It contains {parquet} Parquet files without a "
+            "table format, such as those of a Hive table: register them in a table format to inspect them, or "
+            + _REMEDY,
         )
-    where = "on the store nothing lies directly below it" if local is None else "it holds no file itself"
-    lies = f"it holds {len(files)} files" if files else where
-    return _error(NO_TABLE, f"{location} is no table: {looked_for or _LOOKED_FOR}, and {lies}")
+    where = "the store has nothing directly below it" if local is None else "it contains no files itself"
+    lies = f"it contains {len(files)} files" if files else where
+    return _error(NO_TABLE, f"{location} is not a table: {looked_for or _LOOKED_FOR}, and {lies}")
 
 
 def unavailable(location: str, error: SourceError) -> MetadataError:
@@ -41,11 +42,11 @@ def unavailable(location: str, error: SourceError) -> MetadataError:
     scheme = location.partition("://")[0].lower() if "://" in location else "file"
     known = _STORES.get({"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfss": "abfs", "wasb": "abfs"}.get(scheme, scheme))
     if known is not None:
-        remedy = f"check the address, and that the environment has {known}"
+        remedy = f"check the address, and that the environment provides {known}"
     elif scheme == "file":
-        remedy = "check that the user who runs this command may read it"
+        remedy = "check that the current user may read it"
     else:
-        remedy = "check that the store answers and that this user may read it"
+        remedy = "check that the store is reachable and that the current user may read it"
     return MetadataError(UNAVAILABLE, f"{error.detail}: {remedy}")
 
 

@@ -154,7 +154,7 @@ class SettingsLake:
             self._renewed_at = time.monotonic()
             fresh = reread_catalogs(self._settings)
             if fresh != self._settings.catalogs:
-                _log.info("credentials of catalogs changed: they are used from now on")
+                _log.info("catalog credentials changed and are now in use")
                 self._settings = self._settings.with_catalogs(fresh)
                 self._tables = self._sandbox()
             return fresh

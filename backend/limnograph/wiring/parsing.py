@@ -1,4 +1,4 @@
-"""What the parser's process is made of: for every question the storage of one table and the reader of its format."""
+"""Composition of the parser's process: for every request the storage of one table and the reader of its format."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FACTS_A_PART = 200
 
 
 class ParsedTable(NamedTuple):
-    """One table as far as it may be read. `allowed` says how far, `storage` tells the board too."""
+    """One table as far as it may be read. `allowed` is the limit; `storage` also reports to the board."""
 
     allowed: TableStorage
     storage: Storage
@@ -139,7 +139,7 @@ class TableParser:
             other = format_of(folder, folder, table.storage)
             if other in {None, kind}:
                 raise no_table(location, folder, table.allowed, error.detail.partition(": ")[2]) from error
-            raise InvalidInput("--format", f"{location} is a table of format {other}, not {kind}") from error
+            raise InvalidInput("--format", f"{location} is a {other} table, not {kind}") from error
         return inspect(pointer, _ClaimingReader(read.reader(table.storage, self._access), table.allowed), kind)
 
     def _reader(self, due: DueTable) -> TableReader:
@@ -180,14 +180,14 @@ class TableParser:
 
     def _format(self, name: str) -> Format:
         if name not in self._formats:
-            raise MetadataError("format_unknown", f"tables of format {name} are not read")
+            raise MetadataError("format_unknown", f"format {name} is not supported")
         if name not in self._loaded:
             self._loaded[name] = self._formats[name]()
         return self._loaded[name]
 
 
 class _ClaimingReader:
-    """Reader whose storage allows, from then on, what the metadata claims as the table's places."""
+    """Reader whose storage then allows the locations that the metadata claims for the table."""
 
     def __init__(self, reader: TableReader, allowed: TableStorage) -> None:
         self._reader, self._allowed = reader, allowed

@@ -83,7 +83,7 @@ class PathCatalog:
 
 
 def path_name(path: PathSettings) -> TableName:
-    """`landing.events` -> `files.landing.events`: the namespace is what stands before the last dot."""
+    """`landing.events` -> `files.landing.events`: the namespace is the part before the last dot."""
     namespace, _, table = path.name.rpartition(".")
     return TableName(FILES, namespace, table)
 

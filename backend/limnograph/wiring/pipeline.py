@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 LISTING_S = 120.0
-"""How long a pass waits, now and then, for a slow catalog whose listing goes on: it tells which tables are gone."""
+"""How long a pass occasionally waits for a slow catalog's complete listing, which shows the removed tables."""
 WAKE_S = 4
-"""How often the stream asks the inbox for notifications, seconds."""
+"""How often the stream checks the inbox for notifications, seconds."""
 
 
 def process_failpoints() -> Failpoints:
@@ -94,7 +94,7 @@ def passes(
     lake: SettingsLake | None = None,
 ) -> Passes:
     """Passes over the settings' lake into its meta tables. Without `backoff` every pass tries every table. `stop`:
-    asked between portions, whether to end there. `lake`: default one that probes every table at first.
+    called between portions; true ends the pass there. `lake`: default one that probes every table at first.
     """
     from limnograph.adapters.spark.extraction import SparkExtraction
 

@@ -114,7 +114,7 @@ class Readiness:
     def waiting_for(self) -> str | None:
         """What is still waited for; None when nothing is."""
         if self._alerts_pending:
-            return "the first read of the alerts has not ended"
+            return "the first read of the alerts has not finished"
         return self._watcher.first_look()
 
 

@@ -182,7 +182,7 @@ def test_a_folder_gives_its_newest_metadata(tmp_path: Path) -> None:
     folder = tmp_path / "t" / "metadata"
     folder.mkdir(parents=True)
     storage = FileStorage()
-    with pytest.raises(InvalidInput, match="no Iceberg table"):
+    with pytest.raises(InvalidInput, match="not an Iceberg table"):
         newest_metadata(str(tmp_path / "t"), storage)
     for name in ("v1.metadata.json", "v2.metadata.json", "v10.metadata.json", "snap-99.avro"):
         (folder / name).write_text("{}")

@@ -110,7 +110,7 @@ def test_a_creation_that_died_halfway_is_finished(lake: Lake) -> None:
 def test_a_table_that_was_there_and_is_gone_is_named_with_the_remedy(lake: Lake, name: str) -> None:
     ensure_meta_tables(lake.catalog, "meta")
     lake.catalog.drop_table(f"meta.{name}")
-    with pytest.raises(SourceRejected, match=rf"meta\.{name} is gone .* `limnograph pipeline --rebuild`"):
+    with pytest.raises(SourceRejected, match=rf"meta\.{name} is missing .* `limnograph pipeline --rebuild`"):
         ensure_meta_tables(lake.catalog, "meta")
     assert not lake.catalog.table_exists(f"meta.{name}")
 

@@ -116,7 +116,7 @@ def test_the_cache_of_a_user_lies_where_the_system_has_caches() -> None:
 
 
 def test_a_folder_that_somebody_named_is_not_filled_unasked(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentFault, match="holds none"):
+    with pytest.raises(EnvironmentFault, match="has none"):
         ensure_jars(str(tmp_path), {}, ignore)
     assert list(tmp_path.iterdir()) == []
 
@@ -135,7 +135,7 @@ def test_ivy_gets_them_from_the_mirror_that_is_named(
     # The mirror is gone, and nobody needs it.
     again = CliRunner().invoke(command, ["--into", str(into)], catch_exceptions=False)
     assert "3 jars in" in again.output
-    with pytest.raises(EnvironmentFault, match=r"Ivy did not get the jars: .*iceberg.*LIMNOGRAPH_IVY_SETTINGS"):
+    with pytest.raises(EnvironmentFault, match=r"Ivy could not download the jars: .*iceberg.*LIMNOGRAPH_IVY_SETTINGS"):
         install(USUAL, tmp_path / "other", resolver(USUAL.coordinates, {}, ignore, USUAL.megabytes), ignore)
     assert list((tmp_path / "other").glob("*.jar")) == []
 

@@ -65,7 +65,7 @@ def test_a_watcher_that_cannot_start_or_does_not_answer_holds_readiness_up_for_a
     assert broken.state().status == "error"
     silent = WatchProcess(child(), ignore, first_look_s=0.2)
     asyncio.run(until(silent, lambda: silent.first_look() is None))
-    assert silent.state().detail == "the first look at the catalogs has not ended"
+    assert silent.state().detail == "the first check of the catalogs has not finished"
 
 
 def test_messages_that_cannot_be_taken_in_start_the_watcher_again() -> None:

@@ -99,7 +99,7 @@ def test_posteriors_of_a_change_add_up_to_one(ratio: float, seed: int) -> None:
 )
 def test_a_series_that_says_nothing_is_too_little_data(job: dict[str, Any]) -> None:
     found = answered(case(job, [burst(3)]))
-    assert found.verdict.startswith("Too little data")
+    assert found.verdict.startswith("Not enough data")
     assert ranked(found) == [("none", None, 1.0)]
     assert (found.changes, found.blamed, found.confidence) == ([], [], "none")
 

@@ -39,7 +39,7 @@ def test_every_route_has_its_purpose_scope_answers_and_an_example() -> None:
     for verb, path in ROUTES:
         section = told[f"{verb.upper()} {path}"]
         assert re.search(r"^\*\*.+\.\*\* \w+", section, re.MULTILINE), path
-        assert re.search(r"^Scope: (`\w+`|none, open to anybody)\.$", section, re.MULTILINE), path
+        assert re.search(r"^Scope: (`\w+`|none, open to anyone)\.$", section, re.MULTILINE), path
         assert "| `400` | problem `bad-request` |" in section, path
         assert section.count("```sh\ncurl ") == 1, path
     assert len(CURLS) == len(ROUTES)

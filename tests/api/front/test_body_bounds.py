@@ -107,7 +107,7 @@ def test_too_many_items_anywhere_in_a_body_are_413_and_the_answer_names_the_boun
         assert (answer.status_code, found["type"]) == (413, "too-large"), answer.text
         bounds = (str(MOST_ITEMS), str(MOST_VALUES))
         assert any(bound in found["detail"] for bound in bounds), found
-        assert "send several bodies" in found["detail"]
+        assert "split it into several requests" in found["detail"]
 
 
 def test_a_body_just_within_the_bounds_is_taken(session) -> None:

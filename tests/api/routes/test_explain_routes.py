@@ -104,7 +104,7 @@ def test_the_burst_before_the_slow_runs_is_named_and_shown() -> None:
     assert (said["hypotheses"][0]["grade"], said["hypotheses"][0]["lag_seconds"]) == ("declared", 120)
     assert found["suspects"][0]["snapshot_id"] == str(BIG)
     assert found["suspects"][0]["added_data_files"] == 50_000
-    assert any("cannot be told apart" in note for note in found["notes"])
+    assert any("cannot be distinguished" in note for note in found["notes"])
     assert found["around"][0]["low_seconds"] < 90 < found["around"][0]["high_seconds"]
     assert found["queries"]["sql"].startswith("SELECT committed_at")
 
@@ -158,7 +158,7 @@ def test_while_no_run_started_after_the_burst_its_effect_is_not_known_yet() -> N
 def test_a_table_without_a_job_says_how_to_get_one() -> None:
     found = get(told(burst()))
     assert (found["job"], found["explanation"]["blamed"]) == (None, [])
-    assert found["explanation"]["verdict"].startswith("No job of this table is known")
+    assert found["explanation"]["verdict"].startswith("No job is known for this table")
 
 
 def test_while_metrics_fail_no_job_is_no_answer_and_pushed_runs_are_one_that_says_what_it_lacks() -> None:
@@ -170,12 +170,12 @@ def test_while_metrics_fail_no_job_is_no_answer_and_pushed_runs_are_one_that_say
     asyncio.run(silent.runs.accept(runs("churn", 60, 2.5)))
     found = get(silent)
     assert found["explanation"]["blamed"] == [str(BIG)]
-    assert any("Metrics did not answer" in note for note in found["notes"])
+    assert any("Prometheus did not respond" in note for note in found["notes"])
 
 
 def test_few_runs_are_too_little_data() -> None:
     found = get(told(burst(), runs("churn", 60, 2.5)[-6:]))["explanation"]
-    assert found["verdict"].startswith("Too little data")
+    assert found["verdict"].startswith("Not enough data")
 
 
 def test_an_unknown_table_is_not_found() -> None:
@@ -219,7 +219,7 @@ def test_a_commit_that_was_ruled_out_falls_and_one_that_was_confirmed_caused_it_
         assert (found["blamed"], found["verdict"][: len(verdict)]) == (blamed, verdict)
         burst_of = next(each for each in found["hypotheses"] if each.get("commit_id") == str(BIG))
         assert burst_of["unlabelled"] == pytest.approx(before, abs=0.01)
-    assert "as local confirmed" in found["verdict"]
+    assert "confirmed by local" in found["verdict"]
 
 
 def test_words_on_an_earlier_commit_of_the_kind_are_told_with_a_suspect() -> None:
@@ -232,7 +232,7 @@ def test_words_on_an_earlier_commit_of_the_kind_are_told_with_a_suspect() -> Non
     suspect = get(made)["explanation"]["hypotheses"][0]
     assert suspect["similar"]["rejected"] == 1
     assert suspect["posterior"] < before
-    assert any("ruled out 1" in each["text"] for each in suspect["evidence"])
+    assert any("rejected 1" in each["text"] for each in suspect["evidence"])
 
 
 def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
@@ -247,7 +247,7 @@ def test_metrics_that_hang_cost_the_page_s_time_and_no_more() -> None:
         patch.setattr("limnograph.services.explain.page.METRICS_S", 0.2)
         found = get(made)
     assert found["explanation"]["blamed"] == [str(BIG)]
-    assert any("what other jobs felt is not known" in note for note in found["notes"])
+    assert any("changes in other jobs are unknown" in note for note in found["notes"])
 
 
 def test_words_that_cannot_be_read_are_missing_and_nothing_else_is() -> None:
@@ -304,7 +304,7 @@ def test_a_load_that_metrics_do_not_tell_is_missing_and_said_so() -> None:
     asyncio.run(made.runs.accept(runs("churn", 60, 2.5)))
     found = get(made)
     assert found["explanation"]["blamed"] == [str(BIG)]
-    assert any("how much the job had to do is not known" in note for note in found["notes"])
+    assert any("the job's load is unknown" in note for note in found["notes"])
 
 
 def test_what_the_job_used_is_told_beside_the_verdict_and_weighs_nothing() -> None:

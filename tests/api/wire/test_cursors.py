@@ -180,7 +180,7 @@ def test_only_a_parameter_that_contradicts_is_refused_and_named(path, first, the
     cursor = world.ask(path, [*first.items(), ("limit", "2")]).json()["next_cursor"]
     refused = world.ask(path, [*then.items(), ("cursor", cursor)])
     assert (refused.status_code, refused.json()["field"]) == (400, field)
-    assert f"leave out `{field}`" in refused.json()["detail"]
+    assert f"omit `{field}`" in refused.json()["detail"]
 
 
 def test_a_cursor_of_another_list_says_whose_it_is() -> None:

@@ -37,7 +37,7 @@ def test_long_texts_leave_nothing_behind(ask) -> None:
 
 def test_long_texts_are_answered_as_short_ones_are() -> None:
     assert refusal(b"/" + b"a" * 3_000) is None
-    assert refusal(b"/" + b"a" * 5_000) == "a path has at most 4096 bytes"
+    assert refusal(b"/" + b"a" * 5_000) == "the path must have at most 4096 bytes"
     assert route_of("/api/v1/tables/" + "a" * 3_000) == "/api/v1/tables/…"
     assert chosen(b"x" * 3_000 + b", gzip") == "gzip"
     assert matches(b'"x' + b"a" * 3_000 + b'", "tag"', b'"tag"')

@@ -136,7 +136,11 @@ def test_every_stop_signal_ends_parent_and_children_in_order(tmp_path: Path, num
 
 
 def test_two_demos_do_not_share_a_folder(tmp_path: Path) -> None:
-    with Folder(tmp_path).held(), pytest.raises(Conflict, match="a demo already runs in"), Folder(tmp_path).held():
+    with (
+        Folder(tmp_path).held(),
+        pytest.raises(Conflict, match="a demo is already running in"),
+        Folder(tmp_path).held(),
+    ):
         pass
     with Folder(tmp_path).held():
         pass
@@ -201,5 +205,5 @@ def test_a_given_port_that_is_taken_ends_the_command_with_2(tmp_path: Path) -> N
     assert done.returncode == 2
     assert (
         done.stderr
-        == f"limnograph: --port: {port} is in use on 127.0.0.1; give another one, or none to take a free one\n"
+        == f"limnograph: --port: {port} is in use on 127.0.0.1; pass another port, or none for any free port\n"
     )

@@ -111,4 +111,4 @@ def test_a_start_more_than_twenty_hours_later_offers_a_fresh_lake(
     write(told, folder.story)
     folder.mark_built({"version": VERSION})
     assert ensure(folder, CALENDAR.until + hours * HOUR, Progress()) == told
-    assert ("--fresh builds one of today" in capsys.readouterr().err) is offered
+    assert ("--fresh to rebuild it for today" in capsys.readouterr().err) is offered

@@ -75,7 +75,9 @@ def test_fields_are_joined_and_what_no_range_tells_is_left_out_and_named() -> No
     fields = [("region", "identity", 4), ("customer_id_bucket", "bucket[16]", 5), ("m", "month", 3)]
     found = made("region=eu/customer_id_bucket=3/m=2026-11", *fields)
     assert found.sql == "`region` = 'eu' AND `day` >= DATE '2026-11-01' AND `day` < DATE '2026-12-01'"
-    assert found.note == "bucket[16] of customer_id is left out: the predicate may select more than the commit wrote."
+    assert (
+        found.note == "bucket[16] of customer_id is omitted: the predicate may select more rows than the commit wrote."
+    )
 
 
 def test_partitions_are_alternatives_and_periods_that_follow_on_each_other_are_one() -> None:
@@ -114,8 +116,8 @@ def test_a_renamed_source_column_has_its_present_name_and_an_old_spec_its_own_fi
         ("d=2026-11-21", [("d", "day", 99)], "day of d"),
         ("d=2026-13-41", [("d", "day", 3)], "day of day"),
         ("region=" + "x" * 600, [("region", "identity", 4)], "region"),
-        ("other=1", [("region", "identity", 4)], "does not fit"),
-        ("region=eu/more=1", [("region", "identity", 4)], "does not fit"),
+        ("other=1", [("region", "identity", 4)], "does not match"),
+        ("region=eu/more=1", [("region", "identity", 4)], "does not match"),
         ("", [], "not partitioned"),
     ],
 )
@@ -126,8 +128,8 @@ def test_what_cannot_be_told_is_no_predicate_but_a_reason(text, fields, says) ->
 
 
 def test_no_partition_an_unknown_spec_and_too_many_are_reasons_too() -> None:
-    assert "not known" in (predicate([], {}, COLUMNS).note or "")
-    assert "not known" in (predicate([Touched(7, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
-    assert "not known" in (predicate([Touched(None, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
+    assert "unknown" in (predicate([], {}, COLUMNS).note or "")
+    assert "unknown" in (predicate([Touched(7, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
+    assert "unknown" in (predicate([Touched(None, "d=2026-11-21")], {0: []}, COLUMNS).note or "")
     days = [f"d=2026-{1 + n // 28:02}-{1 + n % 28:02}" for n in range(MOST_PARTITIONS + 1)]
     assert "21 partitions" in (made(days, ("d", "day", 3)).note or "")

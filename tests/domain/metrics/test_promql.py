@@ -52,5 +52,5 @@ def test_names_of_functions_are_checked(name: str) -> None:
 
 
 def test_a_label_without_a_name_is_none() -> None:
-    with pytest.raises(ValueError, match="without a name"):
+    with pytest.raises(ValueError, match="has no name"):
         str(Selector("up", {"": "x"}))

@@ -113,7 +113,7 @@ def test_the_status_tells_how_asking_alertmanager_went() -> None:
     manager = Manager()
     made = world(active=manager)
     assert (told_of()["status"], told_of()["age_s"]) == ("ok", None)
-    assert told_of()["detail"] == "asked once an alert is open"
+    assert told_of()["detail"] == "queried only while an alert is open"
     told(made)
     after(made, MINUTE)
     made.backend.clock.micros += 30 * SECOND

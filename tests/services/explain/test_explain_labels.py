@@ -55,7 +55,7 @@ def test_only_a_commit_that_was_confirmed_caused_the_change_and_who_said_so_is_t
     assert "aused" not in weighed(answer(), past(3, 0)).verdict
     found = weighed(answer(), own(label("confirmed", "2", "ada")))
     assert (
-        found.verdict == "Caused by commit 2 of lake.sales.orders, as ada confirmed: the slowdown from 50 s to 150 s."
+        found.verdict == "Caused by commit 2 of lake.sales.orders, confirmed by ada: the slowdown from 50 s to 150 s."
     )
     assert (found.hypotheses[0].commit_id, found.hypotheses[0].posterior) == ("2", CERTAIN)
     assert (found.blamed, found.confidence) == (["2"], "strong")
@@ -79,7 +79,7 @@ def test_words_on_earlier_commits_of_a_kind_move_its_suspects_by_the_odds_of_the
     assert second.similar is not None
     assert (second.similar.confirmed, second.similar.rejected) == (confirmed, rejected)
     assert second.evidence is not None
-    assert f"confirmed {confirmed} and ruled out {rejected}" in second.evidence[-1].text
+    assert f"confirmed {confirmed} and rejected {rejected}" in second.evidence[-1].text
 
 
 def test_a_word_on_the_suspect_itself_is_no_earlier_commit_of_its_kind() -> None:

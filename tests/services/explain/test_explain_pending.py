@@ -33,7 +33,7 @@ def test_a_commit_after_the_last_run_is_not_known_yet() -> None:
         committed_at=NOON + 47 * MINUTE,
     )
     assert verdict(found, "churn") == (
-        "Not known yet: no run of churn started after the commit at 2026-11-21 12:47:00 UTC and ended well; "
+        "Not known yet: no run of churn started after the commit at 2026-11-21 12:47:00 UTC and succeeded; "
         "the last one started at 2026-11-21 12:45:00 UTC."
     )
 
@@ -59,7 +59,7 @@ def test_a_job_without_any_run_has_no_last_one() -> None:
     found = pending(ASKED, [], [commit(10, 2_000)])
     assert found is not None
     assert (found.last_run, found.commits) == (None, 1)
-    assert "none is known before" in verdict(found, "churn")
+    assert "no earlier run is known" in verdict(found, "churn")
 
 
 def test_one_run_after_the_heaviest_commit_is_enough() -> None:

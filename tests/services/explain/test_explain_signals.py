@@ -61,9 +61,9 @@ def test_spill_that_begins_at_zero_has_levels_and_no_ratio() -> None:
 
 
 def test_a_signal_that_nobody_tells_or_with_too_few_values_is_not_known() -> None:
-    nothing, failed = seen("cpu", QueryResult(None)), seen("cpu", QueryResult(None, "no answer in time"))
+    nothing, failed = seen("cpu", QueryResult(None)), seen("cpu", QueryResult(None, "timed out"))
     few = seen("cpu", QueryResult(LoadSeries(TIMES[:PLACE], [1.0] * PLACE)))
-    for each, problem in ((nothing, None), (failed, "no answer in time"), (few, None)):
+    for each, problem in ((nothing, None), (failed, "timed out"), (few, None)):
         assert (each.series, each.ratio, each.before, each.at, each.problem) == (0, None, None, None, problem)
 
 

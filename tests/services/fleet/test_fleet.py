@@ -73,7 +73,7 @@ def test_growing_deletes_are_told() -> None:
 
 def test_small_files_without_a_compaction_are_told() -> None:
     engine = lake([row(1, NOW - 2 * HOUR, 1_800, small_files=1_240)])
-    assert only(parts(engine)).reason.sentence == "1,240 of 1,800 files are small and no compaction ran in this range"
+    assert only(parts(engine)).reason.sentence == "1,240 of 1,800 files are small, and no compaction ran in this range"
 
 
 def test_a_schema_change_is_told() -> None:
@@ -167,7 +167,7 @@ def test_unknown_values_are_last_in_both_directions() -> None:
 def test_a_cursor_of_another_question_is_refused() -> None:
     made = parts(many(25))
     cursor = page(made, limit=10).next_cursor
-    with pytest.raises(InvalidInput, match="another question"):
+    with pytest.raises(InvalidInput, match="another query"):
         page(made, limit=10, cursor=cursor, sort="name")
 
 

@@ -67,7 +67,7 @@ def test_each_query_fails_alone_and_the_table_s_lanes_stand() -> None:
     class OneBroken(MemoryMetrics):
         async def range(self, query: RangeQuery) -> Matrix:
             if query.promql == "own_spill":
-                raise SourceTimeout(self.name, "no full answer within 5 s")
+                raise SourceTimeout(self.name, "no complete response within 5 s")
             return await super().range(query)
 
     found = lanes(OneBroken("main", {"own_cpu": steady(2.0)}))

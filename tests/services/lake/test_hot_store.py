@@ -74,7 +74,7 @@ def test_a_read_that_hangs_is_told_with_its_beginning_and_ends_with_it() -> None
         clock.micros += SECOND
         told = meta_status(made)
         assert (told.status, told.age_s) == ("stale", 60.0)
-        assert told.detail == "meta: the read that began at 2026-11-21T10:00:00+00:00 has not ended"
+        assert told.detail == "meta: the read that started at 2026-11-21T10:00:00+00:00 has not finished"
         assert own_metrics(made)["limnograph_meta_up"] == 0
         versions = made.backend.versions
         assert versions.of(NAME) == versions.of(NAME)  # pages are kept, and shared by those who wait for one

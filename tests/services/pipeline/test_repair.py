@@ -132,7 +132,7 @@ def test_storage_that_is_down_now_replaces_nothing(clinic: Clinic) -> None:
             return super().run([])
 
     report = clinic.repairs(extraction=Down()).reextract(ORDERS, None)
-    assert report.failed == ("lake.sales.orders: 5 of 5 snapshots could not be read now",)
+    assert report.failed == ("lake.sales.orders: 5 of 5 snapshots could not be read",)
     assert (report.snapshots_replaced, clinic.rows()) == (0, whole)
 
 

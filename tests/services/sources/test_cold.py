@@ -34,7 +34,7 @@ def test_a_read_that_hangs_is_given_up_and_stopped_and_does_not_take_the_others_
     async def run() -> None:
         reads = ColdReads(within_s=0.05, most=2)
         for _ in range(2):
-            with pytest.raises(SourceTimeout, match="no full answer"):
+            with pytest.raises(SourceTimeout, match="no complete response"):
                 await reads.ask(hang)
         assert stopped.is_set()
         with pytest.raises(SourceUnavailable, match="2 reads"):

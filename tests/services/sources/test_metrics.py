@@ -88,7 +88,7 @@ def test_all_questions_of_a_page_share_its_time() -> None:
         metrics = Metrics(source, FixedClock())
         with page_budget(0.05):
             for _ in range(3):
-                with pytest.raises(SourceTimeout, match="page's time"):
+                with pytest.raises(SourceTimeout, match="page's deadline"):
                     await metrics.range(QUERY)
         await asyncio.sleep(0)
         assert (source.asked, source.ended) == (1, 1)

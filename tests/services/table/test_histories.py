@@ -428,7 +428,7 @@ def test_a_table_that_fails_is_tried_ever_more_rarely_and_the_others_go_on(tmp_p
         report = passes.run()
         assert report.snapshots_appended == 1
         assert report.pending
-        assert report.failed == ("lake.sales.bad: 1 of 1 snapshots could not be read now",)
+        assert report.failed == ("lake.sales.bad: 1 of 1 snapshots could not be read",)
         assert report.waiting == (0 if "bad" in moody.asked else 1)
         tries += [minute] * ("bad" in moody.asked)
         moody.asked.clear()
@@ -452,4 +452,4 @@ def test_a_failing_table_does_not_make_every_pass_read_the_others_again(world: O
     passes = local_passes(world.lake, world.store, extraction=moody, progress=said.append)
     for _ in range(4):
         passes.run()
-    assert said[-2:] == ["2 tables listed, 1 to look at", "1 new snapshots in 1 tables"]
+    assert said[-2:] == ["2 tables listed, 1 to check", "1 new snapshots in 1 tables"]

@@ -37,7 +37,7 @@ def commit(**told: Any) -> CommitRow:
     ("told", "text"),
     [
         ({}, "no file changed"),
-        (dict.fromkeys(COUNTS), "what changed is not known"),
+        (dict.fromkeys(COUNTS), "changes are unknown"),
         ({"added_data_files": 1, "added_records": None}, "+1 data file"),
         ({"added_data_files": 50_000, "removed_data_files": 2}, "+50,000 data files, \u22122 data files"),
     ],

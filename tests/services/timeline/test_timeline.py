@@ -208,7 +208,7 @@ def test_of_several_servers_none_is_linked_unless_the_settings_name_the_job_s() 
 
 def test_metrics_down_leaves_the_metadata_alone() -> None:
     source = MemoryMetrics("main", {})
-    source.failure = SourceTimeout("main", "no full answer within 5 s")
+    source.failure = SourceTimeout("main", "no complete response within 5 s")
     lanes = ask(parts(story(), source, configured=(CHURN,)))["lanes"]
     assert lanes["job_duration"]["status"] == "error"
     assert lanes["job_duration"]["problem"]["type"] == "source-timeout"

@@ -102,7 +102,7 @@ def test_a_catalog_that_hangs_is_waited_for_once_and_told_and_then_known_again(f
     again = asked(watch)
     assert (late.answers, late.fresh, late.pointers) == (False, False, before.pointers)
     assert again.failed == late.failed
-    assert "no answer within" in late.failed[0]
+    assert "no response within" in late.failed[0]
     far.held.set()
     end = time.monotonic() + 20
     while not (found := asked(watch)).answers:

@@ -98,7 +98,7 @@ def test_a_table_whose_manifests_are_refused_is_told_and_stays_due(two: Lake, er
     store = MemoryMetaStore()
     refused = Reader("odd", error, metadata=False)
     report = local_passes(two, store, reader=refused).run()
-    assert report.failed == ("lake.sales.odd: 1 of 1 snapshots could not be read now",)
+    assert report.failed == ("lake.sales.odd: 1 of 1 snapshots could not be read",)
     assert (report.snapshots_appended, report.pending, report.more) == (1, True, False)
     healed = local_passes(two, store).run()
     assert (healed.failed, healed.snapshots_appended) == ((), 1)

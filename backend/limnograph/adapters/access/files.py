@@ -98,7 +98,7 @@ def session_key(path: Path) -> bytes:
                 replace(path, secrets.token_bytes(32))
             key = path.read_bytes()
     except OSError as error:
-        raise EnvironmentFault(f"cannot keep the session key in {path}: {error.strerror}") from error
+        raise EnvironmentFault(f"cannot store the session key in {path}: {error.strerror}") from error
     if len(key) < 32:
-        raise EnvironmentFault(f"{path} is no session key: it has {len(key)} bytes; delete it to get a new one")
+        raise EnvironmentFault(f"{path} is not a session key: it has {len(key)} bytes; delete it to generate a new one")
     return key

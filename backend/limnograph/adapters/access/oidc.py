@@ -46,7 +46,9 @@ _REQUIRED = ("exp", "iat", "sub", "aud", "iss")
 
 
 class OidcClient(NamedTuple):
-    """Who we are to the provider. `audience`: of bearer tokens, default the client id. `scopes`: what is asked for."""
+    """Our registration with the provider. `audience`: of bearer tokens, default the client id. `scopes`: the requested
+    ones.
+    """
 
     issuer: str
     client_id: str
@@ -67,7 +69,7 @@ class _Discovered(msgspec.Struct, frozen=True):
 
 
 class OidcProvider:
-    """One provider. Opens no connection before it is asked for something. Used on the event loop only."""
+    """One provider. Opens no connection before the first call. Used on the event loop only."""
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class OidcProvider:
         answer = await self._ask("POST", url, headers, content=body)
         token = answer.get("id_token")
         if not isinstance(token, str):
-            raise Unauthenticated("the identity provider gave no id token")
+            raise Unauthenticated("the identity provider returned no id token")
         access = answer.get("access_token")
         about = {"nonce": started.nonce, "client_id": client.client_id}
         about |= {"access_token": access} if isinstance(access, str) else {}
@@ -148,7 +150,7 @@ class OidcProvider:
             claims: Mapping[str, Any] = rules(found.claims, found.header, expected, about)
             claims.validate(leeway=LEEWAY_S)  # type: ignore[attr-defined]  # of Authlib, which has no types
         except (JoseError, ValueError, TypeError, KeyError) as error:
-            raise Unauthenticated(f"the token does not hold ({type(error).__name__})") from error
+            raise Unauthenticated(f"the token is invalid ({type(error).__name__})") from error
         return claims
 
     async def _read_keys(self) -> dict[str, Any]:
@@ -160,7 +162,7 @@ class OidcProvider:
             try:
                 found = msgspec.convert(await self._ask("GET", url), _Discovered)
             except msgspec.ValidationError as error:
-                raise SourceRejected("oidc", f"the discovery document is none: {error}") from error
+                raise SourceRejected("oidc", f"the discovery document is invalid: {error}") from error
             if found.issuer.rstrip("/") != self._client.issuer.rstrip("/"):
                 raise SourceRejected("oidc", "the discovery document names another issuer")
             for endpoint in (found.authorization_endpoint, found.token_endpoint, found.jwks_uri):
@@ -183,9 +185,9 @@ class OidcProvider:
                 async for part in answer.aiter_bytes():
                     body += part
                     if len(body) > _LARGEST:
-                        raise SourceRejected("oidc", "an answer is too large")
+                        raise SourceRejected("oidc", "the response is too large")
         except TimeoutError as error:
-            raise SourceTimeout("oidc", f"no answer within {_DEADLINE_S:.0f} s") from error
+            raise SourceTimeout("oidc", f"no response within {_DEADLINE_S:.0f} s") from error
         except httpx.HTTPError as error:
             raise SourceUnavailable("oidc", f"not reachable ({type(error).__name__})") from error
         return _object(answer.status_code, bytes(body), code_asked=method == "POST")
@@ -204,14 +206,14 @@ class OidcProvider:
 
 def _object(status: int, body: bytes, *, code_asked: bool) -> dict[str, Any]:
     if status in {400, 401, 403} and code_asked:
-        raise Unauthenticated("the identity provider refused the login")
+        raise Unauthenticated("the identity provider rejected the login")
     if status != 200:
         kind: type[SourceError] = SourceUnavailable if status >= 500 or status == 429 else SourceRejected
-        raise kind("oidc", f"answered {status}")
+        raise kind("oidc", f"returned {status}")
     try:
         return msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.MsgspecError as error:
-        raise SourceRejected("oidc", "the answer is no JSON object") from error
+        raise SourceRejected("oidc", "the response is not a JSON object") from error
 
 
 def _method(client: OidcClient, found: _Discovered) -> str:
@@ -238,5 +240,5 @@ def _keys(read: Any, clock: Callable[[], float]) -> ProviderKeys:
 
         from limnograph.adapters.access.provider_keys import ProviderKeys
     except ImportError as error:
-        raise EnvironmentFault("auth.mode = \"oidc\" needs the extra: pip install 'limnograph[oidc]'") from error
+        raise EnvironmentFault("auth.mode = \"oidc\" requires an extra: pip install 'limnograph[oidc]'") from error
     return ProviderKeys(read, clock)

@@ -58,7 +58,7 @@ class ProviderKeys:
             try:
                 await self._renewed()
             except SourceError as error:
-                _log.warning("the keys of the identity provider were not read again: %s", error)
+                _log.warning("the keys of the identity provider could not be refreshed: %s", error)
                 return False
             return True
 

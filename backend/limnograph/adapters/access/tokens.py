@@ -1,4 +1,4 @@
-"""Ports TokenStore and EndedSessions on files. A damaged file lets nobody in, and says so."""
+"""Ports TokenStore and EndedSessions on files. A damaged file denies all access, and is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TokenFile:
         except (msgspec.MsgspecError, OSError) as error:
             if time.monotonic() - self._told_at > 60:
                 self._told_at = time.monotonic()
-                _log.error("nobody gets in by token: %s cannot be read: %s", self._file.path, error)
+                _log.error("all tokens are rejected: %s cannot be read: %s", self._file.path, error)
             return {}
 
     def add(self, record: TokenRecord) -> None:
@@ -61,7 +61,7 @@ class EndedFile:
         try:
             return session_id in self._file.value()
         except (msgspec.MsgspecError, OSError):
-            _log.exception("no session is accepted: %s cannot be read", self._file.path)
+            _log.exception("all sessions are rejected: %s cannot be read", self._file.path)
             return True
 
     def end(self, session_id: str, expires_at: int, now: int) -> None:

@@ -22,20 +22,20 @@ def decompressor(codec: bytes) -> Callable[[memoryview, int], bytes | memoryview
     """`(block, limit) -> content` for the value of the header's `avro.codec`. Raises MetadataError."""
     found = _CODECS.get(codec)
     if found is None:
-        raise MetadataError("avro_codec_unknown", f"codec {codec[:40]!r} is not read")
+        raise MetadataError("avro_codec_unknown", f"codec {codec[:40]!r} is not supported")
 
     def decompress(block: memoryview, limit: int) -> bytes | memoryview:
         try:
             return found(block, limit)
         except (_IsalError, OSError, ValueError, EOFError, pa.ArrowException) as error:
-            raise MetadataError("avro_damaged", f"a block does not decompress: {error}") from error
+            raise MetadataError("avro_damaged", f"a block cannot be decompressed: {error}") from error
 
     return decompress
 
 
 def too_large(limit: int) -> MetadataError:
     """What a file is that holds more than the caller allows."""
-    return MetadataError("avro_too_large", f"the blocks of an Avro file hold more than {limit} bytes")
+    return MetadataError("avro_too_large", f"the blocks of an Avro file exceed {limit} bytes")
 
 
 def _null(block: memoryview, limit: int) -> memoryview:
@@ -53,7 +53,7 @@ def _deflate(block: memoryview, limit: int) -> bytes:
     if len(content) > limit:
         raise too_large(limit)
     if not inflater.eof:
-        raise ValueError("the stream is cut")
+        raise ValueError("the stream is truncated")
     return content
 
 
@@ -80,7 +80,7 @@ def _snappy(block: memoryview, limit: int) -> bytes:
     if size > limit:
         raise too_large(limit)
     if len(block) < _CRC_BYTES or size > len(block) * _SNAPPY_RATIO:
-        raise ValueError("a snappy block is cut")
+        raise ValueError("a snappy block is truncated")
     content = pa.decompress(pa.py_buffer(block[:-_CRC_BYTES]), decompressed_size=size, codec="snappy", asbytes=True)
     if isal_zlib.crc32(content) != int.from_bytes(block[-_CRC_BYTES:], "big"):
         raise ValueError("the checksum of a snappy block is wrong")

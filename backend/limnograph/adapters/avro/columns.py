@@ -28,9 +28,9 @@ _SEED = secrets.randbits(62)
 
 
 class Chunk(NamedTuple):
-    """Some records, valid until the next chunk is asked for: the bytes lie in memory that is used again. A column of
-    `rows` is what `plan.slots` says; `distinct`: `(offset, size)` in `body` of each value that the grouped field's
-    column numbers. A bit of `every` and of `some` tells of a slot: all records have it, at least one.
+    """Some records, valid until the next chunk is requested: the bytes are in memory that is reused. Columns of `rows`
+    are those of `plan.slots`; `distinct`: `(offset, size)` in `body` of each value that the grouped field's column
+    numbers. Bits of `every` and `some` by slot: all records have it, at least one does.
     """
 
     rows: Longs

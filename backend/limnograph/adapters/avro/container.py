@@ -92,7 +92,7 @@ def parse_schema(text: bytes) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         raise MetadataError("avro_damaged", f"the schema of an Avro file is damaged: {error!r}") from error
     if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
-        raise MetadataError("avro_damaged", "the schema of an Avro file is no record")
+        raise MetadataError("avro_damaged", "the schema of an Avro file is not a record")
     return schema
 
 
@@ -101,7 +101,7 @@ def varint(content: bytes, position: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if position >= len(content) or shift > 63:
-            raise MetadataError("avro_damaged", "a number is cut or too long")
+            raise MetadataError("avro_damaged", "a number is truncated or too long")
         byte = content[position]
         position += 1
         value |= (byte & 0x7F) << shift

@@ -2,7 +2,7 @@
 
 Every byte, count and jump is checked; work is bounded by the bytes and a budget. Compiled once for this machine and
 kept where numba keeps compiled code (NUMBA_CACHE_DIR, else beside this file, else the user's cache folder). numba knows
-compiled code by this file's size and time alone: everything that it is made of, the operations too, stands here.
+compiled code by this file's size and time alone: everything that it consists of, including the operations, is here.
 """
 
 # The compiler types these functions by their signature. An interpreter is one long switch with as many ways out.
@@ -42,17 +42,17 @@ PRESENT = 0
 OK, CUT, BAD_NUMBER, BAD_BRANCH, BAD_LENGTH, BAD_COUNT, TOO_MUCH_WORK, NOT_CONSUMED, NO_SYNC = range(9)
 REASONS = (
     "",
-    "a value ends behind its block",
+    "a value ends after its block",
     "a number is too long",
-    "a branch that its union does not have",
-    "a length that cannot be",
-    "a count that cannot be",
-    "more work than its bytes explain",
+    "a branch that is not in its union",
+    "an impossible length",
+    "an impossible count",
+    "more work than its size justifies",
     "a block is longer than its records",
     "a block ends early or without its sync marker",
 )
 TAG_BYTES = 7
-"""Letters of a short word that fit a tag; its length stands in the highest byte."""
+"""Letters of a short word that fit a tag; its length is in the highest byte."""
 _SYNC = 16
 _HIGH_BITS = np.uint64(0x8080_8080_8080_8080)
 _ONES = np.uint64(0x0101_0101_0101_0101)
@@ -471,7 +471,7 @@ def decode(
 
 @_compiled(types.void(_bytes, _plan, types.Array(types.uint64, 1, "C")))
 def hash_places(data, places, found):
-    """A 64-bit hash of the bytes at each `(offset, size)`, the same in every process; for telling paths apart."""
+    """A 64-bit hash of the bytes at each `(offset, size)`, the same in every process; distinguishes paths."""
     for row in range(len(places)):
         position, left = places[row, 0], places[row, 1]
         mixed = np.uint64(left) * _MIX

@@ -61,7 +61,7 @@ class _Names:
     def _count(self, types: int) -> None:
         self._types += types
         if self._types > MAX_TYPES:
-            raise ValueError("a schema of too many types")
+            raise ValueError("a schema with too many types")
 
 
 def _full_name(name: str, space: str | None) -> str:

@@ -109,7 +109,7 @@ class _Compiler:
         self._barrier = 0
 
     def emit(self, operation: int, a: int = 0, b: int = 0) -> int:
-        """Append; runs of numbers become one operation. Returns where it stands."""
+        """Append; runs of numbers become one operation. Returns its position."""
         if operation == VARINTS and len(self.code) > self._barrier and self.code[-1][0] == VARINTS:
             self.code[-1] = (VARINTS, self.code[-1][1] + a, 0)
         else:
@@ -117,7 +117,7 @@ class _Compiler:
         return len(self.code) - 1
 
     def here(self) -> int:
-        """A place that something jumps to: nothing behind it may be merged with what stands before it."""
+        """A jump target: operations after it must not be merged with those before it."""
         self._barrier = len(self.code)
         return self._barrier
 
@@ -130,7 +130,7 @@ class _Compiler:
             self.slots[wanted.field_id] = self.width
             self.width += _WIDTH[wanted.keep]
             if self.width > MAX_SLOTS:
-                raise ValueError("too many fields are wanted")
+                raise ValueError("too many fields are requested")
         return self.slots[wanted.field_id]
 
     def record(self, schema: Any, wanted: tuple[WantedField, ...] = ()) -> int:

@@ -15,7 +15,7 @@ MAX_VALUES = 20_000_000
 
 def read_records(content: bytes) -> list[dict[str, Any]]:
     """All records of an Avro file. Records and maps are dicts, enums their symbol, fixed and bytes are bytes;
-    logical types stay the numbers or bytes that they are made of.
+    logical types stay the underlying numbers or bytes.
 
     Raises MetadataError: avro_damaged, avro_codec_unknown, avro_too_large.
     """
@@ -34,7 +34,7 @@ def read_records(content: bytes) -> list[dict[str, Any]]:
 
 
 def record_values(schema: dict[str, Any]) -> Callable[[bytes], tuple[Any, ...]]:
-    """Reader of the fields of one record that stands alone in some bytes. Raises MetadataError."""
+    """Reader of the fields of a single record in some bytes. Raises MetadataError."""
     readers = [_reader(field["type"]) for field in schema["fields"]]
 
     def read(content: bytes) -> tuple[Any, ...]:
@@ -68,7 +68,7 @@ class _Values:
     def take(self, size: int) -> bytes:
         end = self._position + size
         if size < 0 or end > len(self._content):
-            raise MetadataError("avro_damaged", "a value ends behind its block")
+            raise MetadataError("avro_damaged", "a value ends after its block")
         found = self._content[self._position : end]
         self._position = end
         return found

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-COMPILING, WAITING, LOADING = "compiling", "waiting for another process that compiles", "loading"
+COMPILING, WAITING, LOADING = "compiling", "waiting for another process to compile", "loading"
 LONGEST_WAIT_S = 900.0
 """After that a process compiles for itself. One that ends, however it does, has ended its turn."""
 _LOOK_S = 0.1
@@ -19,7 +19,7 @@ _tell: list[Callable[[str], None]] = []
 
 
 def listen(tell: Callable[[str], None]) -> None:
-    """Have every phase of this process told to this function alone, from now on."""
+    """Report every phase of this process to this function only, from now on."""
     _tell[:] = [tell]
 
 

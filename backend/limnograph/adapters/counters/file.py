@@ -16,7 +16,7 @@ _log = logging.getLogger("limnograph.counters")
 
 
 class CounterFile:
-    """`path` need not exist. A file that cannot be understood is left out and written anew."""
+    """`path` need not exist. An invalid file is ignored and rewritten."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -28,7 +28,7 @@ class CounterFile:
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.MsgspecError) as error:
-            _log.warning("counters begin at 0: %s: %s", self._path, error)
+            _log.warning("counters restart at 0: %s: %s", self._path, error)
             return {}
 
     def save(self, counted: Mapping[str, CounterState]) -> None:
@@ -39,4 +39,4 @@ class CounterFile:
             private_files.write(beside, msgspec.json.encode(counted))
             beside.replace(self._path)
         except OSError as error:
-            _log.warning("counters are not kept: %s", error)
+            _log.warning("counters cannot be stored: %s", error)

@@ -1,7 +1,7 @@
 """One commit file into its actions, line by line: a short view for the history, a full one for the files.
 
-Unknown actions and fields are ignored, as the protocol demands; a line that is no JSON, or a file action without what
-it must have, damages the commit from there on.
+Unknown actions and fields are ignored, as the protocol demands; a line that is no JSON, or a file action without a
+required field, damages the rest of the commit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Values = tuple[tuple[str, str | None], ...]
 
 
 class DeltaFile(NamedTuple):
-    """A logical file. `path`: key of its data file. `size` and `vector_bytes` in bytes; `records` None: not told.
+    """A logical file. `path`: key of its data file. `size` and `vector_bytes` in bytes; `records` None: unknown.
 
     `vector_rows` None: no vector. Of a removed file also size and values may be unknown.
     """
@@ -49,7 +49,7 @@ class FileAction(NamedTuple):
 
 
 class Head(msgspec.Struct):
-    """Actions of a commit that tell of the table and the commit itself, and which kinds of file actions it has.
+    """Actions of a commit about the table and the commit itself, and the kinds of its file actions.
 
     `damage`: why the rest of the commit could not be read. `summary.py` makes `summary` and `timestamp_ms` of `info`.
     """
@@ -113,7 +113,7 @@ _DAMAGE = (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, Rec
 
 
 def read_head(content: bytes) -> Head:
-    """The short view; what stands before a damaged line is kept."""
+    """The short view; actions before a damaged line are kept."""
     head = Head()
     try:
         for line in lines(content, _HEADS):
@@ -155,7 +155,7 @@ def lines(content: bytes, decoder: msgspec.json.Decoder[_T]) -> Iterator[_T]:
             continue
         count += 1
         if count > MAX_ACTIONS:
-            raise MetadataError("too_many_actions", f"a commit of more than {MAX_ACTIONS} actions")
+            raise MetadataError("too_many_actions", f"a commit with more than {MAX_ACTIONS} actions")
         yield decoder.decode(line)
 
 

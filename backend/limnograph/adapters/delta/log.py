@@ -1,6 +1,6 @@
-"""What lies in a `_delta_log` folder: commits, complete checkpoints, checksums. Knows names and sizes, opens nothing.
+"""Contents of a `_delta_log` folder: commits, complete checkpoints, checksums. Knows names and sizes, opens nothing.
 
-`_last_checkpoint` is never asked: a listing is the truth it hints at. Staged commits, temporary and hidden side files
+`_last_checkpoint` is never read: a listing is the truth it hints at. Staged commits, temporary and hidden side files
 and log compactions (which repeat commits) are no part of the history.
 """
 
@@ -18,7 +18,7 @@ from limnograph.ports.storage import ListedFile, Storage
 FOLDER = "_delta_log"
 MAX_VERSION = 2**63 - 1
 MAX_VERSIONS = 10_000
-"""At most this many versions of a log are told, the newest ones."""
+"""At most this many versions of a log are read, the latest ones."""
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 _CHECKSUM = re.compile(r"^(\d{20})\.crc$")
 _CHECKPOINT = re.compile(
@@ -49,7 +49,7 @@ class Log(NamedTuple):
 
     @property
     def told(self) -> list[int]:
-        """Versions that are told, oldest first."""
+        """Versions that are read, oldest first."""
         return list(self.commits)[-MAX_VERSIONS:]
 
     def location(self, name: str) -> str:
@@ -85,7 +85,9 @@ def newest_version(location: str, storage: Storage) -> str:
         if version is not None:
             newest = max(newest or (-1, False, ""), (version, _COMMIT.match(file.name) is not None, file.name))
     if newest is None:
-        raise InvalidInput("LOCATION", f"{location} is no Delta table: it has no {FOLDER} with a commit or checkpoint")
+        raise InvalidInput(
+            "LOCATION", f"{location} is not a Delta table: it has no {FOLDER} with a commit or checkpoint"
+        )
     return f"{root}/{FOLDER}/{newest[2]}"
 
 
@@ -106,7 +108,7 @@ def open_log(pointer: str, storage: Storage) -> Log:
     match = _POINTER.match(pointer)
     version = version_of(match["name"]) if match else None
     if match is None or version is None:
-        raise MetadataError("not_a_table", f"{pointer} is no file of a Delta log")
+        raise MetadataError("not_a_table", f"{pointer} is not a file of a Delta log")
     log = _sorted(normalise_location(match["root"]), version, storage.list(f"{match['root']}/{FOLDER}"))
     if version not in log.commits and not any(checkpoint.version == version for checkpoint in log.checkpoints):
         raise MetadataError("file_missing", f"{pointer} does not exist")

@@ -31,7 +31,7 @@ _TRIES = 3
 
 
 class HeadHistory(NamedTuple):
-    """Heads by version, and the table as it was at each of them (None: nothing that is left tells)."""
+    """Heads by version, and the state of the table at each of them (None: unknown)."""
 
     heads: dict[int, Head]
     tables: dict[int, DeltaTable | None]
@@ -68,7 +68,7 @@ def read_history(log: Log, files: LogFiles, storage: Storage) -> HeadHistory:
 def _base(
     log: Log, versions: list[int], heads: dict[int, Head], files: LogFiles, storage: Storage
 ) -> CheckpointHead | None:
-    """What the table was before the oldest version that is told: from the nearest checkpoint that can be read."""
+    """The state before the oldest version that is read: from the nearest readable checkpoint."""
     if versions and heads[versions[0]].metadata and heads[versions[0]].protocol:
         return None
     oldest = versions[0] if versions else log.version
@@ -89,7 +89,7 @@ def table_metadata(pointer: str, log: Log, history: HeadHistory) -> TableMetadat
     table = history.tables.get(log.version)
     version = _reader_version(history.protocol)
     if version is not None and version > MAX_READER_VERSION:
-        raise MetadataError("format_version_unsupported", f"{pointer} needs reader version {version}")
+        raise MetadataError("format_version_unsupported", f"{pointer} requires reader version {version}")
     snapshots = {at: _snapshot(at, history) for at in sorted({*history.heads, log.version})}
     head = snapshots[log.version]
     known = [entry for entry in history.tables.values() if entry is not None]
@@ -121,7 +121,7 @@ def table_metadata(pointer: str, log: Log, history: HeadHistory) -> TableMetadat
 
 
 def _snapshot(version: int, history: HeadHistory) -> Snapshot:
-    """A version; one that only a checkpoint tells of says nothing but that it was."""
+    """A version; for one that is known only from a checkpoint, nothing but its existence is known."""
     head, table = history.heads.get(version), history.tables.get(version)
     return Snapshot(
         snapshot_id=version,
@@ -134,27 +134,29 @@ def _snapshot(version: int, history: HeadHistory) -> Snapshot:
 
 
 def _problems(log: Log, history: HeadHistory, table: DeltaTable | None) -> Iterator[TableProblem]:
-    """Of the table as a whole; a damaged commit is told by the reading of its version."""
+    """Of the table as a whole; a damaged commit is reported when its version is read."""
     for before, after in pairwise(log.told):
         if after != before + 1:
             yield TableProblem("commits_missing", f"between versions {before} and {after}", after)
     if len(log.commits) > MAX_VERSIONS:
-        yield TableProblem("history_truncated", f"of {len(log.commits)} versions the newest {MAX_VERSIONS} are told")
+        yield TableProblem(
+            "history_truncated", f"of {len(log.commits)} versions only the latest {MAX_VERSIONS} are read"
+        )
     if table is None or table.uuid is None:
-        yield TableProblem("metadata_missing", "no metaData action that is left names the table")
+        yield TableProblem("metadata_missing", "no remaining metaData action names the table")
     elif table.damaged:
-        yield TableProblem("schema_unreadable", "the schema of the newest metaData action is damaged")
+        yield TableProblem("schema_unreadable", "the schema of the latest metaData action is damaged")
     yield from _protocol_problems(history.protocol)
 
 
 def _protocol_problems(protocol: dict[str, Any]) -> Iterator[TableProblem]:
     if _reader_version(protocol) is None:
-        yield TableProblem("protocol_missing", "no protocol action is left")
+        yield TableProblem("protocol_missing", "no protocol action remains")
     for feature in _features(protocol, "readerFeatures"):
         if feature not in READER_FEATURES:
             yield TableProblem("unknown_reader_feature", f"{feature}: counts may mean something else")
         elif feature in _STAGED:
-            yield TableProblem("catalog_managed", "the newest commits may be known to the table's catalog only")
+            yield TableProblem("catalog_managed", "the latest commits may be known only to the table's catalog")
 
 
 def _reader_version(protocol: dict[str, Any]) -> int | None:

@@ -91,7 +91,7 @@ def _files_of(batch: pa.RecordBatch) -> list[DeltaFile]:
         if path is None:
             continue
         if not isinstance(path, str) or not isinstance(size, int):
-            raise TypeError("add.path is no text, or add.size no number")
+            raise TypeError("add.path is not a string, or add.size is not a number")
         key = tuple(pairs or ())
         if key not in partitions:
             partitions[key] = values_of(dict(key))

@@ -16,7 +16,7 @@ from limnograph.adapters.delta.state import DeltaLiveFiles
 
 
 class CommitDelta(msgspec.Struct):
-    """What a commit added or removed. A number that one of its files does not tell is None."""
+    """Totals that a commit added or removed. A number that is missing for one of its files is None."""
 
     data_files: int = 0
     delete_files: int = 0
@@ -32,8 +32,8 @@ class CommitDelta(msgspec.Struct):
 
 
 class Moves(msgspec.Struct):
-    """`touched`: partition values -> data files added, removed there. `placed`: whether all removed files told theirs.
-    `visited`: partitions that the commit itself names; a removed file need not say where it was.
+    """`touched`: partition values -> data files added, removed there. `placed`: whether all removed files name theirs.
+    `visited`: partitions that the commit itself names; a removed file need not name its own.
     """
 
     added: CommitDelta = msgspec.field(default_factory=CommitDelta)

@@ -1,7 +1,7 @@
-"""Live files of a table after one version: counts that every commit moves on, never summed anew.
+"""Live files of a table after one version: counts that every commit updates, never summed again.
 
-A file costs about 250 bytes here: a key of 16 bytes and five numbers in columns. The whole state is made for one child
-process with a limit of its own.
+A file costs about 250 bytes here: a key of 16 bytes and five numbers in columns. The whole state is designed for one
+child process with its own limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Longs = npt.NDArray[np.int64]
 
 
 class Sums(msgspec.Struct):
-    """Live files of a table or of one partition. `unknown`: files whose number of rows nobody told."""
+    """Live files of a table or of one partition. `unknown`: files without a number of rows."""
 
     files: int = 0
     bytes: int = 0
@@ -36,7 +36,7 @@ class Sums(msgspec.Struct):
 
     @property
     def known_records(self) -> int | None:
-        """Rows of all files, None when one of them does not tell."""
+        """Rows of all files, None if one of them is unknown."""
         return None if self.unknown else self.records
 
 
@@ -88,7 +88,7 @@ class DeltaLiveFiles:
         self._count(row, 1)
 
     def pop(self, key: bytes) -> DeltaFile | None:
-        """Take a live file out and tell what is known of it (its path aside); None when it is not live."""
+        """Remove a live file and return its known values (except its path); None if it is not live."""
         row = self._rows.pop(key, None)
         if row is None:
             return None
@@ -106,7 +106,7 @@ class DeltaLiveFiles:
         )
 
     def aim(self, small_below: int | None) -> None:
-        """Count files below a size (bytes) as small; anew only when it differs from the last one."""
+        """Count files below a size (bytes) as small; recounted only when it differs from the last one."""
         if small_below == self._small_below:
             return
         self._small_below = small_below

@@ -82,7 +82,7 @@ class StateCache:
             raise MetadataError(error.code, f"{log.location(log.commits[version].name)}: {error.detail}") from error
 
     def seed(self, log: Log, live: DeltaLiveFiles, below: int, storage: Storage) -> None:
-        """Which told versions up to `below` touched the partitions that no replayed one did, newest first."""
+        """Which read versions up to `below` touched the partitions that no replayed one did, newest first."""
         if live.seeded:
             return
         live.seeded = True

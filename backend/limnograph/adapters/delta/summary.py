@@ -34,7 +34,7 @@ _YEARS = range(-62_135_596_800_000, 253_402_300_800_000)
 
 
 def settle(head: Head) -> Head:
-    """Put what `commitInfo` says into its final form, once; of a commit that is damaged before it, nothing is known."""
+    """Convert `commitInfo` into its final form, once; for a commit that is damaged before it, it is unknown."""
     head.timestamp_ms = timestamp_of(head)
     head.summary = None if head.damage and head.info is None else summary_of(head)
     head.info = None
@@ -75,7 +75,7 @@ def operation_of(head: Head) -> str:
 
 
 def timestamp_of(head: Head) -> Millis | None:
-    """In-commit timestamp, else what the writer says (milliseconds); never the file's own time. None: not known."""
+    """In-commit timestamp, else the writer's (milliseconds); never the file's own time. None: unknown."""
     for key in ("inCommitTimestamp", "timestamp"):
         value = (head.info or {}).get(key)
         if isinstance(value, int) and not isinstance(value, bool) and value in _YEARS:

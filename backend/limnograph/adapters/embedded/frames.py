@@ -59,7 +59,7 @@ def data_type(kind: Type) -> pl.DataType:
 
 
 def chosen(query: MetaQuery) -> tuple[Column, ...]:
-    """Columns of the answer, in the order asked."""
+    """Columns of the result, in the requested order."""
     columns = TABLES[query.table].columns
     if not query.columns:
         return columns
@@ -73,7 +73,7 @@ def schema_of(columns: Sequence[Column]) -> dict[str, pl.DataType]:
 
 
 def needed(query: MetaQuery) -> tuple[Column, ...]:
-    """Columns to read: those asked for, those filtered by and those sorted by."""
+    """Columns to read: those requested, filtered by and sorted by."""
     wanted = {column.name for column in chosen(query)} | {"table_uuid", TIME_COLUMN[query.table], *TIE[query.table]}
     if query.observed_from is not None:
         wanted.add("observed_at")
@@ -83,7 +83,7 @@ def needed(query: MetaQuery) -> tuple[Column, ...]:
 
 
 def answer(rows: pl.LazyFrame, query: MetaQuery, *, in_order: bool = True) -> pl.DataFrame:
-    """Filter, order (unless nobody asks for it) and project; `rows` has at least the `needed` columns in our types."""
+    """Filter, order (if requested) and project; `rows` has at least the `needed` columns in our types."""
     at = pl.col(TIME_COLUMN[query.table])
     if query.table_uuids:
         rows = rows.filter(pl.col("table_uuid").is_in(list(query.table_uuids)))
@@ -105,7 +105,7 @@ def answer(rows: pl.LazyFrame, query: MetaQuery, *, in_order: bool = True) -> pl
 
 
 def empty(query: MetaQuery) -> pl.DataFrame:
-    """No rows, with the asked columns."""
+    """No rows, with the requested columns."""
     return pl.DataFrame(schema=schema_of(chosen(query)))
 
 

@@ -1,4 +1,4 @@
-"""The embedded engine with what the hot index asks beside: rows of the data files that came since a meta snapshot."""
+"""The embedded engine with the query of the hot index: rows of the data files appended since a meta snapshot."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def _blocks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     position = 0
     while position < len(content):
         if content[position : position + 6] != MAGIC:
-            raise MetadataError("archive_unreadable", "a block does not begin with its magic")
+            raise MetadataError("archive_unreadable", "a block does not begin with its magic bytes")
         (length,) = _LONG.unpack_from(content, position + 6)
         start, position = position + 14, position + 14 + length
         if length < 16 or position > len(content):
@@ -61,7 +61,7 @@ def _header(content: bytes, position: int) -> tuple[dict[int, bytes], int]:
     for _ in range(min(count, 1000)):
         key, length = _PAIR.unpack_from(content, position)
         if length < 0:
-            raise MetadataError("archive_unreadable", "a header entry of negative length")
+            raise MetadataError("archive_unreadable", "a header entry has a negative length")
         found[key] = content[position + 8 : position + 8 + length]
         position += 8 + length
     return found, position
@@ -75,7 +75,7 @@ def _container(schema: bytes, block: bytes) -> bytes:
     while position < len(block) and len(parts) < count:
         (length,) = _INT.unpack_from(block, position)
         if length < 0:
-            raise MetadataError("archive_unreadable", "a record of negative length")
+            raise MetadataError("archive_unreadable", "a record has a negative length")
         parts.append(block[position + 4 : position + 4 + length])
         position += 4 + length
     body = b"".join(parts)

@@ -24,9 +24,9 @@ LeftLogs = list[tuple[str, str, int | None]]
 
 
 class WriteStat(NamedTuple):
-    """A write stat. `instant`: the one in the file's name, None where the name is not Hudi's. `cdc`: a log that only
-    tells changes. `prev`: instant of the base file that it continues, where there is one. Bytes and rows are None where
-    the writer left them out. `updates`: it changed rows that had been there.
+    """A write stat. `instant`: the one in the file's name, None where the name is not Hudi's. `cdc`: a log that
+    contains only changes. `prev`: instant of the base file that it continues, if any. Bytes and rows are None if the
+    writer omitted them. `updates`: it changed existing rows.
     """
 
     partition: str
@@ -42,7 +42,7 @@ class WriteStat(NamedTuple):
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """`operation`: Hudi's word, None where the writer told none. `replaced`: `(partition, file id)` of the groups that
+    """`operation`: Hudi's word, None if the writer recorded none. `replaced`: `(partition, file id)` of the groups that
     left. `extra`: extraMetadata without the schema, which is Avro's JSON.
     """
 
@@ -129,7 +129,7 @@ def left_logs(record: dict[str, Any]) -> LeftLogs:
 def _record(content: bytes) -> dict[str, Any]:
     records = read_records(content)
     if len(records) != 1 or not isinstance(records[0], dict):
-        raise MetadataError("avro_damaged", f"{len(records)} records where one is expected")
+        raise MetadataError("avro_damaged", f"{len(records)} records instead of one")
     return records[0]
 
 
@@ -174,8 +174,8 @@ def _written(partition: str, stat: _Stat | None) -> WriteStat | None:
 
 
 def _size(stat: _Stat, *, is_log: bool) -> int | None:
-    """Bytes of the file after the commit. Of a log that stores can append to, a stat tells what was appended, and where
-    (HoodieAppendHandle).
+    """Bytes of the file after the commit. For a log that stores can append to, a stat contains the appended bytes and
+    their position (HoodieAppendHandle).
     """
     size = _within(stat.file_size_in_bytes or stat.total_write_bytes or stat.file_size_in_bytes, MAX_SIZE_BYTES)
     before = _within(stat.log_offset, MAX_SIZE_BYTES) if is_log else None

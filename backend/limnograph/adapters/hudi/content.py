@@ -57,7 +57,7 @@ def _totals(total: Tally, targets: Targets | None) -> Totals:
 
 
 def _changed(move: SliceDelta | None, *, counted: bool) -> SnapshotChanges:
-    """Without a known state nothing tells what left."""
+    """Without a known state the removed files are unknown."""
     added, removed = (_NOTHING, _NOTHING) if move is None else (_side(move.added), _side(move.removed))
     added_files, added_logs, added_records, added_bytes = added
     clear = counted and move is not None and not move.unclear

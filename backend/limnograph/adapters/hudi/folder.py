@@ -1,7 +1,7 @@
-"""What a table's folder holds from before its active timeline: the state that the first retained instant found.
+"""Contents of a table's folder from before its active timeline: the state that the first retained instant found.
 
-For tables whose history is archived. A file's name carries its group and instant, so a listing tells counts and bytes,
-but not rows; what cleaning removed is known only as far as later write stats point back at it.
+For tables whose history is archived. A file's name carries its group and instant, so a listing provides counts and
+bytes, but not rows; files removed by cleaning are known only if later write stats point back to them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from limnograph.ports.storage import ListedFile
 
 _JUNK = frozenset((".hoodie", "__MACOSX"))
 Placed = tuple[GroupId, str, FileName, int]
-"""A data file of the listing: its group, name, what the name says, and its bytes."""
+"""A data file of the listing: its group, its name, the parsed name, and its bytes."""
 
 
 def data_files(listing: Iterable[ListedFile]) -> list[Placed]:

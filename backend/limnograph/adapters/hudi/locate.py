@@ -53,7 +53,7 @@ def read_properties(root: str, storage: Storage) -> tuple[dict[str, str], int]:
             continue
         if found := parse_properties(content):
             return found, len(content)
-    raise missing or MetadataError("metadata_unreadable", f"{root} has empty {PROPERTIES}")
+    raise missing or MetadataError("metadata_unreadable", f"{root} has an empty {PROPERTIES}")
 
 
 def layout_of(root: str, properties: Mapping[str, str], storage: Storage) -> HudiLayout:
@@ -94,7 +94,7 @@ def newest_instant(location: str, storage: Storage) -> str:
             storage.list(f"{root}/{folder}") for folder in (META, f"{META}/timeline")
         ):
             raise
-        raise InvalidInput("LOCATION", f"{location} is no Hudi table: it has no {META}/{PROPERTIES}") from error
+        raise InvalidInput("LOCATION", f"{location} is not a Hudi table: it has no {META}/{PROPERTIES}") from error
     layout = layout_of(root, properties, storage)
     newest = read_timeline(layout, storage).newest
     return f"{layout.timeline}/{newest.name}" if newest else f"{root}/{META}/{PROPERTIES}"

@@ -16,7 +16,7 @@ _EXTERNAL = re.compile(r"(?P<id>.+)_(?P<instant>\d+)_hudiext", re.ASCII)
 
 class FileName(NamedTuple):
     """`instant`: of the base file; in a log's name that of its base file (table versions below 8) or of the delta
-    commit that wrote it. `cdc`: a log that only tells changes, no part of the table's content.
+    commit that wrote it. `cdc`: a log that contains only changes, not part of the table's content.
     """
 
     file_id: str

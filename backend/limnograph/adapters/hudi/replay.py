@@ -56,9 +56,8 @@ class Replay:
         return self._listed
 
     def goes_on_with(self, table: HudiTable, small_below: int | None) -> bool:
-        """Whether the state is also that of a newer look at the table; from then on it belongs to that look.
-
-        What was taken from the folder, or lost, is always found anew.
+        """Whether the state is also that of a newer reading of the table; it then belongs to that reading. State that
+        was taken from the folder, or lost, is always computed again.
         """
         beginning, rollbacks = _beginning(table), _left_logs(table)
         same = (

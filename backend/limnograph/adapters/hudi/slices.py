@@ -32,8 +32,8 @@ class Slice(msgspec.Struct):
 
 
 class SliceDelta(msgspec.Struct):
-    """What one instant added and removed. `touched`: per partition its data files added and removed. `unclear`: a group
-    left of which nobody knows what it held.
+    """Totals that one instant added and removed. `touched`: per partition its data files added and removed. `unclear`:
+    a group with unknown contents was removed.
     """
 
     added: Tally = msgspec.field(default_factory=Tally)
@@ -57,7 +57,7 @@ class Slices:
         self.partitions: dict[str, Tally] = {}
         self.last_touched: dict[str, Micros | None] = {}
         self.unknown: set[GroupId] = set()
-        """Live groups of which nothing is known but that they will be replaced."""
+        """Live groups of which only their future replacement is known."""
 
     @property
     def groups(self) -> int:

@@ -1,4 +1,4 @@
-"""One table as its timeline says it at one pointer: instants, their commits, and what the archive still tells."""
+"""One table by its timeline at one pointer: instants, their commits, and the readable archive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limnograph.ports.storage import Storage
 SNAPSHOTS_READ = 10_000
 """At most this many instants of a timeline are read, the newest; older ones count as archived."""
 STATS_READ = 1_000_000
-"""Write stats of all of them together, about half a gigabyte; later instants are told by code `too_many_actions`."""
+"""Write stats of all of them together, about half a gigabyte; later instants have the problem `too_many_actions`."""
 
 
 class HudiTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +95,7 @@ def _commit(instant: HudiInstant, timeline: HudiTimeline, storage: Storage, kept
 
 
 def _rollbacks(timeline: HudiTimeline, storage: Storage, kept: WeightedCache) -> dict[str, LeftLogs]:
-    """Only in layout 1: later versions delete the log files of what they roll back. A damaged one tells nothing."""
+    """Only in layout 1: later versions delete the log files of what they roll back. A damaged one is ignored."""
     found: dict[str, LeftLogs] = {}
     for instant in timeline.others if timeline.layout == 1 else ():
         if instant.action in {"rollback", "restore"}:

@@ -8,9 +8,8 @@ import msgspec
 
 
 class HudiFile(NamedTuple):
-    """A base or log file. `order`: instant of a base file; of a log, what decides which file slice it belongs to.
-
-    Bytes and rows are None where neither a write stat nor a listing tells them.
+    """A base or log file. `order`: instant of a base file; of a log, the key of its file slice. Bytes and rows are None
+    if neither a write stat nor a listing has them.
     """
 
     order: str

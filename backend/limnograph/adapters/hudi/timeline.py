@@ -40,7 +40,7 @@ class HudiInstant(NamedTuple):
 
     @property
     def timestamp_ms(self) -> Millis | None:
-        """Completion, where the timeline tells it, else the instant itself."""
+        """Completion time if the timeline has it, else the instant itself."""
         return instant_ms(self.completed or self.requested)
 
 

@@ -1,7 +1,6 @@
-"""Many new manifests of one table, read by many: what is to be read, and a group of it as values for the cache.
-
-A manifest's sums depend on the manifest alone, so who reads it does not matter: the table's facts are then made from
-the cache as if one reader had filled it.
+"""Many new manifests of one table, read by many readers: the manifests to read, and a group of them as values for the
+cache. A manifest's sums depend on the manifest alone, so any reader can compute them: the table's facts are then built
+from the cache as if one reader had filled it.
 """
 
 from __future__ import annotations

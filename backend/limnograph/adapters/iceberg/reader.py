@@ -86,7 +86,7 @@ class IcebergReader:
         if snapshot.manifests is not None:
             # Format v1 may list manifests in the metadata itself; then nothing but their paths is known.
             return [ManifestFile(path=path) for path in snapshot.manifests]
-        raise MetadataError("file_missing", f"snapshot {snapshot.snapshot_id} names no manifest list")
+        raise MetadataError("file_missing", f"snapshot {snapshot.snapshot_id} has no manifest list")
 
 
 def keeps_files(manifests: Sequence[ManifestFile]) -> bool:

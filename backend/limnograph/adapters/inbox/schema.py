@@ -18,8 +18,8 @@ ITEMS = sa.Table(
 
 
 def prepare(engine: sa.Engine) -> None:
-    """Create the table, or add the columns that an older one lacks. Several processes may do it at once: what counts
-    is how it stands afterwards. Raises SQLAlchemyError.
+    """Create the table, or add the columns that an older one lacks. Several processes may do it concurrently: only the
+    final state counts. Raises SQLAlchemyError.
     """
     try:
         _METADATA.create_all(engine)

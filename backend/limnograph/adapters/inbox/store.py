@@ -54,7 +54,7 @@ class SqlInbox:
         return self._write("store", lambda c: self._stored(c, rows))
 
     def _stored(self, connection: sa.Connection, rows: list[dict[str, object]]) -> int:
-        """How many were new. SQLite's driver adds up over all rows of one call; PostgreSQL's tells of the last."""
+        """How many were new. SQLite's driver sums over all rows of one call; PostgreSQL's returns that of the last."""
         if not rows or self._file is None:
             return sum(connection.execute(self._insert, row).rowcount for row in rows)
         return connection.execute(self._insert, rows).rowcount

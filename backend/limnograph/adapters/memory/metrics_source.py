@@ -1,6 +1,5 @@
-"""MetricsSource over series in memory: evaluates nothing, answers a text it was given with samples at the steps asked.
-
-A sample counts for the step it stands on; the newest one inside the step before counts otherwise.
+"""MetricsSource over series in memory: evaluates nothing, returns samples for a known query at the requested steps. A
+sample counts for its own step; the newest one inside the step before counts otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class MemoryMetrics:
         self.failure: SourceError | None = None
 
     async def range(self, query: RangeQuery) -> Matrix:
-        """Series at the steps asked, at most `max_series` of them."""
+        """Series at the requested steps, at most `max_series` of them."""
         if self.failure is not None:
             raise self.failure
         found = [_sampled(series, query) for series in self._answers.get(query.promql, [])]

@@ -118,7 +118,9 @@ class UpkeepReads:
         self._manifests[table.name] = current
 
     def _size(self, found: Table) -> int | None:
-        """Bytes of the metadata file; asked once a file. A file that is gone by now is no news: the next look tells."""
+        """Bytes of the metadata file; read once per file. A file that was deleted meanwhile is not an error: the next
+        read corrects it.
+        """
         name, location = str(found.name()), found.metadata_location
         known = self._sizes.get(name)
         if known is None or known[0] != location:

@@ -1,7 +1,8 @@
-"""Whether a meta table that is missing was never there, or was there and is gone. Creates and repairs nothing.
+"""Whether a missing meta table never existed or was lost. Creates and repairs nothing.
 
-Tables are created in one order, and each carries the names of those before it, so a creation that died halfway is told
-from a deletion. Tables of an older program carry none: rows in any of them say that `snapshots` and `changes` stood.
+Tables are created in one order, and each carries the names of those before it, so an interrupted creation is
+distinguished from a deletion. Tables of an older program carry none: rows in any of them prove that `snapshots` and
+`changes` existed.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from limnograph.domain.errors import SourceRejected
 from limnograph.domain.facts.meta_tables import CHANGES, META_TABLES, SNAPSHOTS, MetaTable
 
 SIBLINGS_PROPERTY = "limnograph.siblings"
-"""Names of the meta tables that stood when this one was created."""
+"""Names of the meta tables that existed when this one was created."""
 CREATED_IN_ORDER = (*(table for table in META_TABLES if table is not SNAPSHOTS), SNAPSHOTS)
 """`snapshots` last: what is created last is listed by none, and where it has rows `changes` has some too."""
 REBUILDING = "limnograph.rebuilding"
 """Property of a table that a rebuild has made and not yet given what the other tables know: still lost."""
 FIRST = {SNAPSHOTS.name, CHANGES.name}
 """Tables that every version had, and that are created before any table gets a row."""
-REMEDY = "`limnograph pipeline --rebuild` makes it again from what the lake still has"
+REMEDY = "`limnograph pipeline --rebuild` rebuilds it from what the lake still contains"
 
 
 def siblings_of(table: MetaTable) -> dict[str, str]:
@@ -39,7 +40,7 @@ def load_meta_table(catalog: Catalog, namespace: str, name: str) -> Table:
     except FileNotFoundError as error:
         raise SourceRejected(
             "meta store",
-            f"the catalog points {namespace}.{name} at a metadata file that is gone; restore it, or {REMEDY}",
+            f"the catalog points {namespace}.{name} to a missing metadata file; restore it, or {REMEDY}",
         ) from error
 
 
@@ -55,7 +56,7 @@ def standing_tables(catalog: Catalog, namespace: str) -> dict[str, Table]:
 
 
 def lost_tables(standing: Mapping[str, Table]) -> list[str]:
-    """Names of tables that stood beside those that stand, and do no more."""
+    """Names of tables that existed with the existing ones, and no longer do."""
     listed = {name for table in standing.values() for name in table.properties.get(SIBLINGS_PROPERTY, "").split(",")}
     if any(table.current_snapshot() for table in standing.values()):
         listed |= FIRST
@@ -83,6 +84,6 @@ def lost_error(namespace: str, lost: Collection[str], standing: Collection[str])
     """The sentence for a person."""
     gone = ", ".join(f"{namespace}.{name}" for name in lost)
     if all(name in standing for name in lost):
-        return SourceRejected("meta store", f"the rebuild of {gone} did not end; nothing was written. {REMEDY}")
+        return SourceRejected("meta store", f"the rebuild of {gone} did not finish; nothing was written. {REMEDY}")
     others = ", ".join(sorted(set(standing) - set(lost)))
-    return SourceRejected("meta store", f"{gone} is gone while {others} stand; nothing was written. {REMEDY}")
+    return SourceRejected("meta store", f"{gone} is missing while {others} exist; nothing was written. {REMEDY}")

@@ -1,7 +1,7 @@
 """Creation and upgrade of the meta tables through a PyIceberg catalog, with the field ids that `facts.py` promises.
 
-An upgrade adds the columns that are missing, in place; a table of a newer version is left as it is. A table that was
-there and is gone is never made again silently: that is `--rebuild`'s (`meta_loss.py` tells the two apart).
+An upgrade adds the columns that are missing, in place; a table of a newer version is left as it is. A lost table is
+never recreated silently: that is left to `--rebuild` (`meta/loss.py` distinguishes the two).
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _create_namespace(catalog: Catalog, namespace: str) -> None:
 def create_meta_table(
     catalog: Catalog, namespace: str, table: MetaTable, properties: Mapping[str, str] | None = None
 ) -> bool:
-    """Create one, with `properties` beside those that all have; false when somebody else has."""
+    """Create one, with `properties` in addition to the common ones; false if another process did."""
     identifier = (namespace, table.name)
     properties = {**table_properties(), **siblings_of(table), **(properties or {})}
     _create_namespace(catalog, namespace)
@@ -164,7 +164,7 @@ def create_meta_table(
             layout = TableLayout(iceberg_schema(table), partition_spec(table), sort_order(table), properties)
             create_in_rest(catalog, identifier, layout)
         else:
-            raise SettingsError("meta.catalog", f"meta tables cannot be made in a {type(catalog).__name__}")
+            raise SettingsError("meta.catalog", f"meta tables cannot be created in a {type(catalog).__name__}")
     except TableAlreadyExistsError:
         return False
     return True

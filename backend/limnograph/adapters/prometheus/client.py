@@ -91,7 +91,7 @@ class PrometheusClient:
                     return self._parse(body)
                 return await asyncio.to_thread(self._parse, body)
         except TimeoutError as error:
-            raise SourceTimeout(self.name, f"no full answer within {self._timeout:g} s") from error
+            raise SourceTimeout(self.name, f"no complete response within {self._timeout:g} s") from error
         except httpx.HTTPError as error:
             detail = str(error) or type(error).__name__
             raise SourceUnavailable(self.name, f"not reachable: {detail}") from error
@@ -104,34 +104,36 @@ class PrometheusClient:
         async with self._client.stream("POST", path, data=form) as response:
             body = await self._body(response)
         if response.status_code == 429 or response.status_code >= 500:
-            raise SourceUnavailable(self.name, f"answered {response.status_code}{_said(body)}")
+            raise SourceUnavailable(self.name, f"returned {response.status_code}{_said(body)}")
         if response.status_code != 200:
-            raise SourceRejected(self.name, f"answered {response.status_code}{_said(body)}")
+            raise SourceRejected(self.name, f"returned {response.status_code}{_said(body)}")
         return bytes(body)
 
     async def _body(self, response: httpx.Response) -> bytearray:
         """The decoded body; decompression stops at the cap, not after the chunk that breaks it."""
         encoding = response.headers.get("content-encoding", "").strip().lower()
         if encoding not in {*_PLAIN, "gzip"}:
-            raise SourceRejected(self.name, f"answers in content-encoding {encoding[:20]!r}, which was not asked for")
+            raise SourceRejected(
+                self.name, f"responds with content-encoding {encoding[:20]!r}, which was not requested"
+            )
         inflate = None if encoding in _PLAIN else zlib.decompressobj(16 + zlib.MAX_WBITS)
         body = bytearray()
         try:
             async for chunk in response.aiter_raw():
                 body += inflate.decompress(chunk, self._max_bytes + 1 - len(body)) if inflate else chunk
                 if len(body) > self._max_bytes:
-                    raise SourceRejected(self.name, f"the answer is larger than {self._max_bytes // 2**20} MB")
+                    raise SourceRejected(self.name, f"the response is larger than {self._max_bytes // 2**20} MB")
         except zlib.error as error:
-            raise SourceRejected(self.name, "the answer is not the gzip it says it is") from error
+            raise SourceRejected(self.name, "the response is not gzip, although its content-encoding is") from error
         return body
 
     def _parse(self, body: bytes) -> Matrix:
         try:
             answer = _decoder.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise SourceRejected(self.name, "the answer is not Prometheus' JSON") from error
+            raise SourceRejected(self.name, "the response is not from Prometheus") from error
         if answer.status != "success" or answer.data is None or answer.data.result_type != "matrix":
-            raise SourceRejected(self.name, answer.error or "the answer is not a matrix")
+            raise SourceRejected(self.name, answer.error or "the response is not a matrix")
         try:
             series = [_series(result) for result in answer.data.result[: self._max_series] if result.values]
         except (ValueError, OverflowError) as error:

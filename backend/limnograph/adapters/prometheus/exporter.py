@@ -45,7 +45,7 @@ class Exporter(Collector):
             self._values[key] = self._values.get(key, 0.0) + amount
 
     def collect(self) -> Iterator[_Family]:
-        """Families for the registry: all of them, so that a page names what it could tell."""
+        """Families for the registry: all of them, so that a page lists every metric."""
         with self._lock:
             values = dict(self._values)
         yield InfoMetricFamily("limnograph_build", "Version of the pipeline.", {"version": __version__})
@@ -58,12 +58,12 @@ class Exporter(Collector):
             yield family
 
     def listen(self, host: str, port: int) -> int:
-        """Serve `/metrics` from a thread; the port, which differs where 0 was asked for. Raises EnvironmentFault."""
+        """Serve `/metrics` from a thread; the port, which differs if 0 was requested. Raises EnvironmentFault."""
         try:
             self._server, _ = start_http_server(port, host, self.registry)
         except OSError as error:
             why = error.strerror or str(error)
-            detail = f"cannot listen on {host}:{port} for pipeline.metrics: {why}; choose another address"
+            detail = f"cannot listen on {host}:{port} for pipeline.metrics: {why}; choose another host:port"
             raise EnvironmentFault(detail) from error
         return int(self._server.server_port)
 

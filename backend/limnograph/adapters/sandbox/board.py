@@ -49,13 +49,13 @@ class ProgressBoard:
         return self.location() if self._page[:1] == _STARTING else ""
 
     def read_since(self) -> float | None:
-        """When storage was asked for what it has not answered yet: names that one read. None: nothing is asked."""
+        """When the pending storage request was sent, which identifies it. None: no request is pending."""
         if self._page[:1] != _READING:
             return None
         return float(_SINCE.unpack(self._page[1:_TEXT])[0])
 
     def location(self) -> str:
-        """The file that was asked for last; empty before the first one."""
+        """The file that was requested last; empty before the first one."""
         return bytes(self._page[_TEXT:]).partition(b"\0")[0].decode("utf-8", "replace")
 
 

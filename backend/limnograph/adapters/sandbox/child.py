@@ -1,4 +1,4 @@
-"""The parent's side of one child: started once, asked many times, killed when it hangs, grows or talks nonsense."""
+"""The parent's side of one child: started once, used many times, killed when it hangs, grows or misbehaves."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from limnograph.domain.errors import MetadataError, SourceTimeout, SourceUnavail
 _LOOK_SECONDS = 0.05
 _PIECE = 1 << 16
 _SAID_BYTES = 4096
-"""What a child says on standard error reaches our log up to here, for each question."""
+"""A child's standard error is logged up to here, for each request."""
 _log = logging.getLogger("limnograph.sandbox")
 
 
 class ParserChild:
-    """One process, for one thread at a time. `served`: questions it answered; `spent`: it is not to be asked again.
-    `cache_dir`: for what can be rebuilt; empty: none. `starting` is told what a long start does.
+    """One process, for one thread at a time. `served`: requests it answered; `spent`: it must not be used again.
+    `cache_dir`: for rebuildable data; empty: none. `starting` is called with the phases of a slow start.
 
     Raises SourceUnavailable when it does not start.
     """
@@ -62,7 +62,7 @@ class ParserChild:
     ) -> None:
         self.served, self.spent = 0, False
         self._access: StorageAccess | None = None
-        self._said, self._last_words = bytearray(), "it says nothing"
+        self._said, self._last_words = bytearray(), "no output"
         self._incoming = FrameReader(FRAME_BYTES)
         self._starting: StartProgress | None = StartProgress(starting)
         self._seconds = self._looked = 0.0
@@ -94,7 +94,7 @@ class ParserChild:
         return self._own.cpu
 
     def ask(self, access: StorageAccess, question: Question, seconds: float) -> list[msgspec.Raw]:
-        """Parts of the answer. Raises what the child tells; where it fails itself MetadataError (`parser_crashed`,
+        """Parts of the response. Raises the child's error; if the child itself fails MetadataError (`parser_crashed`,
         `memory_exceeded`, `deadline_exceeded`) or, while it waits for storage, SourceTimeout, and it is `spent`.
         `seconds`: of its own time, see OwnTime.
         """
@@ -109,7 +109,7 @@ class ParserChild:
         while isinstance(told, AnswerPart):
             parts.append(told.body)
             if sum(len(memoryview(part)) for part in parts) > ANSWER_BYTES:
-                raise self._ended("parser_crashed", f"an answer of more than {ANSWER_BYTES} bytes")
+                raise self._ended("parser_crashed", f"a response of more than {ANSWER_BYTES} bytes")
             told = self._exchange(b"")
         self.served += 1
         self._tell()
@@ -143,7 +143,7 @@ class ParserChild:
             ready, why = False, f" ({error.detail})"
         if not ready:
             self.close()
-            raise SourceUnavailable("parser", f"the child process does not start{why}: {self._last_words}")
+            raise SourceUnavailable("parser", f"the child process did not start{why}: {self._last_words}")
         self._own.look()
         if self._starting:
             self._starting.ready(self._own.cpu)
@@ -192,7 +192,7 @@ class ParserChild:
         return self._own.spent - self._reading[1]
 
     def _move(self, left: memoryview) -> memoryview:
-        """Wait a little for any pipe and move what it takes or gives; what is left to send."""
+        """Wait briefly for any pipe and transfer data; returns the data left to send."""
         if left:
             self._selector.register(self._in, selectors.EVENT_WRITE)
         try:
@@ -230,7 +230,7 @@ class ParserChild:
             raise self._ended("parser_crashed", str(error)) from error
 
     def _hear(self) -> None:
-        """Keep the beginning of what it says, throw the rest away: a full pipe would hold it up."""
+        """Keep the beginning of its output and discard the rest: a full pipe would block it."""
         with contextlib.suppress(BlockingIOError):
             heard = os.read(self._err.fileno(), _PIECE)
             self._said += heard[: _SAID_BYTES - len(self._said)]
@@ -248,7 +248,7 @@ class ParserChild:
         late = self._ended("deadline_exceeded", f"no answer within {seconds:.3g} seconds of its own")
         if not reads:
             return late
-        return SourceTimeout("storage", f"{location} was not read within {self._read_for():.3g} seconds")
+        return SourceTimeout("storage", f"{location} could not be read within {self._read_for():.3g} seconds")
 
     def _crashed(self) -> MetadataError:
         """Standard output closed: the process is gone, or will be."""

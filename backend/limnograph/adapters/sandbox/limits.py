@@ -8,9 +8,9 @@ RESIDENT_BYTES = 512 << 20
 FRAME_BYTES = 128 << 20
 ANSWER_BYTES = 256 << 20
 START_CPU_SECONDS = 600.0
-"""Until it can be asked. Loading and compiling take 5 on a desktop: no machine takes a hundred times as long."""
+"""Until it is ready. Loading and compiling take 5 on a desktop: no machine takes a hundred times as long."""
 START_IDLE_SECONDS = 60.0
-"""Asleep on end before it can be asked: it hangs."""
+"""Asleep without interruption before it is ready: it hangs."""
 STORAGE_SECONDS = 30.0
 """For one file or listing, whatever the deadline of the question."""
 PATIENCE = 60
@@ -18,7 +18,7 @@ PATIENCE = 60
 
 
 def hangs_at_start(own: OwnTime) -> str:
-    """Why a child that cannot be asked yet is given up; empty while it makes progress."""
+    """Why a child that is not ready yet is given up; empty while it makes progress."""
     if own.cpu > START_CPU_SECONDS:
         return f"it was not ready after {own.cpu:.0f} s of processor time"
     if own.idle > START_IDLE_SECONDS:

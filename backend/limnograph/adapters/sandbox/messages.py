@@ -137,7 +137,7 @@ class AnswerPart(msgspec.Struct, frozen=True, tag=True):
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """The answer is complete. `spent`: the child should not be asked again."""
+    """The response is complete. `spent`: the child must not be used again."""
 
     spent: bool = False
 
@@ -152,7 +152,7 @@ class FailedAnswer(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """The child can be asked."""
+    """The child is ready."""
 
 
 ParserMessage = AnswerPart | Done | FailedAnswer | Ready
@@ -193,7 +193,7 @@ def failed(error: LimnographError) -> FailedAnswer:
 
 
 def raised(message: FailedAnswer) -> LimnographError:
-    """The error that a message tells of."""
+    """The error in a message."""
     made: dict[str, type[Any]] = {
         "metadata": MetadataError,
         "timeout": SourceTimeout,

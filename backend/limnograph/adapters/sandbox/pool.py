@@ -1,4 +1,4 @@
-"""A few warm children of one process, handed to whoever asks. Nobody pays for what another table did to a child."""
+"""A few warm children of one process, shared by its callers. No table pays for what another did to a child."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Pool:
         self, access: StorageAccess, question: Question, seconds: float, starting: Callable[[str], None] = nobody
     ) -> list[msgspec.Raw]:
         """As `Child.ask`. Time spent waiting for a free child, or for one to start, is not the table's. `starting` is
-        told what a child does that takes long to start.
+        called with the phases of a slow start.
         """
         with self._free:
             child = self._taken() or self._new(access, starting)
@@ -66,7 +66,7 @@ class Pool:
             return self._cpu + sum(child.cpu_seconds for child in self.idle)
 
     def _taken(self) -> ParserChild | None:
-        """An idle child; None: start one, nobody else does."""
+        """An idle child; None: start one, because no other thread does."""
         with self._changed:
             asked = time.monotonic()
             while not self.idle and (

@@ -1,4 +1,4 @@
-"""The child's loop: a question in, an answer out, whatever happens in between. The composition gives the answers."""
+"""The child's loop: a request in, a response out, whatever happens. The composition provides the responses."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def _reply(out: BinaryIO, board: ProgressBoard, answers: Answers, request: Ask) 
     except LimnographError as error:
         last = failed(error)
     except MemoryError:
-        last = _broken(board, "memory_exceeded", "more memory than a table may take", spent=True)
+        last = _broken(board, "memory_exceeded", "out of memory: the table exceeds the memory limit", spent=True)
     except Exception as error:  # noqa: BLE001 - a reader's surprise is a fact of the table it met
-        _log.exception("unexpected while reading %s", board.location())
+        _log.exception("unexpected error while reading %s", board.location())
         last = _broken(board, "parser_crashed", f"{type(error).__name__}: {error}")
     except BaseException as error:  # noqa: BLE001 - native libraries panic with it, and readers may try to exit
         last = _broken(board, "parser_crashed", f"{type(error).__name__}: {error}", spent=True)

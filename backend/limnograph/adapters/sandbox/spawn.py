@@ -91,7 +91,7 @@ def writable(place: dict[str, str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _own_folder(_pid: int) -> str:
-    """Nobody else may write it: what lies there is code."""
+    """Only its owner may write it: it contains code."""
     folder = tempfile.mkdtemp(prefix="limnograph-compiled-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -1,4 +1,4 @@
-"""Tells what a child does before its first question, when that takes long: `parser: compiling, 12 CPU s`."""
+"""Reports the phases of a slow start of a child: `parser: compiling, 12 CPU s`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def nobody(_said: str) -> None:
 
 
 class StartProgress:
-    """One start. `tell` gets a sentence at every new phase and every five seconds, the log less often."""
+    """One start. `tell` is called with a sentence at every new phase and every five seconds, the log less often."""
 
     def __init__(self, tell: Callable[[str], None] = nobody) -> None:
         self._tell = tell
@@ -33,7 +33,7 @@ class StartProgress:
         self._next, self._phase = now + EVERY_S, phase
 
     def ready(self, cpu_s: float) -> None:
-        """It can be asked."""
+        """It is ready."""
         if self._told:
             self._say(f"parser: ready, {cpu_s:.1f} CPU s", log=True)
 

@@ -39,12 +39,12 @@ NEWEST_SECONDS = 10.0
 SCAN_SECONDS, SCAN_PARTS = 3.0, 400
 """Of one part of a scan, and how many parts it may have."""
 SECOND_LOOK_SECONDS = 4.0
-"""For what the metadata alone says, after the deep look failed."""
+"""For the contents of the metadata alone, after the deep read failed."""
 
 
 class SandboxTables:
-    """One access to storage. Made at no cost: children start with the first question and are shared in a process.
-    `starting` is told what a child does that takes long to start.
+    """One access to storage. Costs nothing to create: children start with the first request and are shared in a
+    process. `starting` is called with the phases of a slow start.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class SandboxTables:
             alive()
             if not found.waiting:
                 return found
-        found.troubles.append(f"{len(found.waiting)} folders are left after {SCAN_PARTS * SCAN_SECONDS:.0f} s")
+        found.troubles.append(f"{len(found.waiting)} folders were not scanned within {SCAN_PARTS * SCAN_SECONDS:.0f} s")
         return found
 
     def _second_look(self, due: DueTable, error: MetadataError) -> list[bytes]:

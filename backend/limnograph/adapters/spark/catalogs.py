@@ -53,7 +53,7 @@ def spark_catalog(name: str, properties: Mapping[str, str]) -> dict[str, str]:
         own = {"type": kind} | {key: value for key, value in properties.items() if _is_own(kind, key)}
     else:
         raise SettingsError(
-            f"catalogs.{name}.type", f"{kind!r} has no form in Spark; use sql, rest, hive, hadoop or glue"
+            f"catalogs.{name}.type", f"{kind!r} is not supported by Spark; use sql, rest, hive, hadoop or glue"
         )
     own = _with_store(kind, own, properties)
     prefix = f"spark.sql.catalog.{name}"
@@ -98,12 +98,12 @@ def _sql(name: str, properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _postgresql(name: str, url: URL) -> dict[str, str]:
-    """User and password stand beside the URL, which appears in error messages."""
+    """User and password are passed separately from the URL, which appears in error messages."""
     query = {key: value if isinstance(value, str) else value[-1] for key, value in url.query.items()}
     host, user = url.host or query.get("host", "127.0.0.1"), url.username or query.get("user")
     password = url.password or query.get("password")
     if host.startswith("/"):
-        raise SettingsError(f"catalogs.{name}.uri", "names a socket, which Spark cannot use; name a host")
+        raise SettingsError(f"catalogs.{name}.uri", "uses a socket, which Spark does not support; use a host")
     place = f"{f'[{host}]' if ':' in host else host}:{url.port or query.get('port', 5432)}"
     options = {_LIBPQ[key] or key: value for key, value in query.items() if key in _LIBPQ}
     told = f"?{urlencode(options)}" if options else ""

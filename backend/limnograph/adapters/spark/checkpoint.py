@@ -35,12 +35,12 @@ def fresh_checkpoint(folder: Path, say: Callable[[str], None]) -> Path:
         private_files.write(made / ".writable", b"1")
     except OSError as error:
         made = Path(tempfile.mkdtemp(prefix="limnograph-checkpoint-"))
-        say(f"{folder} cannot be written ({error.strerror}); the stream's checkpoint, which decides nothing, is {made}")
+        say(f"{folder} cannot be written ({error.strerror}); the stream's checkpoint, which holds no state, is {made}")
     return made
 
 
 def _in_use(name: str) -> bool:
-    """Whether another living process has it; of other machines nothing is known."""
+    """Whether another living process on this machine has it."""
     found = _NAMED.fullmatch(name)
     if found is None:
         return False

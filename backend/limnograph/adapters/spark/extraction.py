@@ -30,8 +30,8 @@ ROUND_BYTES = 64 * 2**20
 
 
 class SparkExtraction:
-    """Distributes `extract` over the session's executors. `access`: asked for each time, because credentials are
-    renewed. `most_manifests`: see MOST_MANIFESTS.
+    """Distributes `extract` over the session's executors. `access`: called each time, because credentials are renewed.
+    `most_manifests`: see MOST_MANIFESTS.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class SparkExtraction:
 
 
 def extracted(found: pa.Table) -> ExtractedRows:
-    """What the tasks brought, told apart."""
+    """Results of the tasks, separated."""
     wanting = pc.is_valid(found.column(PLACE))
     told = found.filter(wanting)
     reasons = dict(zip(told.column(PLACE).to_pylist(), told.column(MISSED).to_pylist(), strict=True))

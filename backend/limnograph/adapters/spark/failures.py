@@ -38,7 +38,7 @@ def placed(reason: str, place: Callable[[], str]) -> str:
         where = place()
     except Exception:  # noqa: BLE001 - the reason is told without it
         where = "the warehouse"
-    return f"no space left on device, at {where}; nothing was lost, the next pass tries again"
+    return f"no space left on device, at {where}; nothing was lost, the next pass retries"
 
 
 def first_line(text: str) -> str:

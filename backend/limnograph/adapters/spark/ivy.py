@@ -67,7 +67,7 @@ def _run(command: list[str], env: Mapping[str, str], work: Path, say: Callable[[
             come = sum(file.stat().st_size for file in _files(work / "ivy" / "cache")) // 1_000_000
             if come > told:
                 told = come
-                say(f"{come} of {megabytes} MB")
+                say(f"{come} of {megabytes} MB downloaded")
 
     telling = threading.Thread(target=tell, daemon=True)
     telling.start()
@@ -81,11 +81,11 @@ def _run(command: list[str], env: Mapping[str, str], work: Path, say: Callable[[
     if code:
         lines = [line.strip(" \t:") for line in log.read_text("utf-8", "replace").splitlines()]
         why = list(dict.fromkeys(line for line in lines if any(word in line for word in _TELLING)))
-        said = "; ".join((why or lines[-1:])[:3]) or f"it ended with {code}"
+        said = "; ".join((why or lines[-1:])[:3]) or f"it exited with status {code}"
         raise EnvironmentFault(
-            f"Ivy did not get the jars: {said}. Behind a mirror, name a file of Ivy settings by {IVY_SETTINGS_ENV} (or"
-            " spark.jars.repositories in [spark.conf]); without a network, copy the jars into a folder and run"
-            " `limnograph setup --from FOLDER`"
+            f"Ivy could not download the jars: {said}. Behind a mirror, set {IVY_SETTINGS_ENV} to an Ivy settings file "
+            "(or spark.jars.repositories in [spark.conf]); without a network, copy the jars into a folder and run "
+            "`limnograph setup --from FOLDER`"
         )
 
 
@@ -115,5 +115,5 @@ def _spark_submit() -> str:
 def _ivy_settings() -> str:
     named = os.environ.get(IVY_SETTINGS_ENV, "")
     if named and not Path(named).is_file():
-        raise EnvironmentFault(f"{IVY_SETTINGS_ENV} names {named}, which is no file; it is a file of Ivy settings")
+        raise EnvironmentFault(f"{IVY_SETTINGS_ENV} is {named}, which is not a file; it must be an Ivy settings file")
     return str(Path(named).absolute()) if named else ""

@@ -1,7 +1,7 @@
-"""The jars that Spark needs beside its own: which ones, by which checksums, where they lie, and how they get there.
+"""The jars that Spark needs besides its own: their list, checksums, location, and installation.
 
 One implementation for `limnograph setup`, the first start of the pipeline and the Makefile. A file has its final name
-only after its checksum was right, so what was cut off is never used, and two setups at once disturb nobody.
+only after its checksum was right, so an interrupted download is never used, and concurrent setups do not interfere.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def checkout() -> Path | None:
 
 
 def remedy(folder: str = "") -> str:
-    """The command that fetches what is missing, into a folder that somebody named."""
+    """The command that downloads missing jars into the given folder."""
     if checkout():
         return "make setup"
     return f"limnograph setup --into {folder}" if folder else "limnograph setup"
@@ -96,12 +96,12 @@ def find_jars(given: str = "") -> list[Path]:
     cache = cache_folder()
     if not named and not missing(cache, USUAL):
         return [(cache / name).resolve() for name in sorted(USUAL.checksums)]
-    place = f"{named} holds none" if named else f"neither .tools/jars nor {cache} has them"
+    place = f"{named} has none" if named else f"neither .tools/jars nor {cache} has them"
     raise EnvironmentFault(f"Spark's Iceberg jars are missing: {place}; run `{remedy(named)}` or set {JARS_ENV}")
 
 
 def ensure_jars(given: str, conf: Mapping[str, str], say: Say) -> None:
-    """Download what `find_jars` would not find, unless a folder is named: that one is somebody else's. Raises
+    """Download what `find_jars` would not find, unless a folder is configured: that one is managed by the user. Raises
     EnvironmentFault.
     """
     with suppress(EnvironmentFault):
@@ -109,7 +109,7 @@ def ensure_jars(given: str, conf: Mapping[str, str], say: Say) -> None:
         return
     if given or os.environ.get(JARS_ENV):
         find_jars(given)
-    say("Spark's Iceberg jars are missing: they are fetched once")
+    say("Spark's Iceberg jars are missing; downloading them once")
     install(USUAL, own_folder(), ivy.resolver(USUAL.coordinates, conf, say, USUAL.megabytes), say)
 
 
@@ -131,12 +131,12 @@ def install(jars: Jars, folder: Path, resolve: Callable[[Path], dict[str, Path]]
                 _fill(folder, wanted, jars, resolve)
     except OSError as error:
         where = f"cannot write jars into {folder}: {error.strerror or error}"
-        raise EnvironmentFault(f"{where}; name another folder: --into, {JARS_ENV} or XDG_CACHE_HOME") from error
-    say(f"{len(jars.checksums)} jars in {folder}, checksums right")
+        raise EnvironmentFault(f"{where}; choose another folder with --into, {JARS_ENV} or XDG_CACHE_HOME") from error
+    say(f"{len(jars.checksums)} jars in {folder}, checksums match")
 
 
 def in_folder(folder: Path, jars: Jars) -> Callable[[Path], dict[str, Path]]:
-    """Resolves to files that somebody has put into a folder, by Maven's or Ivy's names."""
+    """Resolves to existing files in a folder, by Maven's or Ivy's names."""
     return lambda _work: {
         name: file for name in jars.checksums for file in (*folder.glob(f"*_{name}"), folder / name) if file.is_file()
     }
@@ -158,13 +158,13 @@ def _fill(folder: Path, wanted: list[str], jars: Jars, resolve: Callable[[Path],
         found = resolve(Path(work))
         for name in wanted:
             if name not in found:
-                raise EnvironmentFault(f"{name} was not found; {len(found)} of {len(jars.checksums)} jars were")
+                raise EnvironmentFault(f"{name} was not found; found {len(found)} of {len(jars.checksums)} jars")
             copy = Path(work) / f"{name}.checked"
             shutil.copyfile(found[name], copy)
             if sha256(copy) != jars.checksums[name]:
                 raise EnvironmentFault(
-                    f"{found[name].name} is not the file that this version was made with: its SHA-256 is"
-                    f" {sha256(copy)}, not {jars.checksums[name]}; nothing was installed of it"
+                    f"{found[name].name} does not match this version: its SHA-256 is"
+                    f" {sha256(copy)}, not {jars.checksums[name]}; it was not installed"
                 )
             copy.replace(folder / name)
 
@@ -181,7 +181,7 @@ def _alone(folder: Path, say: Say) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if not waits:
-                    say(f"another setup fills {folder}; waiting for it")
+                    say(f"another setup is writing to {folder}; waiting for it")
                 waits = True
                 time.sleep(0.2)
             except OSError:

@@ -1,4 +1,4 @@
-"""Finds a JDK 17 without being told: JAVA_HOME, `java` on PATH, then where Debian, Fedora and macOS put it."""
+"""Finds a JDK 17 automatically: JAVA_HOME, `java` on PATH, then where Debian, Fedora and macOS put it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def java_home(env: Mapping[str, str] = os.environ, folders: Sequence[str] = FOLD
             return home
     others = ", ".join(f"{home} is {version}" for home, version in found.items() if version)
     raise EnvironmentFault(
-        f"Spark 4.1 needs Java {WANTED} and none was found{f' ({others})' if others else ''}. {REMEDY}"
+        f"Spark 4.1 requires Java {WANTED}, which was not found{f' ({others})' if others else ''}. {REMEDY}"
     )
 
 
@@ -54,7 +54,7 @@ def _homes(env: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]:
 
 
 def _version(home: str) -> int | None:
-    """Major version: the `release` file says it without a start; else the program is asked."""
+    """Major version: from the `release` file without a start; else from the program."""
     java = Path(home) / "bin" / "java"
     if not java.exists():
         return None

@@ -1,7 +1,7 @@
 """Many new manifests of one table, shared by the cluster: a task reads a group, the driver's cache takes it all.
 
-The table's rows are then made on the driver, from its cache alone: executors share no disk, and what is left to do are
-sums. Only tables beyond MOST_MANIFESTS come here; a lost group is read again, or the table stays due.
+The table's rows are then built on the driver, from its cache alone: executors share no disk, and only sums remain. Only
+tables beyond MOST_MANIFESTS come here; a lost group is read again, or the table stays due.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CACHE_ROWS = pa.schema([("kind", pa.string()), ("key", pa.binary()), ("value", p
 
 
 def access_of_worker(told: str) -> StorageAccess:
-    """Access in a worker's process, whose logs do not show its secrets from then on."""
+    """Access in a worker's process, whose logs then mask its secrets."""
     access = msgspec.json.decode(told, type=StorageAccess)
     for properties in (*access.catalogs.values(), *access.stores.values()):
         secrecy.keep(secrecy.secrets_of(properties))

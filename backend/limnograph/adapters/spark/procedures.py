@@ -52,7 +52,7 @@ def orphans(names: SparkNames, table: MetaTable, older_than: int, *, remove: boo
 
 
 def merge_rollups(names: SparkNames, table: MetaTable, view: str, columns: Sequence[str], span: tuple[int, int]) -> str:
-    """Both branches: Iceberg checks at serializable isolation that nobody put a row of these spans in meanwhile."""
+    """Both branches: Iceberg checks at serializable isolation that no one inserted a row of these spans meanwhile."""
     unit = table.key[1]
     newer = " or ".join(f"s.{name} > t.{name}" for name in ("source_sequence", "changes_sequence"))
     not_older = " and ".join(f"s.{name} >= t.{name}" for name in ("source_sequence", "changes_sequence"))

@@ -36,8 +36,8 @@ DRIVER_JVM = (
     "-XX:+UseSerialGC -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=20000"
     " -XX:Tier4CompileThreshold=300000 -XX:Tier4BackEdgeThreshold=800000"
 )
-"""Collects a heap of 1 GB with one thread, and optimises only what runs twenty times as often as the JVM's own default
-asks for: planning runs much code a few times. A first pass took 30 s of CPU with it, 40 s without.
+"""Collects a heap of 1 GB with one thread, and optimises only code that runs twenty times as often as the JVM's default
+threshold: planning runs much code a few times. A first pass took 30 s of CPU with it, 40 s without.
 """
 _log = logging.getLogger("limnograph.setup")
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -107,7 +107,7 @@ def parted(conf: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _submitted() -> dict[str, str] | None:
-    """What spark-submit, or a notebook's server, has told the JVM that it started for us; None when there is none."""
+    """Configuration that spark-submit, or a notebook's server, passed to the JVM that it started; None without one."""
     if GATEWAY_ENV not in os.environ:
         return None
     from pyspark import SparkConf, SparkContext

@@ -32,8 +32,8 @@ _log = logging.getLogger("limnograph.source")
 NAME = "limnograph"
 ROWS_PER_BATCH = 200
 PLACE, MISSED = "limnograph_place", "limnograph_missed"
-"""Columns beside those of `snapshots`, of rows that stand for a table without rows: its place among what was asked for,
-and why it has none; empty: the task had no time or room left for it.
+"""Columns beside those of `snapshots`, of rows that represent a table without rows: its index among the requested ones,
+and the reason; empty: the task had no time or room left for it.
 """
 TASK_SECONDS = 120.0
 """A task begins no other table after so long: what is done must not wait for the slowest of a round."""
@@ -42,7 +42,7 @@ SCHEMA = pa.schema([*arrow_schema(SNAPSHOTS), pa.field(PLACE, pa.int64()), pa.fi
 
 
 class PlacedTable(msgspec.Struct, frozen=True):
-    """A due table and its place among all that were asked for."""
+    """A due table and its index among the requested ones."""
 
     place: int
     due: DueTable

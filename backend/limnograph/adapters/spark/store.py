@@ -132,7 +132,7 @@ class SparkMetaStore:
         return f"`{self._pyiceberg().name}`.`{self._namespace}`.`{table.name}`"
 
     def _lost(self, table: MetaTable, error: Exception) -> LimnographError:
-        """Whether another commit came between, or nothing is known of the outcome."""
+        """Whether another commit intervened, or the outcome is unknown."""
         text = str(error)
         if any(sign in text for sign in _LOST) and not is_full(text):
             return Conflict(f"{table.name}: {first_line(text)}")

@@ -20,7 +20,7 @@ def pass_stream(
     seconds: float,
     inbox_url: str = "",
 ) -> StreamingQuery:
-    """Started query. `trigger`: how often Spark asks whether a pass is due, `2 seconds`; `seconds`: one is due then;
+    """Started query. `trigger`: how often Spark checks whether a pass is due, `2 seconds`; `seconds`: one is due then;
     `inbox_url`: its notifications make one due now.
     """
     session.dataSource.register(LimnographSource)

@@ -1,8 +1,8 @@
 """Stream side of the DataSource `limnograph`: a counter that moves when a pass is due.
 
 A pass is due when its time has come, or when the inbox has a newer notification. Pointers are probed by the pass alone,
-with its budget: here, in Spark's planner process, they would be asked for twice. What is new is always taken from the
-meta table, so a lost checkpoint loses nothing.
+with its budget: here, in Spark's planner process, they would be probed twice. New snapshots are always determined from
+the meta table, so a lost checkpoint loses nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from limnograph.ports.inbox import Inbox
 
 _log = logging.getLogger("limnograph.ticks")
 SPACING_S = 2.0
-"""Least seconds between a pass and one that a notification asks for: a flood of them makes no flood of passes."""
+"""Least seconds between a pass and one triggered by a notification: a flood of notifications causes no flood of passes.
+"""
 
 
 class TicksReader(DataSourceStreamReader):
@@ -53,8 +54,8 @@ class TicksReader(DataSourceStreamReader):
 
 
 class Notices:
-    """Whether the inbox has a notification that was not there at the last look. An inbox that does not answer has none:
-    what it has to tell is found by probing.
+    """Whether the inbox has a notification since the last call. An unavailable inbox has none: its changes are found by
+    probing.
     """
 
     def __init__(self, url: str) -> None:

@@ -1,9 +1,9 @@
 """Which locations a table may name. Its metadata is written by whoever writes the table: hostile until checked.
 
-Allowed is what lies under a configured root, under the table's own folder, or, on an object store, under a prefix that
+Allowed are locations under a configured root, under the table's own folder, or, on an object store, under a prefix that
 its metadata claims (`location`, `write.data.path`, …) on the same kind of store. On this machine's disk nothing is
-allowed by a claim, and links are followed before the check. Which folder is a table's own is said by the pointer of its
-catalog, and `pointers.py` says which pointers are believed.
+allowed by a claim, and links are followed before the check. A table's own folder is determined by the pointer of its
+catalog, and `pointers.py` decides which pointers are trusted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BUCKETS = {"s3", "gs", "oss"}
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,220}[A-Za-z0-9]")
 _ADDRESS = re.compile(r"(0x[0-9a-fA-F]+|[\d.]+|localhost)", re.IGNORECASE)
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|^\s*//|^\s*file://[^/]|^\s*(?!file:/)[a-z][a-z0-9+.-]*:(?!//)", re.IGNORECASE)
-"""Control characters, backslashes, hosts where a path is meant (`//host/share`, `file://host/x`), `s3:/x`, `data:x`."""
+"""Control characters, backslashes, hosts instead of a path (`//host/share`, `file://host/x`), `s3:/x`, `data:x`."""
 _CLAIMS = ("write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path")
 _PLACES = ("/", "./", "file:")
 _LOG_FOLDERS = ("_delta_log", ".hoodie")
@@ -55,7 +55,7 @@ class TableStorage:
         self._folders: dict[Path, Path] = {}
         self._home = place_of(roots.path_map.resolve(home))
         if _STRANGE.search(home) or self._home.family not in STORES:
-            raise MetadataError("location_refused", f"{shown(home)} is on no store that is read")
+            raise MetadataError("location_refused", f"{shown(home)} is on an unsupported store")
         self._allowed = [*roots.places, roots.settled(self._home)]
 
     def claim(self, location: str, properties: dict[str, str]) -> None:
@@ -110,7 +110,7 @@ class TableStorage:
 
 
 def table_folder(pointer: str) -> str:
-    """Folder of the table whose metadata lies at `pointer`: above its log folder, else the pointer's own."""
+    """Folder of the table whose metadata is at `pointer`: above its log folder, else the pointer's own."""
     parts = normalise_location(pointer).split("/")
     for name in _LOG_FOLDERS:
         if name in parts[1:-1]:
@@ -134,7 +134,7 @@ def under(place: Location, root: Location) -> bool:
 
 
 def _refused(location: str) -> MetadataError:
-    return MetadataError("location_refused", f"{shown(location)} is not where this table may have files")
+    return MetadataError("location_refused", f"{shown(location)} is outside of the locations allowed for this table")
 
 
 def shown(location: str) -> str:

@@ -1,6 +1,6 @@
 """Port Storage: local files directly, object stores through Arrow by PyIceberg's property names. Read only.
 
-It opens whatever it is asked for: `allowed.py` says what that may be.
+It opens any requested location: `allowed.py` decides which are allowed.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class FileStorage:
         except Exception as error:
             raise classified(place, error) from error
         if len(found) > FILES_LISTED:
-            raise MetadataError("folder_too_large", f"{place} holds more than {FILES_LISTED} files")
+            raise MetadataError("folder_too_large", f"{place} contains more than {FILES_LISTED} files")
         return found
 
     def list(self, location: str, *, deep: bool = False) -> list[ListedFile]:
@@ -109,7 +109,7 @@ class FileStorage:
         except Exception as error:
             raise classified(place, error) from error
         if len(found) > FILES_LISTED:
-            raise MetadataError("folder_too_large", f"{place} holds more than {FILES_LISTED} folders")
+            raise MetadataError("folder_too_large", f"{place} contains more than {FILES_LISTED} folders")
         return found
 
     def _prefixes(self, place: Location) -> Iterator[str]:
@@ -122,7 +122,7 @@ class FileStorage:
 
 
 NEVER_A_FILE = (errno.ENAMETOOLONG, errno.ELOOP)
-"""What the system says of paths behind which no file can ever be."""
+"""Errors of the system for paths that can never be a file."""
 
 
 def _inside(place: Location) -> str:
@@ -134,7 +134,7 @@ def _inside(place: Location) -> str:
 
 
 def _regional(properties: Mapping[str, str]) -> dict[str, str]:
-    """A store of one's own has no region; without one PyIceberg would ask Amazon where the bucket is."""
+    """A private store has no region; without one PyIceberg would query Amazon for the bucket's region."""
     found = dict(properties)
     if "s3.endpoint" in found and "client.region" not in found:
         found.setdefault("s3.region", "us-east-1")
@@ -189,6 +189,6 @@ def classified(where: Location, error: Exception) -> Exception:
     if isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError):
         return MetadataError("file_missing", f"{where} does not exist")
     if isinstance(error, OSError) and error.errno in NEVER_A_FILE:
-        return MetadataError("file_missing", f"{str(where)[:200]} cannot be a file: {error.strerror}")
+        return MetadataError("file_missing", f"{str(where)[:200]} is not a valid file name: {error.strerror}")
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return SourceUnavailable("storage", f"{where}: {first}")

@@ -19,7 +19,7 @@ from limnograph.domain.errors import MetadataError
 _METADATA = re.compile(
     r"/(?:metadata/[^/]+\.metadata\.json(?:\.gz)?|_delta_log/[^/]+|\.hoodie/(?:[^/]+/)*[^/]+)", re.IGNORECASE
 )
-_REMEDY = "add its place to roots in [observe] if it is one of yours"
+_REMEDY = "add its location to roots in [observe] if you trust it"
 
 
 class PointerRule(NamedTuple):
@@ -35,25 +35,25 @@ class PointerRule(NamedTuple):
     def check(self, pointer: str) -> None:
         """Raises MetadataError: location_refused, naming the setting."""
         if strange(pointer) and self.known.path_map.mapped(pointer) is None:
-            raise self._refused(pointer, "is no location")
+            raise self._refused(pointer, "is not a location")
         place = self.known.settled(place_of(self.known.path_map.resolve(pointer)))
         if place.family not in STORES:
-            raise self._refused(pointer, "is on no store that is read")
+            raise self._refused(pointer, "is on an unsupported store")
         if ".." in place.path.split("/"):
-            raise self._refused(pointer, "has .. in it")
+            raise self._refused(pointer, "contains ..")
         if any(under(place, root) for root in self.known.places):
             return
         if place.local:
             if self.warehouse is not None or self.confining.places:
                 raise self._refused(pointer, "is a file outside the warehouse and roots")
             if not _METADATA.search(place.path):
-                raise self._refused(pointer, "is not named as a metadata file is")
+                raise self._refused(pointer, "does not have the name of a metadata file")
             return
         same_kind = [root for root in self.confining.places if root.family == place.family]
         if same_kind:
             raise self._refused(pointer, "is outside the warehouse and roots")
         if self.warehouse is not None and place.family != self.warehouse.family:
-            raise self._refused(pointer, f"is on another store than the warehouse, {self.warehouse.scheme}:")
+            raise self._refused(pointer, f"is not on the warehouse's store, {self.warehouse.scheme}:")
 
     def _refused(self, pointer: str, reason: str) -> MetadataError:
         return MetadataError(

@@ -1,7 +1,7 @@
 """Finds tables below a folder by the folder of their log, a part of the tree at a time. Reads no file.
 
-Not entered: tables, hidden folders (`.x`, `_x`), partitions (`key=value`), links. A tree may be of any size: who asks
-goes on where the last part ended.
+Not entered: tables, hidden folders (`.x`, `_x`), partitions (`key=value`), links. A tree may be of any size: the caller
+continues where the last part ended.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _look(files: FileStorage, root: Location, levels: Levels, formats: Collectio
         return
     below = [(*levels, name) for name in sorted(folders, reverse=True) if _entered(name)]
     if below and len(levels) >= DEPTH:
-        found.troubles.append(f"{here} has folders more than {DEPTH} levels down, which are not looked at")
+        found.troubles.append(f"{here} has folders more than {DEPTH} levels down, which are not scanned")
     else:
         found.waiting.extend(below)
 

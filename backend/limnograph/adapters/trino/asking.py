@@ -23,14 +23,16 @@ MAX_BYTES = 256 * 1024 * 1024
 CANCEL_S = 2.0
 _GONE = {"TABLE_NOT_FOUND", "SCHEMA_NOT_FOUND"}
 _STARTING = {"NO_NODES_AVAILABLE", "SERVER_STARTING_UP"}
-"""Trino answers some seconds before its workers have told it of themselves, and while the last one is replaced."""
+"""Trino responds some seconds before its workers have registered, and while the last one is replaced."""
 AGAIN_S = 0.5
 _TIMES = {"EXCEEDED_TIME_LIMIT", "EXCEEDED_CPU_LIMIT"}
 _log = logging.getLogger("limnograph.trino")
 
 
 class Coordinator(NamedTuple):
-    """Where Trino is and who asks. `catalog`, `schema`: of the meta tables. A password or token needs https."""
+    """Address of Trino and the user of queries. `catalog`, `schema`: of the meta tables. A password or token needs
+    https.
+    """
 
     url: str
     catalog: str
@@ -52,10 +54,9 @@ class TrinoResult(NamedTuple):
 
 
 class TrinoClient:
-    """Asks by the official client over links that can be cut; opens none before the first question. `now`: seconds.
-
-    Thread-safe: a link belongs to one question at a time; idle ones lie in `_links`, which is changed by single calls
-    of `append` and `pop`.
+    """Sends queries with the official client over links that can be cut; opens none before the first query. `now`:
+    seconds. Thread-safe: a link belongs to one query at a time; idle ones are in `_links`, which is changed by single
+    calls of `append` and `pop`.
     """
 
     def __init__(self, at: Coordinator, name: str, now: Callable[[], float]) -> None:
@@ -66,7 +67,7 @@ class TrinoClient:
     def ask(self, question: Statement, deadline: float) -> TrinoResult | None:
         """All rows; None when the table is not there. Raises SourceError."""
         if not self._free.acquire(timeout=max(0.0, deadline - self._now())):
-            raise SourceTimeout(self._name, f"{self._at.concurrent} other queries took the whole deadline")
+            raise SourceTimeout(self._name, f"{self._at.concurrent} other queries used up the deadline")
         try:
             while (found := self._unless_starting(question, deadline)) is None:
                 time.sleep(AGAIN_S)
@@ -80,7 +81,7 @@ class TrinoClient:
             self._free.release()
 
     def _unless_starting(self, question: Statement, deadline: float) -> TrinoResult | None:
-        """None while nothing works there yet, somebody waits and there is time to ask again."""
+        """None while no worker is available, a caller waits and there is time to retry."""
         try:
             return self._asked(question, deadline)
         except exceptions.TrinoQueryError as error:
@@ -112,9 +113,9 @@ class TrinoClient:
             # The client and what it stands on raise what they like on an answer that is not Trino's.
             self._cancel(cursor)
             if stopped.is_set():
-                raise SourceUnavailable(self._name, "nobody waits for the answer any more") from error
+                raise SourceUnavailable(self._name, "the request was cancelled") from error
             if late.is_set():
-                raise SourceTimeout(self._name, f"no full answer within {self._at.timeout_s:g} s") from error
+                raise SourceTimeout(self._name, f"no complete response within {self._at.timeout_s:g} s") from error
             raise link.refused or self._broken(error) from error
         finally:
             timer.cancel()
@@ -164,7 +165,7 @@ class TrinoClient:
         return connection.cursor()
 
     def _cancel(self, cursor: Any) -> None:
-        """End the query on the server: in a thread of its own, since whoever asked does not wait for it."""
+        """Cancel the query on the server: in its own thread, since the caller does not wait for it."""
         query = cursor._query  # noqa: SLF001  # the cursor's own cancel() would go over the link that is cut
         address = query._next_uri if query else None  # noqa: SLF001
         if address is None:
@@ -180,10 +181,10 @@ class TrinoClient:
             with self._new_link() as link:
                 link.delete(address, headers=headers, auth=auth, timeout=CANCEL_S)
         except (requests.RequestException, SourceError) as error:
-            _log.warning("a query could not be cancelled; Trino ends it by its own time limit: %s", error)
+            _log.warning("a query could not be cancelled; Trino's own time limit ends it: %s", error)
 
     def _failed(self, error: exceptions.TrinoQueryError) -> SourceError:
-        """What Trino itself says about a query that it took."""
+        """Trino's own error for an accepted query."""
         said = f"{error.error_name}: {str(error.message).splitlines()[0][:300]}"
         if error.error_name in _TIMES:
             return SourceTimeout(self._name, said)
@@ -194,15 +195,15 @@ class TrinoClient:
         if isinstance(error, SourceError):
             return error
         if isinstance(error, requests.Timeout) or isinstance(error.__context__, requests.Timeout):
-            return SourceTimeout(self._name, "no answer in time")
+            return SourceTimeout(self._name, "timed out")
         status = re.match(r"error (\d{3})", str(error))
         if status:
             code = int(status[1])
             kind = SourceUnavailable if code == 429 or code >= 500 else SourceRejected
-            return kind(self._name, f"answered {code}")
+            return kind(self._name, f"returned {code}")
         if isinstance(error, exceptions.TrinoConnectionError | requests.RequestException):
             return SourceUnavailable(self._name, f"not reachable: {_plain(error)}")
-        return SourceRejected(self._name, f"the answer is not Trino's ({type(error).__name__})")
+        return SourceRejected(self._name, f"the response is not from Trino ({type(error).__name__})")
 
 
 def _run(cursor: Any, question: Statement) -> TrinoResult:

@@ -86,14 +86,14 @@ class TrinoEngine:
         sql = f"SELECT version(), count(*) FROM {schemas} WHERE schema_name = ?"  # noqa: S608  # our name, quoted
         found = self._coordinator.ask(Statement(sql, [self._at.schema]), self._now() + self._at.timeout_s)
         if found is None or not found.rows:
-            raise SourceRejected(self.name, "answered without rows")
+            raise SourceRejected(self.name, "returned no rows")
         version, schemas_found = found.rows[0]
         if not schemas_found:
             raise SourceRejected(self.name, f"catalog {self._at.catalog!r} has no schema {self._at.schema!r}")
         return str(version)
 
     def _present(self, table: Table, wanted: set[str], deadline: float) -> set[str]:
-        """Columns that the table has. Asked again, at most once a minute, when one is missing."""
+        """Columns of the table. Queried again, at most once per minute, if one is missing."""
         known = self._columns.get(table)
         if known is None or (wanted.difference(known[1]) and self._now() - known[0] > COLUMNS_KEPT_S):
             source = statement.quoted(self._at.catalog) + ".information_schema.columns"
@@ -103,8 +103,8 @@ class TrinoEngine:
             if not names:
                 raise SourceRejected(
                     self.name,
-                    f"its catalog {self._at.catalog!r} has no table {self._at.schema}.{table}, which the meta catalog "
-                    "has; both must be the same catalog (docs/trino.md)",
+                    f"its catalog {self._at.catalog!r} has no table {self._at.schema}.{table}, although the meta "
+                    "catalog does; both must be the same catalog (docs/trino.md)",
                 )
             known = self._columns[table] = (self._now(), names)
         return wanted.intersection(known[1])

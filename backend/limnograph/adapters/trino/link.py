@@ -1,7 +1,7 @@
 """One HTTP link to a coordinator that can be cut at any moment: for the deadline, for a caller who left, for a cap.
 
 `requests` restarts its timeout with every byte; here the sockets themselves are shut, whatever they are waiting for.
-Only the coordinator's own address is asked: an answer that leads elsewhere is refused.
+Requests go only to the coordinator's own address: a redirect elsewhere is rejected.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class TrinoLink(requests.Session):
         self._left, self.refused = self._max_bytes, None
 
     def abort(self) -> None:
-        """Shut every socket; whoever reads from one fails at once. The link is of no more use."""
+        """Shut every socket; any read from one fails immediately. The link cannot be used again."""
         self.cut = True
         for sock in self._open:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
     def opened(self, sock: socket.socket) -> None:
-        """A connection has its socket now. It is the socket that is remembered: under an answer that says `connection:
-        close` the connection lets go of it before the body is read.
+        """A connection has its socket now. It is the socket that is remembered: for a response with `connection: close`
+        the connection releases it before the body is read.
         """
         self._open = (*(one for one in self._open if one.fileno() != -1), sock)
         if self.cut:
@@ -60,7 +60,7 @@ class TrinoLink(requests.Session):
     def admit(self, url: str | None) -> None:
         """Raises unless the address is the coordinator's."""
         if url is None or _origin(url) != self._origin:
-            self._refuse("an answer leads to another address than the coordinator's")
+            self._refuse("a response redirects to an address other than the coordinator's")
         if self.cut:
             raise requests.ConnectionError("cut")
 
@@ -68,7 +68,7 @@ class TrinoLink(requests.Session):
         """Decoded bytes came. Raises when they are more than the cap."""
         self._left -= size
         if self._left < 0:
-            self._refuse(f"the answer is larger than {self._max_bytes // 2**20} MB; ask for a shorter range")
+            self._refuse(f"the response is larger than {self._max_bytes // 2**20} MB; choose a shorter range")
 
     def _refuse(self, detail: str) -> None:
         self.refused = SourceRejected(self._name, detail)

@@ -47,7 +47,7 @@ class WatchProcess:
     ) -> None:
         self._command, self._on_probe, self._first_look_s = command, on_probe, first_look_s
         self._status: Literal["ok", "stale", "error"] = "ok"
-        self._detail: str | None = "the first look at the catalogs has not ended"
+        self._detail: str | None = "the first check of the catalogs has not finished"
         self._message_at: Micros | None = None
         self.sighted: Sighted | None = None
         """None until the first message."""
@@ -60,12 +60,12 @@ class WatchProcess:
         self._looked = False
 
     def first_look(self) -> str | None:
-        """What is still waited for before the lake was looked at once; None when that ended, whatever came of it, or
-        takes longer than FIRST_LOOK_S: then `state` says that it goes on.
+        """What the first check of the lake is still waiting for; None once it finished, with any result, or takes
+        longer than FIRST_LOOK_S: `state` then shows that it continues.
         """
         if self._looked or (self._begun_at is not None and time.monotonic() - self._begun_at >= self._first_look_s):
             return None
-        return "the first look at the catalogs has not ended"
+        return "the first check of the catalogs has not finished"
 
     def wake(self, tables: Collection[TableName] = ()) -> None:
         """Have the child look at once, at these tables first. Never raises: a wake that is lost is made up for by the
@@ -95,13 +95,15 @@ class WatchProcess:
             if time.monotonic() - started > _STEADY_S:
                 delay = _FIRST_DELAY_S
             self._looked = True
-            self._status, self._detail = "error", f"{ended}; starts again in {delay:.0f} s"
+            self._status, self._detail = "error", f"{ended}; restarting in {delay:.0f} s"
             _log.warning("the watcher %s", self._detail)
             await asyncio.sleep(delay)
             delay = min(2 * delay, _LONGEST_DELAY_S)
 
     async def _ended(self) -> str:
-        """Run one child to its end and say how it was. When its messages cannot be taken in, a new child tells all."""
+        """Run one child to its end and return how it ended. If its messages cannot be processed, a new child reports
+        everything again.
+        """
         try:
             return f"ended with {await self._once()}"
         except Exception as error:  # noqa: BLE001  # the log has it; the server goes on
@@ -138,7 +140,7 @@ class WatchProcess:
             try:
                 probed = watch.decode(line)
             except msgspec.MsgspecError as error:
-                _log.warning("the watcher said something else: %s", error)
+                _log.warning("unexpected message from the watcher: %s", error)
                 continue
             self._heard = time.monotonic()
             if isinstance(probed, watch.StartingNotice):
@@ -153,13 +155,13 @@ class WatchProcess:
                 self._detail = "; ".join(f"{t.source}: {t.detail}" for t in probed.troubles[:3]) or None
 
     def _see(self, probed: watch.ProbeRound) -> None:
-        """Keep what a message says of all catalogs: the end of each round, and before the first one its beginning."""
+        """Store a message's state of all catalogs: the end of each round, and before the first one its beginning."""
         if probed.last:
             troubles = tuple(f"{trouble.source}: {trouble.detail}" for trouble in probed.troubles)
             self.sighted = Sighted(probed.listed, probed.tables, tuple(probed.read), whole=True, troubles=troubles)
         elif self.sighted is None:
             self.sighted = Sighted(probed.listed, probed.tables, (), whole=False, troubles=())
-            self._detail = f"{probed.tables} of {probed.listed} listed tables are observed and read for the first time"
+            self._detail = f"{probed.tables} of {probed.listed} listed tables have been read for the first time"
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:

@@ -1,6 +1,6 @@
 """Who changed the job: for each change the weight of every commit, of the rivals, and of "none", which add up to 1.
 
-What each change tells by itself is in `weights`; here changes are asked about each other.
+The evidence of each change alone is in `weights`; here changes are combined.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _timely(weighed: list[Weights], around: _Others) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """What changes tell about each other."""
+    """Evidence of changes about each other."""
 
     kind: Ints
     made: Floats
@@ -94,7 +94,7 @@ class _Others:
 def _settled(
     weighed: list[Weights], around: _Others, guess: Floats | None, kind: int | None = None
 ) -> tuple[float, list[Shares]]:
-    """Posteriors that agree with each other, and their evidence, from a first guess which changes are nobody's.
+    """Posteriors that agree with each other, and their evidence, from a first guess which changes have no cause.
 
     None: first let kinds of commits explain what they can, `kind` before all others.
     """
@@ -136,7 +136,7 @@ def _again(around: _Others, shares: list[Shares], share: float) -> tuple[Floats,
 
 
 def _foretold(asked: list[ChangeToExplain]) -> Floats:
-    """How far another change (column), were it nobody's, lets one expect this (row).
+    """How far another change (column), if it had no cause, predicts this one (row).
 
     A job that wanders by 5 % does so again; that says little about a rise of 50 %. The end of a pulse is no change of
     its own, and a few slow runs foretell no lasting change.

@@ -19,7 +19,7 @@ LEAST_BINS = 3
 PENALTY = 4.0
 """Of a change, times the logarithm of the bins; low, because what is proposed still has to stand (`KEPT`)."""
 SUPPORTED = 2.0
-"""Log Bayes factor, without extreme runs, of a change that is looked at."""
+"""Log Bayes factor, without extreme runs, of an examined change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Levels:
 def find_levels(values: Floats, kept: float, among: Sequence[int] | None = None) -> Levels:
     """Levels whose changes have at least `kept` squared standard errors, given their neighbours.
 
-    `among`: places that are looked at, instead of all.
+    `among`: places to examine, instead of all.
     """
     proposed, own = _propose(values) if among is None else list(among), wander(values)
     for _ in range(2):

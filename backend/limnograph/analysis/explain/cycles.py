@@ -27,7 +27,7 @@ def cycles(at: Floats, values: Floats, *, weekly: bool = False, places: Sequence
     keep a part of the other's.
 
     `weekly`: days of the week differ too, in their level and in how much of a day's rhythm they have; only with enough
-    weeks can they be told from a change. Of all that may be so, what explains the values with the least (BIC).
+    weeks can they be distinguished from a change. Of all that may be so, what explains the values with the least (BIC).
     """
     none = np.zeros_like(values), 0
     if at.size < 3 * PARAMETER_POINTS or at[-1] - at[0] < 2 * DAY_MS:
@@ -86,7 +86,7 @@ def has_weeks(at: Floats) -> bool:
 
 
 def _waves(at: Floats, span_ms: float, most: int) -> Floats:
-    """Sines and cosines of a day, the slow ones first; faster ones than 2.5 gaps of the series are not told apart."""
+    """Sines and cosines of a day, the slow ones first; ones faster than 2.5 gaps cannot be distinguished."""
     gap = span_ms / max(at.size - 1, 1)
     periods = [DAY_MS / k for k in range(1, most + 1) if DAY_MS / k > 2.5 * gap]
     angles = [2 * np.pi * at / period for period in periods]

@@ -22,7 +22,7 @@ from limnograph.domain.answers.explanations import Case, Explanation
 LEAST_RUNS = 16
 """Eight on each side of a change."""
 KEPT = 11.0
-"""Squared standard errors of a change that is looked at; whether it is one, the posterior says."""
+"""Squared standard errors of an examined change; the posterior decides whether it is one."""
 RETURNED = 0.5
 """Share of a rise that a fall takes back to count as its end."""
 PULSE_MS, PULSE_GAPS = 12 * 3_600_000.0, 6.0
@@ -75,7 +75,7 @@ def _moves(job: CaseSeries, normal: NormalisedSeries) -> list[FittedChange]:
 
 
 def _faintest(normal: NormalisedSeries) -> list[FittedChange]:
-    """With no change that stands: the likeliest one, so that it can be said how unlikely it is."""
+    """Without an accepted change: the likeliest one, to report how unlikely it is."""
     size = normal.values.size
     onset = step_onset(normal.values, 0, size, normal.levels.noise)
     return [FittedChange(onset, 0, size)] if onset else []

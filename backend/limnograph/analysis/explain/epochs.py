@@ -27,11 +27,11 @@ SHOWN = 6.0
 LEAST_WIDTH, MOST_WIDTH, LONGEST_MS = 3, 96, 6 * HOUR_MS
 """Runs of a rise that is proposed."""
 EXPECTED = 0.7
-"""Share of the evidence that is asked of a change elsewhere: here one is expected."""
+"""Share of the evidence that is required of a change elsewhere: here one is expected."""
 
 
 def with_recurring(job: CaseSeries, commits: CaseCommits, normal: NormalisedSeries, kept: float) -> NormalisedSeries:
-    """The same series with those of the proposed rises among its levels that stand there."""
+    """The same series with those of the proposed rises among its levels that hold."""
     found = _proposed(job, commits, normal)
     if not found:
         return normal

@@ -30,15 +30,17 @@ def supporting(
     lag = suspect.lag_seconds or 0.0
     found = [Evidence("timing", "for", f"The change starts {_duration(lag)} after this commit.", lag)]
     if np.isfinite(commits.first_read_at[commit]):
-        found.append(Evidence("timing", "for", "It is known which run was the first to read this commit."))
+        found.append(Evidence("timing", "for", "The first run that read this commit is known."))
     if commits.count[commit] > 1:
         many = int(commits.count[commit])
-        text = f"It is the first of {many} commits of its kind in a row; their numbers are told together."
+        text = f"It is the first of {many} commits of its kind in a row; their numbers are shown together."
         found.append(Evidence("mechanism", "for", text, float(many), 1.0))
     for name, deviation, typical in top_features(structure, commit):
         if deviation >= KNOTS[0]:
             value = float(commits.features[commit, FEATURES.index(name)])
-            text = f"{NAMES[name].capitalize()}: {amount(name, value)}, usually {amount(name, typical)} for this table."
+            text = (
+                f"{NAMES[name].capitalize()}: {amount(name, value)}, typically {amount(name, typical)} for this table."
+            )
             found.append(Evidence("mechanism", "for", text, value, typical))
     if commits.schema_changed[commit]:
         found.append(Evidence("mechanism", "for", "It changed the table's schema."))
@@ -46,7 +48,7 @@ def supporting(
         found.append(Evidence("mechanism", "for", "It changed the table's partition spec."))
     again = float(shares.recurrence[commits.kind[commit]])
     if again > 2:
-        found.append(Evidence("recurrence", "for", "Commits of this kind were followed by changes before.", again))
+        found.append(Evidence("recurrence", "for", "Earlier commits of this kind were followed by changes.", again))
     suspect.evidence = found
     suspect.scores = {
         "timing": _timing(job, commits, commit, lag),
@@ -65,13 +67,13 @@ def against(
     """Add what speaks against the suspect."""
     found = suspect.evidence if suspect.evidence is not None else []
     if structure.score[commit] < KNOTS[0] and not structure.flagged[commit]:
-        found.append(Evidence("mechanism", "against", "Its numbers are usual for this table."))
+        found.append(Evidence("mechanism", "against", "Its numbers are typical for this table."))
     if not np.isfinite(commits.features[commit]).any():
-        found.append(Evidence("mechanism", "against", "Nothing is known of its files."))
+        found.append(Evidence("mechanism", "against", "Its files are unknown."))
     rival = max(shares.infrastructure, shares.load)
     if rival > 0.1:
         name = "other jobs" if shares.infrastructure >= shares.load else "the job's load"
-        found.append(Evidence("magnitude", "against", f"At the same time {name} moved.", rival))
+        found.append(Evidence("magnitude", "against", f"At the same time {name} changed.", rival))
     suspect.evidence = found
 
 

@@ -18,7 +18,7 @@ LONGEST_MS = 900_000.0
 LEAST, TIMES = 10, 8.0
 """Commits of a flood, and how many times as many as the kind's commits usually come together."""
 HABIT = 3
-"""Rows of commits of a kind beyond which they tell how many usually come together."""
+"""Rows of commits of a kind beyond which they show how many usually occur together."""
 MOST_SHARE = 0.5
 """Of one commit in what a flood adds up to."""
 _STATES = [FEATURES.index(name) for name in ("manifests", "changed_partitions")]

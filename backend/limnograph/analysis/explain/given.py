@@ -12,7 +12,7 @@ from limnograph.analysis.explain.onset import EDGE, Onset, step_onset
 from limnograph.analysis.explain.ramp import FittedChange
 
 LASTS = (12, 36, 108)
-"""Runs over which a known change is looked at, beside all up to the next one."""
+"""Runs over which a known change is examined, besides all up to the next one."""
 CERTAIN = 40.0
 """Log Bayes factor of a change that is known to be one."""
 

@@ -26,7 +26,7 @@ READ_KNOWN = 0.97
 
 
 def horizon_ms(gap_ms: float) -> float:
-    """Longest lag that is looked at, in milliseconds."""
+    """Longest lag that is examined, in milliseconds."""
     return max(LATE_MS, LATE_GAPS * gap_ms) * LATEST / 2
 
 

@@ -14,7 +14,7 @@ from limnograph.analysis.explain.cycles import DAY_MS, cycles
 from limnograph.analysis.explain.smoothing import binned, bins, median, running_median
 
 LEAST_RUNS = 24
-"""Runs of another series from which it is heard."""
+"""Least number of runs of another series that is used."""
 COUPLED = 0.3
 """Correlation from which the job follows its load also between shifts."""
 

@@ -22,7 +22,7 @@ EDGE = 2
 class Onset:
     """For each place of a stretch as first run of a new level: `support` = log Bayes factor, and the effect there.
 
-    `told`: index of the place that is told, where that is not the one of the strongest support.
+    `told`: index of the reported place, if that is not the one of the strongest support.
     """
 
     first: int
@@ -33,12 +33,12 @@ class Onset:
 
     @property
     def index(self) -> int:
-        """Index of the place that is told."""
+        """Index of the reported place."""
         return int(self.support.argmax()) if self.told is None else self.told
 
     @property
     def best(self) -> int:
-        """The place that is told, in the whole series."""
+        """The reported place, in the whole series."""
         return self.first + self.index
 
     @property

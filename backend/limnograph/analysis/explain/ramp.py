@@ -23,7 +23,7 @@ LOG_STEP, LOG_HINGE = float(np.log(0.8)), float(np.log(0.2))
 
 @dataclass(frozen=True, slots=True)
 class FittedChange:
-    """One change, as it is told: its onset, the runs from its onset to its full height, and the next change."""
+    """One reported change: its onset, the runs from its onset to its full height, and the next change."""
 
     onset: Onset
     rise: int

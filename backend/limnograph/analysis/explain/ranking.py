@@ -13,7 +13,7 @@ TAU = 0.5
 """Posterior from which a commit is named: more likely it than not."""
 WORDS: tuple[tuple[float, Confidence], ...] = ((0.85, "strong"), (TAU, "possible"), (0.2, "weak"))
 SPEED_UP = 0.3
-"""What it is worth to explain a speed-up, beside a slowdown of the same size: slow jobs are what people ask about."""
+"""Weight of a speed-up relative to a slowdown of the same size: users investigate slow jobs."""
 FAINT = 0.02
 """Size (log) of a change that does not stand out."""
 LASTING = 12.0
@@ -63,9 +63,9 @@ def _verdict(changes: list[LevelChange], hypotheses: list[Hypothesis]) -> tuple[
             return _named(changes[commit.change], commit), confidence
     change = changes[best.change or 0]
     if best.kind == "infrastructure":
-        return f"Other jobs moved at the same time: infrastructure most likely explains {size_words(change)}.", "none"
+        return f"Other jobs changed at the same time: infrastructure most likely explains {size_words(change)}.", "none"
     if best.kind == "load":
-        return f"The job's load moved at the same time and most likely explains {size_words(change)}.", "none"
+        return f"The job's load changed at the same time and most likely explains {size_words(change)}.", "none"
     return f"No commit explains {size_words(change)}.", "weak" if confidence == "weak" else "none"
 
 

@@ -21,7 +21,7 @@ MOST = 100.0
 def multipliers(hits: Floats, made: Floats, share: float = RECURRENT, chance: float = 0.0) -> Floats:
     """For each kind the factor that its commits have earned by other changes of the same direction, from 1 to `most`.
 
-    `hits`: summed posterior of the kind's commits over those changes (a row for each change that is asked about);
+    `hits`: summed posterior of the kind's commits over those changes (a row for each change to explain);
     `made`: how many it made while the job ran; `share` of kinds that are recurrent, before anything was seen; `chance`:
     how often a change follows any commit.
     """

@@ -16,7 +16,7 @@ from limnograph.analysis.explain.smoothing import MAD_TO_SIGMA, median
 OWN_COMMITS = 6
 """Commits of one operation that make a history of their own; with fewer the whole table's is taken."""
 OWN_WRITES = 20
-"""... of one writer's operation: a backfill of ten commits is told by the table's usual ones, not by itself."""
+"""... of one writer's operation: a backfill of ten commits is compared with the table's usual ones, not with itself."""
 KNOTS = np.array([3.0, 6.0])
 """Deviations at which a commit is odd, and at which it is extreme (between, a share of each)."""
 LEVELS = ("usual", "odd", "extreme", "changed")

@@ -1,4 +1,4 @@
-"""The answer as people and programs read it: the changes that are told, and the hypotheses about each."""
+"""The answer for users and programs: the reported changes, and the hypotheses about each."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from limnograph.domain.answers.explanations import ChangeKind, Explanation, Hypo
 from limnograph.domain.time import MS_PER_SECOND, Millis
 
 SHOWN = 12
-"""Suspects of a change that are told; the rest is too unlikely to help."""
+"""Reported suspects of a change; the rest is too unlikely to help."""
 LEAST_POSTERIOR = 0.002
 ABSORBED_STRENGTH = 16.0
-"""Squared standard errors of a rival's shift in the job itself, to be told as a change."""
+"""Squared standard errors of a rival's shift in the job itself, to be reported as a change."""
 ABSORBED_POSTERIOR = 0.95
 
 
@@ -41,12 +41,12 @@ class CaseFindings:
 
 def too_little(case: str, runs: int, least: int) -> Explanation:
     """The answer to a question with too few runs."""
-    verdict = f"Too little data: {runs} runs with a duration, at least {least} are needed."
+    verdict = f"Not enough data: {runs} runs with a duration, at least {least} are required."
     return Explanation(case, [], [Hypothesis("none", 1.0)], [], verdict, "none")
 
 
 def tell(case: str, told: CaseFindings, selection: Selection | None) -> Explanation:
-    """Put the answer together; only changes inside the selection are told."""
+    """Assemble the answer; only changes inside the selection are reported."""
     changes: list[LevelChange] = []
     hypotheses: list[Hypothesis] = []
     for k, move in enumerate(told.moves):

@@ -14,7 +14,7 @@ from limnograph.analysis.explain.case import Floats
 from limnograph.analysis.explain.onset import Onset
 
 LONGEST, LEAST_STRETCHES = 128, 16
-"""Runs of a stretch, at most; and a series holds so many of the longest that is asked for."""
+"""Runs of a stretch, at most; and a series has this many of the longest requested."""
 TREND = 3
 """Lengths over which the deviation's trend is read."""
 SHARE, OF_NORMAL = 0.35, 0.4538

@@ -1,6 +1,5 @@
-"""What a change tells about each commit, each rival and nobody, before other changes are asked: weights that compare.
-
-P(data | change at run r) from `onset`, times the prior of who would change the job at run r.
+"""The evidence of a change for each commit, each rival and no cause, before other changes are considered: comparable
+weights. P(data | change at run r) from `onset`, times the prior of each cause at run r.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ BY_RIVAL = 1.0
 """... for each shift of a rival: what was not taken out of the series, because the response was not quite that."""
 RIVAL_RUNS = 3.0
 LEAST_EFFECT = 0.05
-"""Log size of a change below which it is rather nobody's."""
+"""Log size of a change below which it rather has no cause."""
 NEAR = 9.0
-"""Onsets that are looked at: not less likely than this (log)."""
+"""Onsets that are examined: not less likely than this (log)."""
 ENDS = 30.0
 """How much likelier a fall without a cause is when it ends a rise: pulses go away by themselves."""
 BRIEF = 20.0
@@ -50,7 +49,7 @@ class ChangeToExplain:
 @dataclass(frozen=True, slots=True)
 class Weights:
     """Of one change: for each of its `candidates` (places of commits) the weight, how well its time alone fits, and the
-    factor that takes its being usual back; of no change, nobody's change, and the rivals'.
+    factor that compensates for its being usual; of no change, a change without cause, and the rivals'.
     """
 
     candidates: Ints
@@ -104,7 +103,7 @@ def _worth(effect: Floats) -> Floats:
 
 
 def _remains(onset: Onset, near: Ints, shift: RivalShift) -> Floats:
-    """How much likelier such an effect is as what is left of a shift than as an effect of its own."""
+    """How much likelier such an effect is as the rest of a shift than as its own effect."""
     effect, error = onset.effect[near], onset.error[near]
     left, own = np.hypot(MISFIT * shift.seen, error), np.hypot(EFFECT_SCALE, error)
     return np.asarray(np.exp(0.5 * ((effect / own) ** 2 - (effect / left) ** 2)) * own / left)

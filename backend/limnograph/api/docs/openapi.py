@@ -120,7 +120,7 @@ def document() -> dict[str, Any]:
 
 
 def _scopes(app: Litestar) -> dict[str, dict[str, Any]]:
-    """What each operation declares: who may call it, and whether its answer is kept (`api/wire/access.py`)."""
+    """What each operation declares: its scope, and whether its response is cached (`api/wire/access.py`)."""
     handlers = (handler for route in app.routes for handler in getattr(route, "route_handlers", ()))
     return {handler.operation_id: handler.opt for handler in handlers if isinstance(handler.operation_id, str)}
 
@@ -135,7 +135,7 @@ def _schemas() -> dict[str, Any]:
 
 
 def _required(schema: dict[str, Any]) -> dict[str, Any]:
-    """A field is always written by msgspec, defaults included: what an answer may omit is only `omit_defaults`."""
+    """A field is always written by msgspec, defaults included; a response may omit only fields with `omit_defaults`."""
     if schema.get("type") == "object" and schema.get("title") not in _OPTIONAL and schema.get("title") not in _TAKEN:
         schema = {**schema, "required": list(schema["properties"])}
     return schema
@@ -166,11 +166,11 @@ def _tidy(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def _describe_stream(operation: dict[str, Any]) -> None:
-    """OpenAPI 3.1 has no words for events: their data are structs of the document, named in the description."""
+    """OpenAPI 3.1 cannot describe events: their data are structs of the document, named in the description."""
     told = ", ".join(f"`{kind}` with a `{data.__name__}`" for kind, data in STREAM_EVENTS.items())
     schema = {"type": "string", "description": f"Events: {told}; data is JSON in one line."}
     operation["responses"]["200"] = {
-        "description": "Server-sent events, without end.",
+        "description": "Server-sent events; the stream stays open.",
         "content": {stream.MEDIA_TYPE: {"schema": schema}},
     }
 
@@ -180,7 +180,7 @@ def _point(content: dict[str, Any], schemas: dict[str, Any]) -> None:
         return
     name = content["schema"].get("$ref", "").rsplit("/", 1)[-1].rsplit("_", 1)[-1]
     if name not in schemas:
-        raise LookupError(f"{content['schema']} is not a struct of the wire; add it to _WIRE")
+        raise LookupError(f"{content['schema']} is not a wire struct; add it to _WIRE")
     content["schema"] = {"$ref": f"#/components/schemas/{name}"}
 
 

@@ -1,4 +1,4 @@
-"""What Litestar does not know of our wire: who may call, plain parameters, answers of the layer in front."""
+"""What Litestar does not know about our wire: scopes, plain parameters, responses of the layer in front."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ SECURITY_SCHEMES: dict[str, Any] = {
         "type": "apiKey",
         "in": "cookie",
         "name": PLAIN_COOKIE,
-        "description": "A browser's login; over https the name begins with `__Host-`.",
+        "description": "Session cookie of a browser; over https its name begins with `__Host-`.",
     },
 }
-"""Where `auth.mode` is `none`, nobody is asked."""
+"""With `auth.mode` `none` there is no authentication."""
 _HEADERS = {
-    "401": {"WWW-Authenticate": "How to say who one is."},
+    "401": {"WWW-Authenticate": "How to authenticate."},
     "429": {"Retry-After": "Seconds."},
 }
-_NOT_MODIFIED = "The answer with the `ETag` of `If-None-Match` still holds."
+_NOT_MODIFIED = "The response with the `ETag` of `If-None-Match` is still current."
 
 
 def complete(operation: dict[str, Any], declared: dict[str, Any]) -> None:
-    """`declared`: what the handler says in `api/wire/access.py`."""
+    """`declared`: the handler's declaration (`api/wire/access.py`)."""
     for parameter in operation.get("parameters", []):
         _plain(parameter)
     scope = {"metrics": "read"}.get(declared["scope"], declared["scope"])
@@ -42,7 +42,7 @@ def complete(operation: dict[str, Any], declared: dict[str, Any]) -> None:
 
 
 def _plain(parameter: dict[str, Any]) -> None:
-    """A parameter is left out or has a value: text in a URL is never null."""
+    """A parameter is omitted or has a value: text in a URL is never null."""
     for name in ("deprecated", "allowEmptyValue", "allowReserved"):
         parameter.pop(name, None)
     schema = parameter["schema"]

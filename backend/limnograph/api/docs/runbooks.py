@@ -1,4 +1,4 @@
-"""`/docs/runbooks/NAME`: where the `runbook_url` of an alert leads. The text of docs/runbooks; holds no data."""
+"""`/docs/runbooks/NAME`: the target of an alert's `runbook_url`. The text of docs/runbooks; contains no data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACES = (Path(__file__).parents[2] / "_runbooks", Path(__file__).parents[4] / 
 
 @cache
 def runbooks() -> dict[str, str]:
-    """All texts by name; none where they were not packed."""
+    """All texts by name; none if they were not packaged."""
     place = next((place for place in _PLACES if place.is_dir()), None)
     files = () if place is None else sorted(place.glob("*.md"))
     return {file.stem: file.read_text(encoding="utf-8") for file in files if file.stem != "README"}
@@ -28,5 +28,5 @@ def runbook(name: FromPath[str]) -> Response[str]:
     """One text."""
     found = runbooks().get(name)
     if found is None:
-        raise NotFoundException(detail=f"no such runbook; there are {', '.join(runbooks()) or 'none'}")
+        raise NotFoundException(detail=f"no such runbook; choose from {', '.join(runbooks()) or 'none'}")
     return Response(found, media_type="text/plain; charset=utf-8", headers={"cache-control": "no-cache"})

@@ -1,1 +1,1 @@
-"""The ASGI layer in front of Litestar: paths, authentication, kept pages, headers."""
+"""The ASGI layer in front of Litestar: paths, authentication, page cache, headers."""

@@ -1,4 +1,4 @@
-"""One answer as values: what an application sent, and a finished page with its validators and codings."""
+"""One response as values: what an application sent, and a finished page with its validators and codings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CACHING = [(b"cache-control", b"private, no-cache"), (b"vary", b"accept-encodin
 
 
 class AppResponse:
-    """What an application answered, whole."""
+    """The complete response of an application."""
 
     def __init__(self, status: int, headers: list[Header], body: bytes) -> None:
         self.status, self.headers, self.body = status, headers, body
@@ -31,9 +31,8 @@ class AppResponse:
 
 
 class CachedResponse(AppResponse):
-    """A 200 that can be given to many: strong validators, codings on first demand, headers complete but the request's.
-
-    `grows` is told of bytes that a coding adds.
+    """A 200 that can be sent to many clients: strong validators, codings on first demand, all headers except the
+    request's own. `grows` is called with the bytes that a coding adds.
     """
 
     def __init__(self, media: bytes, body: bytes, complete: Complete) -> None:
@@ -46,7 +45,7 @@ class CachedResponse(AppResponse):
 
     @classmethod
     def of(cls, outcome: AppResponse, complete: Complete) -> CachedResponse:
-        """From what the application answered."""
+        """From the application's response."""
         media = next((value for name, value in outcome.headers if name.lower() == b"content-type"), b"")
         return cls(media, outcome.body, complete)
 
@@ -56,7 +55,7 @@ class CachedResponse(AppResponse):
         return sum(map(len, self._bodies.values())) + 2_048
 
     def coding(self, accept: bytes) -> Coding:
-        """The coding that this answer leaves in."""
+        """The coding of the response to this request."""
         return chosen(accept) if len(self.body) >= LEAST else ""
 
     async def bytes_in(self, coding: Coding) -> bytes:
@@ -83,7 +82,7 @@ class CachedResponse(AppResponse):
         return found
 
     def given(self, headers: Mapping[bytes, bytes]) -> FinishedAnswer | None:
-        """What is sent to a caller with these headers; None while nobody has asked for the coding yet (`bytes_in`)."""
+        """The response to a request with these headers; None until the coding was first requested (`bytes_in`)."""
         coding = self.coding(headers.get(b"accept-encoding", b""))
         body = self._bodies.get(coding)
         if body is None:
@@ -95,7 +94,7 @@ class CachedResponse(AppResponse):
         return 200, whole, body
 
     def aged(self, age: float, complete: Complete) -> CachedResponse:
-        """The same answer `age` seconds later, when no newer one can be had: its lanes say that they are old."""
+        """The same response `age` seconds later, when no newer one is available: its lanes are marked stale."""
         try:
             document = msgspec.json.decode(self.body)
         except msgspec.MsgspecError:
@@ -124,7 +123,7 @@ def matches(asked: bytes, tag: bytes) -> bool:
 
 
 async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> AppResponse:
-    """The whole answer of an application. Raises what it raises."""
+    """The complete response of an application. Raises what it raises."""
     status, headers, parts = 500, [], []
 
     async def take(message: Message) -> None:

@@ -1,7 +1,6 @@
-"""Bodies of requests: whole, unpacked and bounded in bytes, time and JSON values before a handler is given them.
-
-Every body of every route passes here, because the front wraps `receive`; it is read when the handler asks for it, so
-what is not allowed is refused unread.
+"""Bodies of requests: whole, unpacked and bounded in bytes, time and JSON values before a handler receives them. Every
+body of every route passes here, because the front wraps `receive`; it is read when the handler awaits it, so a
+forbidden request is rejected unread.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from limnograph.services.events.bodies import apart, parse
 MAX_BODY = 1024 * 1024
 BODY_S = 30.0
 """A whole body has to arrive within this; a client that sends a byte now and then holds nothing for longer."""
-TOO_LARGE = f"a body has at most {MAX_BODY} bytes"
+TOO_LARGE = f"the body must have at most {MAX_BODY} bytes"
 _T = TypeVar("_T")
 
 
@@ -74,7 +73,7 @@ async def _arrived(receive: Receive) -> bytes:
                 if not message.get("more_body", False):
                     return b"".join(parts)
     except TimeoutError as error:
-        raise TooSlow(f"the body did not arrive within {BODY_S:.0f} s") from error
+        raise TooSlow(f"the body was not received within {BODY_S:.0f} s") from error
 
 
 def _checked(body: bytes, coding: str) -> bytes:
@@ -84,16 +83,16 @@ def _checked(body: bytes, coding: str) -> bytes:
 
 
 def _unpacked(body: bytes, coding: str) -> bytes:
-    """What a client packed (OpenLineage's clients can), to the same cap."""
+    """A body that the client compressed (OpenLineage's clients can), with the same limit."""
     if coding != "gzip":
-        raise InvalidInput("content-encoding", f"{coding[:40]!r} is not understood here; send gzip or none")
+        raise InvalidInput("content-encoding", f"{coding[:40]!r} is not supported; use gzip or no encoding")
     unpacking = zlib.decompressobj(wbits=31)
     try:
         found = unpacking.decompress(body, MAX_BODY + 1)
     except zlib.error as error:
-        raise InvalidInput("body", "is not gzip, as its content-encoding says") from error
+        raise InvalidInput("body", "is not gzip, although its content-encoding is") from error
     if len(found) > MAX_BODY:
         raise TooLarge(f"{TOO_LARGE}, unpacked")
     if not unpacking.eof:
-        raise InvalidInput("body", "ends before its gzip stream does")
+        raise InvalidInput("body", "ends before the end of its gzip stream")
     return found

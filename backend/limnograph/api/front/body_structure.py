@@ -1,7 +1,6 @@
-"""How much JSON a body holds, counted before anything is made of it: one kilobyte of gzip can be 349,000 alerts.
-
-Only what stands outside strings is looked at. On text that is no JSON the count may be too high, never too low for the
-part that a parser would read before it stops.
+"""The size of a body's JSON, counted before it is parsed: one kilobyte of gzip can be 349,000 alerts. Only characters
+outside of strings count. For text that is not JSON the count may be too high, never too low for the part that a parser
+would read before it stops.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ MOST_VALUES = 100_000
 DEEPEST = 500
 """Arrays and objects inside each other. Python's own limit is a thousand, less what the caller's stack takes."""
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-"""Possessive and with an optional end: every quote is looked at once, whatever follows it."""
+"""Possessive and with an optional end: every quote is examined once, whatever follows it."""
 _STRUCTURE = b"[]{},"
 _OTHER = bytes(set(range(256)) - set(_STRUCTURE))
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
@@ -58,15 +57,17 @@ def _count(structure: bytes) -> None:
             continue
         if sign in _OPENING:
             if len(items) > DEEPEST:
-                raise InvalidInput("body", f"is nested too deeply; at most {DEEPEST} arrays and objects deep")
+                raise InvalidInput("body", f"is too deeply nested; at most {DEEPEST} levels of arrays and objects")
             items.append(0)
         items[-1] += 1
         values += 1
         if items[-1] > MOST_ITEMS:
-            raise TooLarge(f"an array or object of a body has at most {MOST_ITEMS} items; send several bodies")
+            raise TooLarge(
+                f"the body has an array or object with more than {MOST_ITEMS} items; split it into several requests"
+            )
         if values > MOST_VALUES:
             raise _too_many_values()
 
 
 def _too_many_values() -> TooLarge:
-    return TooLarge(f"a body has at most {MOST_VALUES} values; send several bodies")
+    return TooLarge(f"the body has more than {MOST_VALUES} values; split it into several requests")

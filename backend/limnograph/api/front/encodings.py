@@ -1,4 +1,4 @@
-"""Content codings of finished answers: what a client takes, and the bytes, made once."""
+"""Content codings of finished responses: which one a client accepts, and the bytes, computed once."""
 
 from __future__ import annotations
 

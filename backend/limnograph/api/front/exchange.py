@@ -1,4 +1,4 @@
-"""One request and its answer on the way out: headers that every answer carries, a name for the request, problems."""
+"""One request and its response: headers that every response carries, the request id, problems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _IDS = itertools.count(secrets.randbits(64))
 
 
 class SecurityHeaders:
-    """Headers that every answer carries, whoever made it. Immutable after construction."""
+    """Headers of every response, whatever produced it. Immutable after construction."""
 
     def __init__(self, headers: Iterable[tuple[str, str]]) -> None:
         self._headers: list[Header] = [(name.encode(), value.encode()) for name, value in headers]
@@ -39,7 +39,7 @@ class SecurityHeaders:
 
 
 def request_id(given: Headers) -> bytes:
-    """The name that a caller gave the request, or a new one."""
+    """The request id that the client sent, or a new one."""
     asked = given.get(b"x-request-id")
     if asked is not None and _REQUEST_ID.fullmatch(asked):
         return asked
@@ -47,7 +47,7 @@ def request_id(given: Headers) -> bytes:
 
 
 def whole(found: FinishedAnswer, age: float, method: str, name: bytes) -> FinishedAnswer:
-    """What leaves for one request: with its name, the answer's age in seconds, and no body for HEAD."""
+    """The response to one request: with its id, its age in seconds, and no body for HEAD."""
     status, headers, body = found
     late = ((b"age", b"%d" % age),) if age >= 1 else ()
     return status, [*headers, *late, (b"x-request-id", name)], b"" if method == "HEAD" else body
@@ -65,7 +65,7 @@ class Exchange:
 
     @property
     def request_id(self) -> str:
-        """The name of the request."""
+        """The request id."""
         return self._name.decode()
 
     @property
@@ -105,7 +105,7 @@ class Exchange:
         await self._problem(problems.encode(found), found.status, [])
 
     async def refuse_for(self, error: LimnographError) -> None:
-        """The same for an error that was raised on purpose."""
+        """The same for an expected error."""
         found, more = problems.of_domain(error, self.request_id)
         await self._problem(problems.encode(found), found.status, more)
 

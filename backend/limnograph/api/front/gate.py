@@ -1,4 +1,4 @@
-"""Who sends a request: bearer token, session cookie, trusted proxy, or whoever reaches a server that asks nobody."""
+"""Authentication: bearer token, session cookie, trusted proxy, or none."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PROXY_SECRET = b"x-limnograph-proxy-secret"
 PLAIN_COOKIE = "limnograph"
 """Of a browser's login; over https its name begins with `__Host-`."""
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
-_NO_TOKEN = "the token is not valid"  # noqa: S105  # a sentence
+_NO_TOKEN = "invalid token"  # noqa: S105  # a sentence
 _HASHING = 2
 """Tokens that are hashed at once: 16 MB and a core for 40 ms each."""
 
 
 class TrustedProxy(NamedTuple):
-    """Who may say who asks. Header names in lower case."""
+    """The trusted proxy and its identity headers, in lower case."""
 
     networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
     secret: bytes
@@ -44,7 +44,7 @@ class TrustedProxy(NamedTuple):
 
 
 class Credentials(NamedTuple):
-    """Where people prove who they are; absent where nobody is asked."""
+    """The means of authentication; absent without authentication."""
 
     tokens: Tokens
     sessions: Sessions
@@ -55,9 +55,8 @@ class Credentials(NamedTuple):
 
 
 class Authenticator:
-    """`hosts`: names under which a server that asks nobody answers, so that no page of another site reaches it through
-    a name of its own; None = any. `public_url`: where browsers find us; cookies are `Secure` when it is https.
-    Immutable after construction.
+    """`hosts`: host names that a server without authentication accepts, which prevents DNS rebinding; None = any.
+    `public_url`: our address for browsers; cookies are `Secure` when it is https. Immutable after construction.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class Authenticator:
         self._hashing = asyncio.Semaphore(_HASHING)
 
     def known(self, scope: Any, headers: Headers) -> Identity | None:
-        """The caller, where that can be told without waiting for anything."""
+        """The caller, if it can be determined without waiting."""
         found = self.credentials
         if found is None:
             return NOBODY_ELSE
@@ -91,7 +90,7 @@ class Authenticator:
         return found.sessions.identity(cookie) if cookie else None
 
     async def identify(self, scope: Any, headers: Headers) -> Identity | None:
-        """The caller; None when nobody is claimed. Raises Unauthenticated, TooManyRequests, SourceError."""
+        """The caller; None without credentials. Raises Unauthenticated, TooManyRequests, SourceError."""
         known = self.known(scope, headers)
         found = self.credentials
         if known is not None or found is None:
@@ -99,7 +98,7 @@ class Authenticator:
         if b"authorization" in headers:
             token = _bearer(headers[b"authorization"])
             if token is None or not _once(scope, headers):
-                raise Unauthenticated("send one header `Authorization: Bearer …`")
+                raise Unauthenticated("send exactly one header `Authorization: Bearer …`")
             return await self.verify(token, peer(scope))
         return _vouched(found.proxy, scope, headers) if found.proxy else None
 
@@ -107,7 +106,7 @@ class Authenticator:
         """Whose token or JWT this is, slowly. Failures are counted. Raises as `identify`."""
         found = self.credentials
         if found is None:
-            raise Unauthenticated("nobody is asked who they are here")
+            raise Unauthenticated('authentication is off (auth.mode = "none")')
         found.attempts.check(address)
         try:
             identity = await self._verified(found, token)
@@ -137,7 +136,7 @@ class Authenticator:
         return None
 
     def refusal(self, scope: Any, headers: Headers, identity: Identity | None) -> LimnographError | None:
-        """Why a request is not for us or comes from another site; None when it may go on."""
+        """Why a request is misdirected or cross-site; None if it may proceed."""
         host = headers.get(b"host", b"")
         if (reason := self._foreign(scope, headers, host)) is not None:
             return reason
@@ -150,18 +149,18 @@ class Authenticator:
             foreign = origin not in {self._origin, b"http://" + host, b"https://" + host}
         else:  # every browser says one of the two when it changes something
             foreign = identity is not None and identity.method == "session"
-        return Forbidden("the request comes from another site") if foreign else None
+        return Forbidden("cross-site request") if foreign else None
 
     def _foreign(self, scope: Any, headers: Headers, host: bytes) -> LimnographError | None:
-        """Why the `Host` is not one of ours; one that no client sends, as RFC 9110 §7.2 has it, is nobody's."""
+        """Why the `Host` is not one of ours; one that violates RFC 9110 §7.2 never is."""
         if b"host" not in headers:
             return None  # HTTP/1.0: probes, never a browser
         if _sent(scope, headers, b"host") > 1:
-            return InvalidInput("host", "send one header `Host`")
+            return InvalidInput("host", "send exactly one header `Host`")
         name = hostname(host)
         if self.hosts is not None and name not in self.hosts:
-            return Forbidden("this server answers under its own address only; name others in server.public_url")
-        return InvalidInput("host", "is no name or address with a port") if name is None else None
+            return Forbidden("unknown host; set server.public_url to the address of this server")
+        return InvalidInput("host", "is not a host name or address") if name is None else None
 
 
 def _sent(scope: Any, headers: Headers, name: bytes) -> int:
@@ -171,7 +170,7 @@ def _sent(scope: Any, headers: Headers, name: bytes) -> int:
 
 
 def peer(scope: Any) -> str:
-    """Address of who is connected to us."""
+    """Address of the connected peer."""
     client = scope.get("client")
     return str(client[0]) if client else ""
 
@@ -193,23 +192,25 @@ def _once(scope: Any, headers: Headers) -> bool:
 
 
 def _vouched(proxy: TrustedProxy, scope: Any, headers: Headers) -> Identity | None:
-    """Who the proxy says. None when no header claims anybody; raises Unauthenticated when one claims without right."""
+    """The identity that the proxy reports. None without identity headers; raises Unauthenticated if they are not from
+    the trusted proxy.
+    """
     trusted = proxy.headers
     for name, _ in scope["headers"]:
         # `X_Forwarded_User` becomes the same variable as `X-Forwarded-User` in more than one program on the way.
         if b"_" in name and name.lower().replace(b"_", b"-") in trusted:
-            raise Unauthenticated("a header of the proxy is spelled with an underscore")
+            raise Unauthenticated("a proxy header is spelled with an underscore")
     if proxy.user_header not in headers and PROXY_SECRET not in headers:
         return None
     dropped = {option.strip().lower() for option in headers.get(b"connection", b"").split(b",")}
     names = [name for name, _ in scope["headers"] if name in trusted]
     if len(names) != len(set(names)) or dropped & trusted:
-        raise Unauthenticated("a header of the proxy came twice or is marked to be dropped")
+        raise Unauthenticated("a proxy header is duplicated or listed in Connection")
     if not _from(proxy, peer(scope)) or not hmac.compare_digest(headers.get(PROXY_SECRET, b""), proxy.secret):
-        raise Unauthenticated("only the trusted proxy may say who asks")
+        raise Unauthenticated("identity headers are accepted only from the trusted proxy")
     user = _text(headers.get(proxy.user_header, b""))
     if not user:
-        raise Unauthenticated("the proxy does not say who asks")
+        raise Unauthenticated("the proxy sent no user")
     groups = tuple(part.strip() for part in _text(headers.get(proxy.groups_header, b"")).split(",") if part.strip())
     claims = Claims(user, _text(headers.get(proxy.email_header, b"")) or None, groups)
     scopes = granted(claims, proxy.grants)

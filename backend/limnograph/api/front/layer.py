@@ -1,6 +1,5 @@
-"""The ASGI layer in front of Litestar: one spelling of paths, who asks, kept pages, security headers, the last resort.
-
-It sees every response, also those that Litestar or a bug make, so that no answer leaves without its headers.
+"""The ASGI layer in front of Litestar: canonical paths, authentication, page cache, security headers, the last resort.
+It sees every response, also those of Litestar itself or of a bug, so that none is sent without its headers.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _log = logging.getLogger("limnograph.api")
 
 
 class EdgeApp:
-    """Wraps the application; `pages` keeps finished answers of it. Immutable after construction."""
+    """Wraps the application; `pages` caches its responses. Immutable after construction."""
 
     def __init__(self, app: ASGIApp, headers: SecurityHeaders, gate: Authenticator, pages: Pages) -> None:
         self._app, self._headers, self._gate, self._pages = app, headers, gate, pages
@@ -45,7 +44,7 @@ class EdgeApp:
         except CallerGone:
             return
         except asyncio.CancelledError:
-            await exchange.refuse_for(SourceUnavailable("server", "it is ending; send the request again in a moment"))
+            await exchange.refuse_for(SourceUnavailable("server", "the server is shutting down; retry in a moment"))
             raise
         except problems.TooLarge as error:
             await exchange.refuse("too-large", str(error))
@@ -54,13 +53,13 @@ class EdgeApp:
         except LimnographError as error:
             await exchange.refuse_for(error)
         except Exception:  # noqa: BLE001  # the last resort: nothing may leave without an answer
-            _log.exception("request %s failed outside its handler", exchange.request_id)
-            await exchange.refuse("internal", "an unexpected error; the server's log has it")
+            _log.exception("request %s failed outside of its handler", exchange.request_id)
+            await exchange.refuse("internal", "unexpected error; see the server's log")
         if exchange.method not in SAFE and self._gate.audit is not None:
             _audit(self._gate.audit, exchange, scope)
 
     def finished_answer(self, scope: Any) -> FinishedAnswer | None:
-        """The whole answer where it is a kept page and nothing has to be waited for; None: call the application. In any
+        """The complete response if it is a cached page that needs no waiting; None: call the application. In any
         thread.
         """
         given = dict(scope["headers"])
@@ -96,8 +95,8 @@ class EdgeApp:
         await self._app(without_length(scope), bounded(scope, receive), exchange.send)
 
     def _finished(self, scope: Any, given: Headers) -> tuple[FinishedAnswer, float] | None:
-        """A kept page, where nothing has to be waited for. Asks all that `_serve` asks: a path that has a key was
-        canonical once and is so for ever, who asks and by which name is looked at anew. None: go the long way.
+        """A cached page, if it needs no waiting. Checks everything that `_serve` checks: a path with a key was found
+        canonical before, and caller and host are checked again. None: take the slow path.
         """
         key = self._pages.known(scope["raw_path"], scope["query_string"])
         if key is None or scope["method"] not in _PAGE or b"content-length" in given:
@@ -116,7 +115,7 @@ class EdgeApp:
         return finished, age
 
     async def _caller(self, scope: Any, given: Headers, state: dict[str, Any]) -> Identity | None:
-        """Who asks. Why a claim did not hold is kept for the guard: what is open stays open."""
+        """Authenticate. The reason of a refusal is kept for the guard: open routes stay open."""
         identity = self._gate.known(scope, given)
         if identity is None:
             try:

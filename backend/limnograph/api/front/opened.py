@@ -1,4 +1,4 @@
-"""The gate of an installation: its credentials and the names under which it answers."""
+"""The gate of an installation: its credentials and accepted host names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks for a page: the question without the caller, a caller that never leaves, and one that left."""
+"""Callers of a page: the request without the caller, a caller that never disconnects, and one that did."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _HEADERS = [(b"host", b"limnograph")]
 
 
 class CallerGone(Exception):
-    """The caller is no longer connected: there is nobody to answer."""
+    """The caller has disconnected."""
 
 
 def without_headers(scope: Any) -> tuple[Scope, dict[str, Any]]:
-    """The same question without any header of the caller, since none is part of the key: what an answer is, path,
-    parameters and scopes say alone.
+    """The same request without any header of the caller, since none is part of the key: path, parameters and scopes
+    alone determine the response.
     """
     state = {key: scope["state"][key] for key in ("identity", "request_id") if key in scope["state"]}
     return cast("Scope", {**scope, "method": "GET", "headers": _HEADERS, "state": state}), state
 
 
 async def never_disconnects() -> Any:
-    """A request without a body from somebody who never leaves."""
+    """A request without a body from a caller that never disconnects."""
     await asyncio.Event().wait()
 
 

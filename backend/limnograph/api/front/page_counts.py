@@ -1,4 +1,4 @@
-"""How kept pages do, in numbers that any thread may add to."""
+"""Counters of the page cache, which any thread may increment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 
 class PageCounts:
-    """How kept pages do; `told` names the numbers as `/metrics` does. Thread-safe: `hits` is guarded by `_lock`; the
+    """Counters of the page cache; `told` names them as `/metrics` does. Thread-safe: `hits` is guarded by `_lock`; the
     other numbers are changed on the event loop only.
     """
 
@@ -15,7 +15,7 @@ class PageCounts:
         self._lock = threading.Lock()
 
     def hit(self) -> None:
-        """A kept page was given; in any thread."""
+        """A cached page was sent; in any thread."""
         with self._lock:
             self.hits += 1
 

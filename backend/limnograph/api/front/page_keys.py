@@ -1,4 +1,4 @@
-"""Which requests are for pages that can be kept, and the key that spellings of one question share."""
+"""Which requests are for cacheable pages, and the key that all spellings of one request share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_QUERY = 2_048
 
 
 class PageKey(NamedTuple):
-    """A question: decoded path and parameters in one order. `table`: whose changes end the answer; None = any's."""
+    """A request: decoded path and ordered parameters. `table`: whose changes invalidate it; None = any."""
 
     path: str
     parameters: Parameters
@@ -27,8 +27,8 @@ class PageKey(NamedTuple):
 
 
 class PageKeys:
-    """Knows the routes that declare `page` (`api/wire/access.py`). Only for finding kept answers: nobody is let in by
-    it. Thread-safe: `known` is one look-up; `_known` is changed on the event loop only.
+    """Knows the routes that declare `page` (`api/wire/access.py`). Only for finding cached pages: it grants no access.
+    Thread-safe: `known` is one look-up; `_known` is changed on the event loop only.
     """
 
     def __init__(self, app: Litestar) -> None:
@@ -44,11 +44,11 @@ class PageKeys:
         self._routes.setdefault(len(template), []).append((template, page))
 
     def known(self, raw_path: bytes, query: bytes) -> PageKey | None:
-        """The same as `of` for bytes that it was asked about before; None says nothing."""
+        """The same as `of` for bytes that were looked up before; None decides nothing."""
         return self._known.get((raw_path, query))
 
     def of(self, raw_path: bytes, query: bytes, path: str) -> PageKey | None:
-        """The key of a request; None when its answer is not to be kept."""
+        """The key of a request; None if its response is not cacheable."""
         asked = (raw_path, query)
         if asked in self._known:
             return self._known[asked]

@@ -1,7 +1,6 @@
-"""Finished pages: kept as bytes until what they show changes, computed once for all who ask at the same time.
-
-A layer in front of Litestar for the routes that declare `page`. It finishes their answers (validators, codings, 304)
-whether it keeps them or not, so that answers are the same with a budget of 0.
+"""The page cache: pages are kept as bytes until their data changes, and computed once for all concurrent requests. A
+layer in front of Litestar for the routes that declare `page`. It finishes their responses (validators, codings, 304)
+whether it caches them or not, so that responses are the same with a budget of 0.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ FRESH_S = 2.0
 REVALIDATE_S = 8.0
 """For so long after, an old answer is given at once while a new one is made."""
 STALE_S = 600.0
-"""For so long an answer stands in for one that failed."""
+"""How long a cached page replaces one that failed."""
 
 _NEVER = -1
 """A version that nothing has."""
@@ -39,7 +38,7 @@ EntryKey = tuple[Scopes, PageKey]
 
 
 class _KeptPage:
-    """A kept answer. `asked`: somebody wanted it since it was last spared (`_fit`)."""
+    """A cached page. `asked`: it was requested since it was last spared (`_fit`)."""
 
     __slots__ = ("answer", "asked", "fresh_s", "made_at", "needs", "version")
 
@@ -50,14 +49,14 @@ class _KeptPage:
 
 
 class _Flight:
-    """One computation, and how many wait for it. It ends when nobody does."""
+    """One computation, and the number of waiting requests. It is cancelled when there are none."""
 
     def __init__(self, task: asyncio.Task[AppResponse]) -> None:
         self.task, self.waiting = task, 0
 
 
 class Pages:
-    """`budget`: bytes of kept answers; 0 keeps none, and then nobody waits for another's computation either.
+    """`budget`: bytes of cached pages; 0 caches none, and then no request waits for another's computation either.
     Thread-safe: `known` and `fresh` may be called in any thread, for they are single look-ups; everything else is
     used on the event loop only.
     """
@@ -81,15 +80,15 @@ class Pages:
         self.counts = counts or PageCounts()
 
     def key(self, scope: Any) -> PageKey | None:
-        """The page that a GET asks for; None when it is none of ours."""
+        """The page that a GET requests; None if it is not one of ours."""
         return self._keys.of(scope["raw_path"], scope["query_string"], scope["path"])
 
     def known(self, raw_path: bytes, query: bytes) -> PageKey | None:
-        """The same for bytes that were asked before; None says nothing."""
+        """The same for bytes that were requested before; None decides nothing."""
         return self._keys.known(raw_path, query)
 
     def fresh(self, key: PageKey, identity: Identity) -> tuple[CachedResponse, float] | None:
-        """A kept answer that nobody has to look after, with its age in seconds. In any thread: it changes no table."""
+        """A cached page that needs no maintenance, with its age in seconds. In any thread: it changes nothing."""
         place = (identity.scopes, key)
         entry = self._entries.get(place)
         if entry is None or not self._holds(entry, key, identity):
@@ -106,7 +105,7 @@ class Pages:
     async def answer(
         self, key: PageKey, identity: Identity, scope: Scope, receive: Receive
     ) -> tuple[AppResponse, float]:
-        """The answer to a question and its age; raises what the application raises, and CallerGone."""
+        """The response to a request and its age; raises what the application raises, and CallerGone."""
         place = (identity.scopes, key)
         if found := self.fresh(key, identity):
             self.counts.hit()
@@ -128,7 +127,7 @@ class Pages:
         return outcome, 0.0
 
     async def _await_flight(self, place: EntryKey, version: int, scope: Scope, receive: Receive) -> AppResponse:
-        """Wait for the computation of this page at this version, together with everybody who does."""
+        """Wait for the computation of this page at this version, which concurrent requests share."""
         if not self._budget:
             return await self._computed(place, version, scope, receive)
         self.counts.shared += (place, version) in self._flights
@@ -184,7 +183,7 @@ class Pages:
         return answer
 
     def _outdate(self, place: EntryKey) -> None:
-        """What is kept shows what a source does not give any more: good only for when nothing else can be had."""
+        """The cached page shows data of a source that now fails: use it only when nothing else is available."""
         old = self._entries.get(place)
         if old is not None:
             old.version = _NEVER
@@ -211,7 +210,7 @@ class Pages:
         self._fit()
 
     def _fit(self) -> None:
-        """Within the budget: the oldest go, but one that was asked for stays for another round."""
+        """Evict the oldest pages to stay within the budget; one that was requested stays for another round."""
         while self.counts.bytes > self._budget and self._entries:
             place, entry = next(iter(self._entries.items()))
             if entry.asked:

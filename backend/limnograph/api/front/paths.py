@@ -1,4 +1,4 @@
-"""Paths are taken in one spelling only: what proxies, caches and routers could read differently is refused unread."""
+"""Paths are accepted in one spelling only: whatever proxies, caches and routers could read differently is rejected."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ _NEVER_ESCAPED = {ord("."): "a dot", ord("/"): "a slash", ord("\\"): "a backslas
 def refusal(raw: bytes) -> str | None:
     """Why a raw path (before decoding) is not canonical; None when it is.
 
-    Namespaces carry `/` as `~s`, so an escaped slash is never ours; the unit separator stands between the levels of
-    Iceberg's REST paths and is taken there alone.
+    Namespaces carry `/` as `~s`, so an escaped slash is never ours; the unit separator separates the levels of
+    Iceberg's REST paths and is accepted only there.
     """
     if len(raw) > _LONGEST:
-        return f"a path has at most {_LONGEST} bytes"
+        return f"the path must have at most {_LONGEST} bytes"
     if _PLAIN.fullmatch(raw):
         return None
     segments = raw.split(b"/")[1:]
     rules = (
-        (not raw.startswith(b"/"), "a path begins with a slash"),
-        (any(byte <= 0x20 or byte >= 0x7F for byte in raw), "a path is printable ASCII; escape everything else"),
-        (b"\\" in raw or b";" in raw, "a path has neither backslashes nor semicolons; in names, write %3B"),
-        (b"" in segments[:-1], "a path has no empty segments"),
-        (b"." in segments or b".." in segments, "a path has no segments . or .."),
+        (not raw.startswith(b"/"), "the path must begin with a slash"),
+        (
+            any(byte <= 0x20 or byte >= 0x7F for byte in raw),
+            "the path must be printable ASCII; percent-encode other characters",
+        ),
+        (b"\\" in raw or b";" in raw, "the path must not contain backslashes or semicolons; in names, write %3B"),
+        (b"" in segments[:-1], "the path must not have empty segments"),
+        (b"." in segments or b".." in segments, "the path must not have segments . or .."),
     )
     return next((reason for broken, reason in rules if broken), None) or _escapes(raw)
 
@@ -38,14 +41,15 @@ def refusal(raw: bytes) -> str | None:
 def _escapes(raw: bytes) -> str | None:
     for found in _ESCAPE.finditer(raw):
         if found[1] is None:
-            return "a path has % only before two hexadecimal digits"
+            return "the path must have two hexadecimal digits after each %"
         byte = int(found[1], 16)
         if byte in _NEVER_ESCAPED:
-            return f"a path has {_NEVER_ESCAPED[byte]} only unescaped; in names `/` is written ~s and a backslash ~b"
+            escaped = _NEVER_ESCAPED[byte]
+            return f"the path must not percent-encode {escaped}; in names, `/` is written ~s and a backslash ~b"
         if (byte < 0x20 or byte == 0x7F) and not (byte == _UNIT_SEPARATOR and raw.startswith(b"/v1/")):
-            return "a path has no control characters"
+            return "the path must not contain control characters"
     try:
         _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), raw).decode()
     except UnicodeDecodeError:
-        return "a path is UTF-8"
+        return "the path must be UTF-8"
     return None

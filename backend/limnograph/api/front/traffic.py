@@ -1,7 +1,7 @@
 """How many requests of which route took how long: a layer around the application, and its histogram for `/metrics`.
 
-Around everything, so that answers from the cache and refusals count too. Routes are told by their patterns: a table's
-name is no label.
+Outermost, so that cached pages and rejected requests count too. Routes are labelled by their patterns: a table's name
+is not a label.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Traffic:
         self._lock = threading.Lock()
 
     def around(self, app: ASGIApp) -> TrafficMeter:
-        """The application, measured until the last byte is sent or the client is gone."""
+        """The application, measured until the last byte is sent or the client disconnects."""
         return TrafficMeter(app, self.add)
 
     def add(self, method: str, path: str, status: int, seconds: float) -> None:
-        """One request. `status` 499: no answer was begun."""
+        """One request. `status` 499: no response was started."""
         key = (route_of(path), method if method in _METHODS else "other", status)
         with self._lock:
             known = self._seen.get(key)
@@ -55,7 +55,7 @@ class Traffic:
     def collect(self) -> Iterator[HistogramMetricFamily]:
         """The histogram as it is now."""
         family = HistogramMetricFamily(
-            REQUESTS, "Seconds until the last byte of an answer.", labels=["route", "method", "status"]
+            REQUESTS, "Seconds until the last byte of the response.", labels=["route", "method", "status"]
         )
         with self._lock:
             seen = [(key, list(numbers)) for key, numbers in self._seen.items()]
@@ -69,7 +69,7 @@ class Traffic:
 
 
 class TrafficMeter:
-    """An application whose requests are told to `add`: method, path, status and seconds."""
+    """An application whose requests are reported to `add`: method, path, status and seconds."""
 
     def __init__(self, app: ASGIApp, add: Callable[[str, str, int, float], None]) -> None:
         self._app, self._add = app, add
@@ -94,7 +94,7 @@ class TrafficMeter:
             self._add(scope["method"], scope["path"], status, time.perf_counter() - started)
 
     def finished_answer(self, scope: Any) -> FinishedAnswer | None:
-        """What the application answers at once, if it does."""
+        """The application's immediate response, if it has one."""
         started = time.perf_counter()
         found = self._fast_path.finished_answer(scope) if self._fast_path else None
         if found is not None:

@@ -1,7 +1,7 @@
 """`/metrics`: the process's own numbers and the gauges of every table, rendered once per change of the lake.
 
-A table's lines are made again only when its numbers changed; the page is those lines, family by family, as bytes: fifty
-thousand cost one list comprehension a family.
+A table's lines are rendered again only when its numbers changed; the page is those lines, family by family, as bytes:
+fifty thousand cost one list comprehension per family.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HEADS = [
 
 
 class Exposition:
-    """Callable that renders everything. `numbers` answers the tables' numbers with a version that changes with them;
+    """Callable that renders everything. `numbers` returns the tables' numbers with a version that changes with them;
     `own` the server's numbers by the names of SERVER_METRICS. Thread-safe: guarded by `_lock`, which is held while a
     page is rendered.
     """
@@ -92,13 +92,13 @@ class Exposition:
 
 
 class ServerNumbers(Collector):
-    """Numbers of SERVER_METRICS: one that is not known is NaN, one that nobody tells is not there."""
+    """Numbers of SERVER_METRICS: an unknown one is NaN, one without a source is absent."""
 
     def __init__(self) -> None:
         self.numbers: Mapping[str, float | None] = {}
 
     def collect(self) -> Iterator[Metric]:
-        """As they were told last."""
+        """The latest numbers."""
         for metric in SERVER_METRICS:
             if metric.name in self.numbers:
                 value = self.numbers[metric.name]
@@ -108,7 +108,7 @@ class ServerNumbers(Collector):
 
 class TableExposition:
     """Families of DESIGN §7 in the text format; a number that is not known has no sample. `left_out`: series beyond the
-    budget, of the tables that stand last.
+    budget, of the tables that rank last.
     """
 
     def __init__(self, max_series: int = MAX_SERIES) -> None:
@@ -119,8 +119,8 @@ class TableExposition:
         self.left_out = 0
 
     def render(self, numbers: list[TableNumbers]) -> bytes:
-        """The page. O(tables), and one formatting for each line of tables that changed; all are made again when tables
-        came or left, 0.4 µs a line.
+        """The page. O(tables), and one formatting per line of a changed table; all lines are rendered again when tables
+        were added or removed, 0.4 µs per line.
         """
         self.left_out = sum(len(n.gauges) + len(n.counters) for n in numbers[self._tables :])
         shown = numbers[: self._tables]

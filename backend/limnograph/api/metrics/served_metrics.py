@@ -1,4 +1,4 @@
-"""Families of `/metrics` with labels: reported commits of each table, catalogs, and where browsers find the server."""
+"""Families of `/metrics` with labels: reported commits of tables, catalogs, the server's address."""
 
 from __future__ import annotations
 

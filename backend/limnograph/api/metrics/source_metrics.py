@@ -1,4 +1,4 @@
-"""Questions to the sources and their breakers, for `/metrics`: a collector that asks when it is scraped."""
+"""Queries to the sources and their breakers, for `/metrics`: a collector that reads them at each scrape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SourceMetrics:
         self._sources = sources
 
     def collect(self) -> Iterator[Metric]:
-        """The histogram of questions, then the breakers."""
+        """The histogram of queries, then the breakers."""
         asked = HistogramMetricFamily(ASKED, ASKED_HELP, labels=ASKED_LABELS)
         breakers = GaugeMetricFamily(BREAKER, BREAKER_HELP, labels=BREAKER_LABELS)
         for source in self._sources():

@@ -1,1 +1,1 @@
-"""Routes: parse, call a service, return its answer."""
+"""Routes: parse the request, call a service, return its result."""

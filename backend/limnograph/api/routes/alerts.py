@@ -1,4 +1,4 @@
-"""Routes of alerts: the webhook, the list, one incident, and where a link with labels leads."""
+"""Routes of alerts: the webhook, the list, one incident, and the resolution of alert links."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from limnograph.services.server.backend import Backend
 
 AnyRequest = Request[Any, Any, Any]
 State = Annotated[
-    Literal["firing", "resolved", "unknown"] | None, QueryParameter(name="state", description="Only these.")
+    Literal["firing", "resolved", "unknown"] | None,
+    QueryParameter(name="state", description="Only alerts in this state."),
 ]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name or of a label, case-insensitive.")]
-Mark = Annotated[str, PathParameter(description="Fingerprint of the alert, as its sender gives it.")]
+Mark = Annotated[str, PathParameter(description="Fingerprint of the alert, as sent.")]
 StartsAt = Annotated[
     Millis | None,
     QueryParameter(
         name="starts_at",
-        description="When the episode began, epoch ms; default the newest.",
+        description="Start of the episode, epoch ms; default: the latest.",
         schema_extra={"minimum": 0, "maximum": LATEST_MS},
     ),
 ]
@@ -51,8 +52,8 @@ _MOST_LABELS, _LONGEST = 64, 1_024
     opt=WEBHOOK,
 )
 async def post_alertmanager(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
-    """Every transition is durable before the answer; a repeat of (fingerprint, startsAt, status) changes nothing. When
-    too much waits already, 503 says when to send it again.
+    """Every transition is durable before the response; a repeat of (fingerprint, startsAt, status) changes nothing.
+    When the inbox is full, the response is 503 with `Retry-After`.
     """
     taken = await backend.alerts.take(await request.body())
     return AcceptedEvents(accepted=taken.accepted, duplicates=taken.duplicates)
@@ -69,7 +70,7 @@ def list_alerts(
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> AlertsPage:
-    """Those that fire first, then newest first; the last thirty days."""
+    """Alerts of the last thirty days: firing alerts first, then newest first."""
     asked = resolved(request, "alerts", cursor, {"state": only, "q": text, "ns": namespace})
     return backend.alerts.page(AlertsQuery(asked["state"], asked["q"], asked["ns"], cursor, v.page_size(limit)))
 
@@ -77,13 +78,14 @@ def list_alerts(
 @get(
     "/alerts/resolve",
     operation_id="resolveAlert",
-    summary="Where a link with labels leads",
+    summary="Resolve an alert link",
     responses=documented(503),
     opt={**READ, "labels": True},
 )
 async def resolve_alert(backend: NamedDependency[Backend], request: AnyRequest) -> AlertTarget:
-    """Every parameter is a label, but `fp` (the fingerprint) and `startsAt` (epoch ms or RFC 3339). Our own record
-    counts before Prometheus, Alertmanager and the link. Several tables or none: `path` is null, choose.
+    """Every parameter is a label, except `fp` (the fingerprint) and `startsAt` (epoch ms or RFC 3339). Recorded alerts
+    take precedence over Prometheus, Alertmanager and the link. With several tables, or none, `path` is null and the
+    user chooses.
     """
     return await backend.alerts.target(_question(request))
 
@@ -96,7 +98,7 @@ async def resolve_alert(backend: NamedDependency[Backend], request: AnyRequest) 
     opt=READ,
 )
 async def get_alert(backend: NamedDependency[Backend], fingerprint: Mark, starts_at: StartsAt = None) -> Incident:
-    """The alert with its window, its table's commits in it, its earlier episodes and the ways out."""
+    """The alert with its time window, the commits of its table in that window, its earlier episodes and links."""
     if starts_at is not None and not 0 <= starts_at <= LATEST_MS:
         raise InvalidInput("starts_at", "must be epoch milliseconds between 1970 and 3000")
     return await backend.alerts.incident(fingerprint, to_micros(starts_at))
@@ -104,8 +106,8 @@ async def get_alert(backend: NamedDependency[Backend], fingerprint: Mark, starts
 
 @get("/a", include_in_schema=False, opt=OPEN)
 async def alert_link(backend: NamedDependency[Backend], request: AnyRequest) -> Response[bytes]:
-    """The link that alert rules carry. It leads to a page of ours and nowhere else; who is not logged in is asked to,
-    and then goes on.
+    """The link in alert rules. It redirects to a page of this server and nowhere else; an unauthenticated user logs in
+    first.
     """
     identity = request.scope["state"].get("identity")
     if identity is None or "read" not in identity.scopes:
@@ -122,7 +124,7 @@ def _choosing(request: AnyRequest) -> str:
 
 
 def _pairs(request: AnyRequest) -> list[tuple[str, str]]:
-    """Parameters that say something, in the order of the link."""
+    """Parameters with a value, in the order of the link."""
     return parse_qsl(request.scope["query_string"].decode("latin-1"))[:_MOST_LABELS]
 
 
@@ -138,7 +140,7 @@ def _question(request: AnyRequest) -> AlertQuestion:
 
 
 def _instant(text: str | None) -> Micros | None:
-    """Epoch microseconds; None for what is no instant, because a link must lead somewhere."""
+    """Epoch microseconds; None for anything that is not an instant, because a link must never fail."""
     if text is None:
         return None
     if text.isascii() and text.isdecimal() and len(text) < 15:

@@ -1,4 +1,4 @@
-"""Commits for graphs elsewhere, in the form in which Grafana reads annotations."""
+"""Commits as annotations for other programs' graphs, in Grafana's format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from limnograph.services.timeline.annotations import annotation
 
 ANY = {"", "*", ".*", "$__all"}
 """What a variable of a dashboard says for "all"."""
-_SAID = "of the table, as its metrics have it; empty, `*` or `.*`: any"
+_SAID = "of the table, as in its metrics' labels; empty, `*` or `.*`: any"
 OfCatalog = Annotated[str, QueryParameter(name="catalog", description=f"Catalog {_SAID}.")]
 OfNamespace = Annotated[str, QueryParameter(name="table_namespace", description=f"Namespace {_SAID}.")]
 OfTable = Annotated[str, QueryParameter(name="table", description=f"Name {_SAID}.")]
@@ -46,8 +46,8 @@ async def list_annotations(
     min_added_data_files: p.MinAdded = None,
     limit: p.Limit = MAX_LIMIT,
 ) -> AnnotationsPage:
-    """Newest first, of all tables or, where all three of its names are given, of one; default the last 24 hours. For
-    data sources that read annotations from JSON: fields are called as Grafana calls them.
+    """Newest first, of all tables or, if all three names are given, of one; default: the last 24 hours. For data
+    sources that read annotations from JSON; fields have Grafana's names.
     """
     first, last = v.span(start, end, to_millis(backend.clock.now()), 24 * v.HOUR_MS)
     query = CommitsQuery(
@@ -61,12 +61,12 @@ async def list_annotations(
 
 
 def _table(catalog: str, namespace: str, table: str) -> TableName | None:
-    """Raises InvalidInput when only some of its names are given: the others would be dropped without a word."""
+    """Raises InvalidInput when only some of the names are given, instead of ignoring them."""
     given = [name not in ANY for name in (catalog, namespace, table)]
     if table in ANY and not any(given):
         return None
     if not all(given):
-        raise InvalidInput("table", "give catalog, table_namespace and table, or none of them")
+        raise InvalidInput("table", "requires catalog, table_namespace and table together, or none of them")
     return TableName(catalog, namespace, table)
 
 

@@ -1,4 +1,6 @@
-"""Routes that other programs push to: lineage, metrics reports, notifications. Taken whole, or the field is named."""
+"""Routes that other programs push to: lineage, metrics reports, notifications. A body is accepted whole or rejected
+with the field.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from limnograph.services.server.backend import Backend
 
 AnyRequest = Request[Any, Any, Any]
 _RESPONSES = documented(413, 503)
-Prefix = Annotated[str, PathParameter(description="Prefix that the REST catalog gave its client.")]
+Prefix = Annotated[str, PathParameter(description="Prefix that the REST catalog assigned to its client.")]
 Levels = Annotated[str, PathParameter(description="Namespace; levels joined with the unit separator `%1F`.")]
 Table = Annotated[str, PathParameter(description="Table name.")]
 
@@ -35,8 +37,8 @@ def _accepted(taken: Acknowledgement) -> AcceptedEvents:
     opt=WEBHOOK,
 )
 async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
-    """START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs wake
-    whoever looks at tables. Events of jobs or datasets alone are taken and say nothing.
+    """START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs
+    trigger a check of their tables. Job and dataset events are accepted and ignored.
     """
     return _accepted(await backend.events.lineage(await request.body()))
 
@@ -50,14 +52,14 @@ async def post_lineage(backend: NamedDependency[Backend], request: AnyRequest) -
     opt=WEBHOOK,
 )
 async def post_report(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
-    """A ReportMetricsRequest whose table is the one that it names; a commit wakes whoever looks at it."""
+    """A ReportMetricsRequest for the table that it names; a commit report triggers a check of that table."""
     return _accepted(await backend.events.report(await request.body()))
 
 
 @post(
     "/cloudevents",
     operation_id="postCloudEvents",
-    summary="Accept CloudEvents of a catalog",
+    summary="Accept a catalog's CloudEvents",
     status_code=202,
     responses=_RESPONSES,
     opt=WEBHOOK,
@@ -77,7 +79,7 @@ async def post_cloudevents(backend: NamedDependency[Backend], request: AnyReques
     opt=WEBHOOK,
 )
 async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
-    """Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects that are no metadata are left out."""
+    """Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects other than table metadata are ignored."""
     return _accepted(await backend.events.s3(await request.body()))
 
 
@@ -90,14 +92,14 @@ async def post_s3(backend: NamedDependency[Backend], request: AnyRequest) -> Acc
     opt=WEBHOOK,
 )
 async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) -> AcceptedEvents:
-    """Debezium's change events of `iceberg_tables`, one or a list; those of other tables are left out."""
+    """Debezium's change events of `iceberg_tables`, one or a list; events of other tables are ignored."""
     return _accepted(await backend.events.debezium(await request.body()))
 
 
 @post(
     "/v1/{prefix:str}/namespaces/{namespace:str}/tables/{table:str}/metrics",
     operation_id="reportMetricsWithPrefix",
-    summary="Accept an Iceberg metrics report as a REST catalog does",
+    summary="Accept an Iceberg metrics report on a REST catalog's path",
     status_code=202,
     responses=_RESPONSES,
     opt=WEBHOOK,
@@ -105,14 +107,14 @@ async def post_debezium(backend: NamedDependency[Backend], request: AnyRequest) 
 async def report_with_prefix(
     backend: NamedDependency[Backend], request: AnyRequest, prefix: Prefix, namespace: Levels, table: Table
 ) -> AcceptedEvents:
-    """For a proxy that copies what clients send to their REST catalog. The table is that of the URL."""
+    """For a proxy that mirrors requests of clients to their REST catalog. The table is taken from the URL."""
     return _accepted(await backend.events.rest_report(await request.body(), prefix, [*_levels(namespace), table]))
 
 
 @post(
     "/v1/namespaces/{namespace:str}/tables/{table:str}/metrics",
     operation_id="reportMetrics",
-    summary="Accept an Iceberg metrics report as a REST catalog without prefix does",
+    summary="Accept an Iceberg metrics report on a REST catalog's path without prefix",
     status_code=202,
     responses=_RESPONSES,
     opt=WEBHOOK,
@@ -125,7 +127,7 @@ async def report_without_prefix(
 
 
 def _levels(namespace: str) -> list[str]:
-    """Unit separator between levels, as the specification has it; a dot, as people write it by hand."""
+    """Splits levels at the unit separator of the specification, or at dots for hand-written requests."""
     separator = "\x1f" if "\x1f" in namespace else "."
     return [unescape_level(level) for level in namespace.split(separator)]
 

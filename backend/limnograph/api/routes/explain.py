@@ -1,4 +1,4 @@
-"""Routes of Explain: why a job of a table changed, and what a person says about it."""
+"""Routes of Explain: why a job of a table changed, and labels by users."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from limnograph.services.server.backend import Backend
 @get(
     "/explain",
     operation_id="explain",
-    summary="Which commit a job's change coincides with",
+    summary="Explain a job's change",
     responses=documented(404, 503),
     opt=READ,
 )
@@ -42,8 +42,8 @@ async def get_explanation(
     baseline_to: p.BaselineTo = None,
 ) -> ExplainPage:
     """Changes of the job in the range, ranked hypotheses with evidence, a verdict; default the last six hours. "No
-    commit explains this" is an answer. `differences`: what is different about the commits of the range, beside those of
-    the baseline. What people said is in `labels`.
+    commit explains this" is a valid verdict. `differences`: how the commits of the range differ from those of the
+    baseline. `labels`: labels by users.
     """
     first, last = v.span(start, end, to_millis(backend.clock.now()), 6 * v.HOUR_MS)
     asked = windows(first, last, baseline, (baseline_from, baseline_to))
@@ -66,8 +66,8 @@ async def post_label(
     namespace: p.Namespace,
     table: p.Table,
 ) -> Label:
-    """Needs the scope `annotate`: everyone sees it. Durable in the inbox before the answer. The newest word on a
-    commit of a job counts; `withdrawn` takes it back. Nothing is ever deleted.
+    """Requires the scope `annotate`; labels are visible to everyone. Durable in the inbox before the response. The
+    latest label on a commit of a job applies; `withdrawn` retracts it. Nothing is ever deleted.
     """
     data = await parsed(request, LabelIn)
     if data.end < data.start:

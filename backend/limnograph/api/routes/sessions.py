@@ -1,4 +1,4 @@
-"""Logging in and out: a token or an OpenID Connect login becomes a cookie; the link somebody followed survives it."""
+"""Login and logout: a token or an OpenID Connect login is exchanged for a cookie; the requested link survives it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _STATE_COOKIE = "limnograph-login"
 _STATE_S = 600
 _LARGEST_CODE = 4_096
 _PLAIN_IN_URLS = "%/:?#[]@!$&'()*+,;=~"
-Next = Annotated[str, QueryParameter(name="next", description="Where to go afterwards: a path of this server.")]
+Next = Annotated[str, QueryParameter(name="next", description="Path of this server to redirect to afterwards.")]
 
-Code = Annotated[str | None, QueryParameter(name="code", description="What the provider gave.")]
-Failure = Annotated[str | None, QueryParameter(name="error", description="Why it gave nothing.")]
-State = Annotated[str | None, QueryParameter(name="state", description="What we gave to the provider.")]
+Code = Annotated[str | None, QueryParameter(name="code", description="Authorization code from the provider.")]
+Failure = Annotated[str | None, QueryParameter(name="error", description="Error code from the provider.")]
+State = Annotated[str | None, QueryParameter(name="state", description="State that was sent to the provider.")]
 
 
 class _PendingLogin(msgspec.Struct, frozen=True, array_like=True):
@@ -51,13 +51,13 @@ class _PendingLogin(msgspec.Struct, frozen=True, array_like=True):
 @post(
     "/session",
     operation_id="createSession",
-    summary="Log a browser in",
+    summary="Create a browser session",
     status_code=200,
     responses=documented(413, 503),
     opt=OPEN,
 )
 async def create_session(request: AnyRequest) -> Response[SessionView]:
-    """An API token becomes a cookie that pages and the stream are read with; it ends with the token."""
+    """Exchanges an API token for a session cookie; the session ends with the token."""
     gate = _gate(request)
     credentials = _credentials(gate)
     data = await parsed(request, SessionIn)
@@ -74,7 +74,7 @@ async def create_session(request: AnyRequest) -> Response[SessionView]:
 
 @delete("/session", operation_id="endSession", summary="Log out", status_code=204, responses=documented(), opt=OPEN)
 async def end_session(request: AnyRequest) -> Response[None]:
-    """The session ends everywhere, at once. Without one, nothing changes."""
+    """Ends the session on all servers. Without a session, nothing changes."""
     gate = _gate(request)
     cookie = gate.session_cookie(_headers(request))
     if gate.credentials is not None and cookie is not None:
@@ -86,7 +86,7 @@ async def end_session(request: AnyRequest) -> Response[None]:
 
 @get("/login", include_in_schema=False, sync_to_thread=False, opt=OPEN)
 def login_page(request: AnyRequest, target: Next = "/") -> Response[bytes]:
-    """The page that asks for a token, or sends to the provider. Whoever is known already goes on."""
+    """The login page: requests a token or redirects to the provider. An authenticated user is redirected."""
     gate = _gate(request)
     identity: Identity | None = request.scope["state"].get("identity")
     if (
@@ -105,7 +105,7 @@ def login_page(request: AnyRequest, target: Next = "/") -> Response[bytes]:
 
 @get("/login/start", include_in_schema=False, opt=OPEN)
 async def login_start(request: AnyRequest, target: Next = "/") -> Response[bytes]:
-    """Off to the provider."""
+    """Redirect to the provider."""
     gate = _gate(request)
     credentials, provider = _provider(gate)
     started = await provider.start()
@@ -120,7 +120,7 @@ async def login_start(request: AnyRequest, target: Next = "/") -> Response[bytes
 async def login_callback(
     request: AnyRequest, code: Code = None, returned: State = None, error: Failure = None
 ) -> Response[bytes]:
-    """Back from the provider: the code is exchanged by us, and only in the browser that began the login."""
+    """Callback from the provider: the server exchanges the code, and only for the browser that began the login."""
     gate = _gate(request)
     credentials, provider = _provider(gate)
     credentials.attempts.check(peer(request.scope))
@@ -147,12 +147,10 @@ def login_file(name: FromPath[str]) -> Response[bytes]:
 
 
 def to_login(request: AnyRequest) -> Response[bytes]:
-    """Where a browser goes that nobody is logged in with. Behind a proxy it is the proxy that logs people in: raises
-    Unauthenticated.
-    """
+    """Where an unauthenticated browser is redirected to. A proxy logs users in: raises Unauthenticated."""
     credentials = _gate(request).credentials
     if credentials is not None and credentials.proxy is not None:
-        raise request.scope["state"].get("refusal") or Unauthenticated("the proxy does not say who asks")
+        raise request.scope["state"].get("refusal") or Unauthenticated("the proxy sent no user")
     query = request.scope["query_string"].decode("latin-1")
     asked = request.scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
     return _redirect("/login?next=" + quote(return_path(asked), safe="/"))
@@ -164,7 +162,7 @@ def _gate(request: AnyRequest) -> Authenticator:
 
 def _credentials(gate: Authenticator) -> Credentials:
     if gate.credentials is None or gate.credentials.proxy is not None:
-        raise InvalidInput("token", "nobody logs in here: the server asks nobody, or a proxy says who asks")
+        raise InvalidInput("token", "login is not available: authentication is off, or a proxy authenticates users")
     return gate.credentials
 
 
@@ -181,13 +179,13 @@ def _headers(request: AnyRequest) -> Headers:
 async def _proven(
     credentials: Credentials, provider: IdentityProvider, pending: _PendingLogin, code: str | None
 ) -> Identity:
-    """Who the code stands for, with what is granted to them. Raises Unauthenticated, Forbidden, SourceError."""
+    """The user that the code identifies, with their scopes. Raises Unauthenticated, Forbidden, SourceError."""
     if not code or len(code) > _LARGEST_CODE:
-        raise Unauthenticated("the identity provider did not log anybody in")
+        raise Unauthenticated("the identity provider rejected the login")
     claims = await provider.finish(code, LoginStart("", pending.state, pending.nonce, pending.verifier))
     scopes = granted(claims, credentials.grants)
     if not scopes:
-        raise Forbidden("you are known, but nothing is granted to you; ask for a grant in [auth.oidc.grants]")
+        raise Forbidden("you are authenticated, but have no permissions; request a grant in [auth.oidc.grants]")
     return Identity(claims.email or claims.subject, scopes, "session")
 
 
@@ -197,11 +195,11 @@ def _pending(request: AnyRequest, credentials: Credentials, state: str | None) -
     try:
         found = msgspec.json.decode(payload or b"", type=_PendingLogin)
     except msgspec.MsgspecError as error:
-        raise Unauthenticated("the login was not started in this browser; try again") from error
+        raise Unauthenticated("the login was not started in this browser; log in again") from error
     if state != found.state:
-        raise Unauthenticated("the login was not started in this browser; try again")
+        raise Unauthenticated("the login was not started in this browser; log in again")
     if found.until < credentials.sessions.now():
-        raise Unauthenticated("the login took too long; try again")
+        raise Unauthenticated("the login took too long; log in again")
     return found
 
 
@@ -224,7 +222,7 @@ def _made(gate: Authenticator, key: str, value: str, seconds: int, path: str = "
 
 
 def _redirect(to: str) -> Response[bytes]:
-    """To an address, which may have letters that a header cannot carry."""
+    """Redirect to an address, which may contain characters that a header cannot carry."""
     headers = {"location": quote(to, safe=_PLAIN_IN_URLS), "cache-control": "no-store"}
     return Response(b"", status_code=303, headers=headers, media_type="text/plain")
 

@@ -1,4 +1,4 @@
-"""`GET /api/v1/stream`: server-sent events of what `services/server/live.py` tells. WHATWG HTML §9.2."""
+"""`GET /api/v1/stream`: server-sent events from `services/server/live.py`. WHATWG HTML §9.2."""
 
 from __future__ import annotations
 
@@ -22,22 +22,20 @@ HEARTBEAT_S = 15.0
 LONGEST_S = 3_600.0
 """Then the browser comes back with its last id: nothing that a connection holds is held for ever."""
 MEDIA_TYPE = "text/event-stream"
-LastId = Annotated[
-    str | None, HeaderParameter(name="Last-Event-ID", description="Id of the last event that was received.")
-]
+LastId = Annotated[str | None, HeaderParameter(name="Last-Event-ID", description="Id of the last event received.")]
 
 
 @get(
     "/stream",
     operation_id="getStream",
-    summary="What happens now, as server-sent events",
+    summary="Live events",
     responses=documented(),
     media_type=MEDIA_TYPE,
     opt=READ,
 )
 async def get_stream(request: Request[Any, Any, Any], state: State, last_id: LastId = None) -> Stream:
-    """Events `commit`, `table`, `sources` and `reset`, each with an id, so that a browser that comes back misses none;
-    a comment every 15 seconds. A reader that is too slow is let go.
+    """Server-sent events `commit`, `table`, `alert`, `sources` and `reset`, each with an id, so that a reconnecting
+    browser misses none; a comment every 15 seconds. A client that reads too slowly is disconnected.
     """
     live, gate = cast("Live", state["live"]), cast("Authenticator", state["gate"])
     identity: Identity = request.scope["state"]["identity"]
@@ -67,7 +65,7 @@ async def _events(reader: Reader, gate: Authenticator, scope: Any) -> AsyncGener
 
 
 async def _still_allowed(gate: Authenticator, scope: Any, given: Headers) -> bool:
-    """Whether the token or session still stands. Where a proxy or a JWT said who asks, it did so for this request."""
+    """Whether the token or session is still valid. A proxy or a JWT authenticates only this request."""
     identity = scope["state"]["identity"]
     if identity.method not in {"token", "session"}:
         return True

@@ -72,7 +72,9 @@ async def get_schema(
     namespace: p.Namespace,
     table: p.Table,
 ) -> SchemaPage:
-    """Newest first, each against the one before by field id; every field through all versions of the schema."""
+    """Versions, newest first, each compared with the previous one by field id; every field across all versions of the
+    schema.
+    """
     found, failed = await backend.schemas.page(v.known_name(backend, catalog, namespace, table))
     request.scope["state"][FAILED] = failed
     return found
@@ -92,7 +94,7 @@ async def get_refs(
     namespace: p.Namespace,
     table: p.Table,
 ) -> RefsPage:
-    """What each leads to, what expiry keeps because of it, and how they moved."""
+    """Branches and tags with their snapshots, retention and history."""
     found, failed = await backend.refs.page(v.known_name(backend, catalog, namespace, table))
     request.scope["state"][FAILED] = failed
     return found

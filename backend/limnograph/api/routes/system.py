@@ -25,9 +25,9 @@ from limnograph.services.server.backend import Backend
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 
-@get("/status", operation_id="getStatus", summary="State of the whole", responses=documented(), opt=READ)
+@get("/status", operation_id="getStatus", summary="Server status", responses=documented(), opt=READ)
 async def get_status(request: Request[Any, Any, Any], backend: NamedDependency[Backend]) -> Status:
-    """Sources, watermark, newest pass and what is missing. A failed source is a status, never an error."""
+    """Sources, watermark, latest pass and set-up hints. A failed source is a status, never an error."""
     found = await backend.status.status()
     identity = request.scope["state"].get("identity")
     return msgspec.structs.replace(found, scopes=tuple(sorted(identity.scopes)) if identity else ())
@@ -42,22 +42,36 @@ async def get_status(request: Request[Any, Any, Any], backend: NamedDependency[B
     opt=WEBHOOK,
 )
 async def post_run(request: Request[Any, Any, Any], backend: NamedDependency[Backend]) -> AcceptedEvents:
-    """One transition of a run, durable in the inbox before the answer; a repeat of (run_id, status) changes nothing."""
+    """A transition of a run, durable in the inbox before the response; repeats of (run_id, status) change nothing."""
     data = await parsed(request, RunIn)
     new = await backend.runs.accept([_fact(data, backend)])
     return AcceptedEvents(accepted=new, duplicates=1 - new)
 
 
-@get("/healthz", operation_id="getLiveness", summary="Alive", responses=documented(), sync_to_thread=False, opt=OPEN)
+@get(
+    "/healthz",
+    operation_id="getLiveness",
+    summary="Liveness probe",
+    responses=documented(),
+    sync_to_thread=False,
+    opt=OPEN,
+)
 def healthz() -> HealthView:
-    """The process answers."""
+    """The process is running."""
     return HealthView(status="ok", version=__version__)
 
 
-@get("/readyz", operation_id="getReadiness", summary="Ready", responses=documented(), sync_to_thread=False, opt=OPEN)
+@get(
+    "/readyz",
+    operation_id="getReadiness",
+    summary="Readiness probe",
+    responses=documented(),
+    sync_to_thread=False,
+    opt=OPEN,
+)
 def readyz(backend: NamedDependency[Backend]) -> Response[HealthView]:
-    """200 once the first read of the meta tables and the first look at every catalog ended, also where they failed
-    (`/api/v1/status` says so) or the look takes longer than 30 s; 503 with `starting` and a reason before.
+    """200 once the first read of the meta tables and the first check of every catalog have finished, even if they
+    failed (see `/api/v1/status`) or the check takes longer than 30 s; until then 503 with `starting` and a reason.
     """
     waiting = backend.status.waiting_for()
     view = HealthView(status="ok" if waiting is None else "starting", version=__version__, detail=waiting)
@@ -74,7 +88,7 @@ def readyz(backend: NamedDependency[Backend]) -> Response[HealthView]:
     opt=METRICS,
 )
 def metrics(state: State) -> Response[bytes]:
-    """Numbers of the server and of every table (docs/metrics.md)."""
+    """Metrics of the server and of every table (docs/metrics.md)."""
     return Response(state["exposition"](), headers={"content-type": EXPOSITION})
 
 
@@ -101,7 +115,7 @@ def _fact(run: RunIn, backend: Backend) -> RunFact:
 
 
 def _touched(table: RunTableIn, backend: Backend) -> RunTable:
-    """Names are plain; one that is not known yet is taken at its word."""
+    """Names are plain; an unknown table is accepted as named."""
     given = TableName(table.catalog, table.table_namespace, table.table)
     name = backend.resolved(given)
     if name == given:
@@ -118,7 +132,7 @@ def _touched(table: RunTableIn, backend: Backend) -> RunTable:
 
 def _written_id(table: RunTableIn) -> int | None:
     if table.written_snapshot_id is not None and table.role != "writes":
-        raise InvalidInput("tables.written_snapshot_id", "belongs to a table with role `writes`")
+        raise InvalidInput("tables.written_snapshot_id", "is only valid for a table with role `writes`")
     return _snapshot_id("written_snapshot_id", table.written_snapshot_id)
 
 

@@ -1,4 +1,4 @@
-"""Routes of the fleet and of one table: parse, ask, print."""
+"""Routes of the fleet and of one table: parse the request, call a service, return its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _now_ms(backend: Backend) -> Millis:
     return to_millis(backend.clock.now())
 
 
-@get("/tables", operation_id="listTables", summary="Fleet rows", responses=documented(503), opt=LAKE_PAGE)
+@get("/tables", operation_id="listTables", summary="List tables", responses=documented(503), opt=LAKE_PAGE)
 async def list_tables(
     request: AnyRequest,
     backend: NamedDependency[Backend],
@@ -47,7 +47,7 @@ async def list_tables(
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> TablesPage:
-    """Tables with the reason why each stands where it stands; default range the last 24 hours."""
+    """Tables, each with the reason for its rank; default range: the last 24 hours."""
     given: dict[str, Any] = {"q": text, "ns": namespace, "sort": sort, "dir": direction, "from": start, "to": end}
     given |= {"grew": grew, "within": within, "cmp": compare}
     asked = resolved(request, "tables", cursor, given)
@@ -69,7 +69,7 @@ async def list_tables(
     return await backend.fleet.page(query)
 
 
-@get("/tables/heat", operation_id="getHeat", summary="Tables over time", responses=documented(503), opt=LAKE_PAGE)
+@get("/tables/heat", operation_id="getHeat", summary="Heat map of tables", responses=documented(503), opt=LAKE_PAGE)
 async def get_heat(
     backend: NamedDependency[Backend],
     *,
@@ -78,18 +78,18 @@ async def get_heat(
     start: p.From = None,
     end: p.To = None,
 ) -> FleetHeat:
-    """Commits, change of data files and alerts that fired, in 48 equal parts of a range (default the last 24 hours), of
-    the 30 tables that need attention most. From memory: O(tables x parts).
+    """Commits, changes in data files and alerts in 48 equal parts of a range (default: the last 24 hours), for the 30
+    tables that need the most attention. Computed from memory.
     """
     first, last = v.span(start, end, _now_ms(backend), 24 * v.HOUR_MS)
     return await backend.fleet.heat(FleetQuery(start=first, end=last, text=text, namespace=namespace))
 
 
-@get("/", operation_id="getTable", summary="One table now", responses=documented(404, 503), opt=TABLE_PAGE)
+@get("/", operation_id="getTable", summary="Describe a table", responses=documented(404, 503), opt=TABLE_PAGE)
 async def get_table(
     backend: NamedDependency[Backend], catalog: p.Catalog, namespace: p.Namespace, table: p.Table
 ) -> TableDetail:
-    """Identity, schema, spec, refs, freshness and jobs. A table that cannot be read answers with its status."""
+    """Identity, schema, spec, refs, freshness and jobs. For an unreadable table, the response contains its status."""
     return await backend.tables.detail(v.known_name(backend, catalog, namespace, table))
 
 
@@ -116,7 +116,7 @@ async def get_timeline(
     ref: p.RefName = None,
     detail: p.WithDetail = False,
 ) -> Timeline:
-    """Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours."""
+    """Metadata and metrics on one time axis; 200 if at least one lane is available. Default: the last six hours."""
     first, last = v.span(start, end, _now_ms(backend), 6 * v.HOUR_MS)
     asked = TimeRange.parse(first, last, step)
     name = v.known_name(backend, catalog, namespace, table)
@@ -131,7 +131,7 @@ async def get_timeline(
 
 
 async def _told(backend: Backend, name: TableName) -> TableDetail | None:
-    """The table now. A source that fails takes no lane with it."""
+    """The table now. A failed source does not affect other lanes."""
     try:
         return await backend.tables.detail(name)
     except SourceError:
@@ -160,7 +160,7 @@ async def list_table_commits(
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
-    """Newest first; default range the last 24 hours."""
+    """Newest first; default range: the last 24 hours."""
     given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
     given |= {"schema_changed": schema_changed}
     name = v.known_name(backend, catalog, namespace, table)
@@ -183,7 +183,9 @@ async def get_commit(
     table: p.Table,
     snapshot_id: p.SnapshotId,
 ) -> CommitDetail:
-    """What the commit did to its parent's state, who wrote it, what it touched and what runs did around it."""
+    """Effect of the commit on its parent's state, its writer, the partitions it touched, and job runs before and after
+    it.
+    """
     return await backend.commit_details.detail(
         v.known_name(backend, catalog, namespace, table), v.snapshot_id(snapshot_id)
     )
@@ -208,7 +210,7 @@ async def list_commits(
     cursor: p.Cursor = None,
     limit: p.Limit = DEFAULT_LIMIT,
 ) -> CommitsPage:
-    """Newest first; default range the last 24 hours."""
+    """Newest first; default range: the last 24 hours."""
     given = {"from": start, "to": end, "operation": operation, "min_added_data_files": min_added_data_files}
     given |= {"schema_changed": schema_changed}
     asked = resolved(request, "commits", cursor, given)

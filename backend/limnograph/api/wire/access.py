@@ -1,4 +1,4 @@
-"""Every handler says who may call it: an `opt` of its own. One that says nothing is a start-up error, never open."""
+"""Every handler declares who may call it, in an `opt`. A missing declaration is a start-up error, never open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPEN: dict[str, Any] = {"scope": "open"}
 READ: dict[str, Any] = {"scope": "read"}
 WEBHOOK: dict[str, Any] = {"scope": "webhook"}
 ANNOTATE: dict[str, Any] = {"scope": "annotate"}
-"""What a person says about the lake, for everyone to see: labels of suspects."""
+"""Users' statements about the lake, visible to everyone: labels of suspects."""
 METRICS: dict[str, Any] = {"scope": "metrics"}
 """`read`, unless `auth.open_metrics` opens it."""
 TABLE_PAGE: dict[str, Any] = {**READ, "page": "table"}
@@ -27,7 +27,7 @@ LAKE_PAGE: dict[str, Any] = {**READ, "page": "lake"}
 """A page that may be kept until any table changes."""
 
 FAILED = "failed"
-"""Key of a request's state: the answer lacks what a source did not give, so nobody else is given it."""
+"""Key of a request's state: the response lacks data of a failed source, so it is not shared."""
 
 _KNOWN = {"open", "read", "webhook", "annotate", "maintain", "metrics"}
 
@@ -48,7 +48,7 @@ async def authorised(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
     if identity is None:
         raise state.get("refusal") or Unauthenticated("log in, or send an API token as `Authorization: Bearer …`")
     if needs not in identity.scopes:
-        raise Forbidden(f"this needs the scope {needs}" if needs else "nobody may do this")
+        raise Forbidden(f"requires the scope {needs}" if needs else "not permitted")
     state["needs"] = cast("AccessScope", needs)
 
 
@@ -62,7 +62,7 @@ async def one_spelling(connection: ASGIConnection[Any, Any, Any, Any], handler: 
 
 
 def check_declared(app: Litestar) -> None:
-    """Raises LookupError when a handler does not say who may call it."""
+    """Raises LookupError when a handler declares no scope."""
     for route in app.routes:
         for handler in getattr(route, "route_handlers", ()):
             if _automatic(route, handler):
@@ -72,5 +72,5 @@ def check_declared(app: Litestar) -> None:
 
 
 def _automatic(route: Any, handler: BaseRouteHandler) -> bool:
-    """Litestar answers OPTIONS itself where nobody does; the guard refuses that one like any other without scope."""
+    """Litestar answers OPTIONS itself if no handler does; the guard rejects it like any route without a scope."""
     return isinstance(route, HTTPRoute) and getattr(handler, "http_methods", set()) == {"OPTIONS"}

@@ -1,6 +1,5 @@
-"""Parameters of a page that begins at a cursor: what the caller leaves out comes from the cursor.
-
-Only a parameter that is sent and says something else than the cursor is refused.
+"""Parameters of a page that begins at a cursor: omitted ones come from the cursor. A parameter that contradicts the
+cursor is rejected.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ def resolved(
     asked: dict[str, Any],
     table: TableName | None = None,
 ) -> dict[str, Any]:
-    """Values by the names of the wire. `asked`: as the handler was given them, defaults included. Raises InvalidInput
+    """Values by the names of the wire. `asked`: as passed to the handler, defaults included. Raises InvalidInput
     naming `cursor`, or the parameter that contradicts it.
     """
     if cursor is None:
@@ -30,22 +29,20 @@ def resolved(
     question = cursors.question_of(cursor)
     if (question.of, question.table) != (of, None if table is None else str(table)):
         its = "a list of " + question.of + (f" of {question.table}" if question.table else "")
-        raise InvalidInput("cursor", f"belongs to {its}; leave it out to start at the first page")
+        raise InvalidInput("cursor", f"belongs to {its}; omit it to start at the first page")
     found = {}
     for name, value in asked.items():
         held = question.value(name)
         if name in request.query_params and not _same(value, held):
             begun = "without it" if held is None else f"with {held!r}"
-            remedy = f"leave out `{name}` to go on, or `cursor` to start at the first page"
-            raise InvalidInput(name, f"contradicts the cursor, whose list was asked for {begun}; {remedy}")
+            remedy = f"omit `{name}` to continue, or `cursor` to start at the first page"
+            raise InvalidInput(name, f"contradicts the cursor, which was issued {begun}; {remedy}")
         found[name] = value if held is None else held
     return found
 
 
 def _same(value: Any, held: Any) -> bool:
-    """Whether a parameter that was sent says what the cursor does: a filter that is empty is none, and letters of a
-    searched text count alike in both cases.
-    """
+    """Whether a parameter agrees with the cursor: an empty filter is no filter, and search text is case-insensitive."""
     if isinstance(value, str) and isinstance(held, str | None):
         return value.casefold() == (held or "").casefold()
     return bool(value == held)

@@ -1,4 +1,4 @@
-"""Parameters of the routes: their names on the wire and their documentation. What becomes of them: `values.py`."""
+"""Parameters of the routes: their names on the wire and their documentation. They are parsed in `values.py`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_CONDITIONS_CHARS = 2_000
 
 
 def _within(least: float, most: float) -> dict[str, Any]:
-    """Bounds for the document. The check, with a sentence of ours, stands where the value is parsed."""
+    """Bounds for the document. The check, with our own message, is where the value is parsed."""
     return {"minimum": least, "maximum": most}
 
 
@@ -44,7 +44,7 @@ Step = Annotated[
     int | None,
     QueryParameter(
         name="step",
-        description=f"Whole seconds; default: about 720 points. An answer has at most {MAX_POINTS}.",
+        description=f"Step in whole seconds; default: about 720 points. At most {MAX_POINTS} points.",
         schema_extra=_within(1, MAX_STEP_S),
     ),
 ]
@@ -53,11 +53,11 @@ Lanes = Annotated[
     str | None,
     QueryParameter(
         name="lanes",
-        description=f"Comma-separated, of {', '.join(LANES)}. Default: {', '.join(DEFAULT_LANES)}.",
+        description=f"Comma-separated lanes: {', '.join(LANES)}. Default: {', '.join(DEFAULT_LANES)}.",
         schema_extra={"pattern": f"^{_A_LANE}(,{_A_LANE})*$"},
     ),
 ]
-Job = Annotated[str | None, QueryParameter(name="job", description="Job name; default the reader with most runs.")]
+Job = Annotated[str | None, QueryParameter(name="job", description="Job name; default: the reader with the most runs.")]
 BaselineChoice = Annotated[
     BaselineKind,
     QueryParameter(
@@ -80,7 +80,7 @@ Compare = Annotated[
     int | None,
     QueryParameter(
         name="cmp",
-        description="Also answer the period this many seconds earlier.",
+        description="Also return the period this many seconds earlier.",
         schema_extra=_within(1, MAX_COMPARE_S),
     ),
 ]
@@ -96,25 +96,25 @@ RefName = Annotated[
     str | None,
     QueryParameter(
         name="ref",
-        description="Branch or tag: the lane of commits tells in `off_ref` which of them it does not lead to.",
+        description="Branch or tag; `off_ref` of the lane of commits lists the commits that are not its ancestors.",
     ),
 ]
 WithDetail = Annotated[
     bool,
-    QueryParameter(name="detail", description="Also answer what the route of the table answers: one request less."),
+    QueryParameter(name="detail", description="Also return the table's details, which saves one request."),
 ]
 _CURSOR = (
-    "`next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were "
-    "resolved; one that is sent and says something else is refused."
+    "`next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as "
+    "resolved; a parameter that contradicts it is rejected."
 )
 Cursor = Annotated[str | None, QueryParameter(name="cursor", description=_CURSOR)]
-Limit = Annotated[int, QueryParameter(name="limit", description="Rows of a page.", schema_extra=_within(1, MAX_LIMIT))]
+Limit = Annotated[int, QueryParameter(name="limit", description="Rows per page.", schema_extra=_within(1, MAX_LIMIT))]
 Text = Annotated[str, QueryParameter(name="q", description="Part of the name, case-insensitive.")]
 NamespaceFilter = Annotated[str, QueryParameter(name="ns", description="`catalog.namespace` or a namespace.")]
-Sort = Annotated[FleetSort, QueryParameter(name="sort", description="`attention`: rank of reason, then magnitude.")]
-Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown values are last either way.")]
+Sort = Annotated[FleetSort, QueryParameter(name="sort", description="`attention`: by rank of reason, then magnitude.")]
+Dir = Annotated[Direction, QueryParameter(name="dir", description="Unknown values are last in both orders.")]
 SnapshotId = Annotated[
-    str, PathParameter(description="Snapshot id as text, all digits.", schema_extra={"pattern": "^-?[0-9]{1,19}$"})
+    str, PathParameter(description="Snapshot id as text, with all digits.", schema_extra={"pattern": "^-?[0-9]{1,19}$"})
 ]
 Grew = Annotated[
     float | None,
@@ -140,7 +140,7 @@ MinAdded = Annotated[
 ]
 SchemaChanged = Annotated[
     bool | None,
-    QueryParameter(name="schema_changed", description="Only commits whose schema differs from the one before."),
+    QueryParameter(name="schema_changed", description="Only commits whose schema differs from the previous one."),
 ]
 
 At = Annotated[
@@ -150,7 +150,7 @@ CompareAt = Annotated[
     int | None,
     QueryParameter(
         name="cmp",
-        description="Also answer the instant this many seconds before `at`.",
+        description="Also return the instant this many seconds before `at`.",
         schema_extra=_within(1, MAX_COMPARE_S),
     ),
 ]
@@ -159,12 +159,12 @@ Partition = Annotated[
     str | None,
     QueryParameter(
         name="partition",
-        description="Only partitions with these values: `day=2026-11-20`, several joined with `/`; a value that ends "
-        "in `*` is a beginning.",
+        description="Only partitions with these values: `day=2026-11-20`, several joined with `/`; a trailing `*` "
+        "matches a prefix.",
         schema_extra={"pattern": f"^{CONDITION}(/{CONDITION})*$", "maxLength": MAX_CONDITIONS_CHARS},
     ),
 ]
 PartitionSorted = Annotated[
-    PartitionSort, QueryParameter(name="sort", description="Deltas by their size, whichever way they went.")
+    PartitionSort, QueryParameter(name="sort", description="Sort order; deltas sort by absolute value.")
 ]
 Partitions = Annotated[int, QueryParameter(name="limit", description="Rows.", schema_extra=_within(1, MAX_PARTITIONS))]

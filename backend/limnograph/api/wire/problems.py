@@ -28,20 +28,20 @@ from limnograph.domain.secrecy import placeless
 MEDIA_TYPE = "application/problem+json"
 
 STATUS: dict[ProblemType, tuple[int, str]] = {
-    "bad-request": (400, "The request breaks a rule"),
-    "unauthenticated": (401, "Nobody is logged in"),
-    "forbidden": (403, "Not allowed"),
+    "bad-request": (400, "Invalid request"),
+    "unauthenticated": (401, "Authentication required"),
+    "forbidden": (403, "Permission denied"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Method not allowed"),
-    "conflict": (409, "Somebody else was first"),
-    "too-large": (413, "The body is too large"),
+    "conflict": (409, "Conflict"),
+    "too-large": (413, "Request body too large"),
     "too-many-requests": (429, "Too many requests"),
-    "internal": (500, "Something broke in Limnograph"),
-    "source-failed": (503, "A source failed"),
-    "source-unavailable": (503, "A source is not reachable"),
-    "source-timeout": (503, "A source did not answer in time"),
-    "source-rejected": (503, "A source refused the request"),
-    "metadata-damaged": (503, "Metadata cannot be read"),
+    "internal": (500, "Internal error"),
+    "source-failed": (503, "Source failed"),
+    "source-unavailable": (503, "Source unavailable"),
+    "source-timeout": (503, "Source timed out"),
+    "source-rejected": (503, "Source rejected the request"),
+    "metadata-damaged": (503, "Metadata unreadable"),
 }
 """Closed set: problem type -> HTTP status and title."""
 
@@ -70,8 +70,8 @@ def encode(value: Problem) -> bytes:
 
 
 def documented(*statuses: int) -> dict[int, ResponseSpec]:
-    """Problem responses of a handler for the OpenAPI document. Of the front layer any request can get 400, 401, 403 and
-    429 (too many failed attempts), and 500 can always happen.
+    """Problem responses of a handler for the OpenAPI document. Any request can receive 400, 401, 403 and 429 (too many
+    failed attempts) from the front layer, and 500.
     """
     return {
         status: ResponseSpec(Problem, description="Problem details.", media_type=MEDIA_TYPE, generate_examples=False)
@@ -88,7 +88,7 @@ def _request_id(request: Request[Any, Any, Any]) -> str | None:
 
 
 def of_domain(error: LimnographError, request_id: str | None) -> tuple[Problem, list[tuple[str, str]]]:
-    """The problem of an error that we raised on purpose, and headers that go with it."""
+    """The problem of an expected error, and its headers."""
     if isinstance(error, InvalidInput):
         return problem("bad-request", error.detail, field=error.field, request_id=request_id), []
     kind: ProblemType = error.problem_type if error.problem_type in STATUS else "internal"
@@ -105,8 +105,8 @@ _OF_CALLERS = (NotFound, Unauthenticated, Forbidden, TooManyRequests)
 
 
 def _sayable(error: LimnographError, request_id: str | None) -> str:
-    """The sentence for the caller. Where it names a path or an address of this installation, the log has it whole: one
-    line for each sentence in LOGGED_S.
+    """The sentence for the caller. If it names a path or an address of this installation, only the log has it complete:
+    one line per sentence in LOGGED_S.
     """
     told = str(error)
     if isinstance(error, _OF_CALLERS) or (said := placeless(told)) == told:
@@ -121,7 +121,7 @@ def _sayable(error: LimnographError, request_id: str | None) -> str:
 
 
 def from_domain(request: Request[Any, Any, Any], error: LimnographError) -> Response[bytes]:
-    """An error that we raised on purpose."""
+    """An expected error."""
     found, headers = of_domain(error, _request_id(request))
     answer = _send(found)
     answer.headers.update(headers)
@@ -134,17 +134,17 @@ def now_text() -> str:
 
 
 def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
-    """An error of Litestar's own: routing, parsing, validation."""
+    """An error raised by Litestar: routing, parsing, validation."""
     if error.status_code >= 500:
         return from_unknown(request, error)
     kind = _BY_STATUS.get(error.status_code, "bad-request")
     field, detail = _first(error) if isinstance(error, ValidationException) else (None, error.detail)
     if kind == "method-not-allowed":
-        detail = f"{request.method} is not offered here"
+        detail = f"{request.method} is not supported for this path"
     if kind == "bad-request" and field is None:
         field = "body"
     if kind == "not-found":
-        detail = f"there is nothing at {request.url.path}"
+        detail = f"no resource at {request.url.path}"
     answer = _send(problem(kind, detail, field=field, request_id=_request_id(request)))
     if "allow" in (given := error.headers or {}):
         answer.headers["allow"] = ", ".join(sorted(given["allow"].split(", ")))  # Litestar prints a set
@@ -152,7 +152,7 @@ def from_framework(request: Request[Any, Any, Any], error: HTTPException) -> Res
 
 
 def _first(error: ValidationException) -> tuple[str | None, str]:
-    """Name and sentence of the first parameter or body field that Litestar refuses."""
+    """Name and message of the first parameter or body field that Litestar rejects."""
     items = error.extra if isinstance(error.extra, list) else []
     for item in items:
         if isinstance(item, dict):
@@ -186,27 +186,27 @@ def from_unknown(request: Request[Any, Any, Any], error: Exception) -> Response[
     """A bug: the log gets the trace, the caller gets an id to quote."""
     request_id = _request_id(request)
     _log.error("request %s failed", request_id, exc_info=error)
-    return _send(problem("internal", "an unexpected error; the server's log has it", request_id=request_id))
+    return _send(problem("internal", "unexpected error; see the server's log", request_id=request_id))
 
 
 class ClientDisconnected(Exception):
-    """The caller went away within its body, or sent one that breaks HTTP's framing; `api/front/bodies.py` raises it."""
+    """The client disconnected while sending its body, or violated HTTP framing; raised by `api/front/bodies.py`."""
 
     def __init__(self) -> None:
-        super().__init__("the body ended before it was complete")
+        super().__init__("the body ended prematurely")
 
 
 def from_left(request: Request[Any, Any, Any], error: ClientDisconnected) -> Response[bytes]:
-    """The caller's fault, and nothing for the log: most of them are no longer there to read the answer."""
+    """The client's fault, and not logged: most such clients have disconnected."""
     return _send(problem("bad-request", str(error), field="body", request_id=_request_id(request)))
 
 
 class TooSlow(Exception):
-    """A body did not arrive in time; `api/front/bodies.py` raises it while a handler reads."""
+    """A body was not received in time; raised by `api/front/bodies.py` while a handler reads."""
 
 
 def from_too_slow(request: Request[Any, Any, Any], error: TooSlow) -> Response[bytes]:
-    """The caller's fault, as far as we can tell."""
+    """Assumed to be the client's fault."""
     return _send(problem("bad-request", str(error), field="body", request_id=_request_id(request)))
 
 
@@ -215,7 +215,7 @@ class TooLarge(Exception):
 
 
 def from_too_large(request: Request[Any, Any, Any], error: TooLarge) -> Response[bytes]:
-    """The same answer that a declared length gets."""
+    """The same response as for a declared length."""
     return _send(problem("too-large", str(error), request_id=_request_id(request)))
 
 

@@ -1,4 +1,4 @@
-"""Answers to what callers send, remembered while it is short: nobody fills the memory with what he sends once."""
+"""Memoised results for short inputs of clients: a client cannot fill the memory with unique inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Asked = Callable[Concatenate[_Text, _Rest], _Found]
 
 
 def remembered(entries: int) -> Callable[[_Asked[_Text, _Rest, _Found]], _Asked[_Text, _Rest, _Found]]:
-    """Of a function of a text (and of short arguments of ours) the newest answers."""
+    """The latest results of a function of a text (and short arguments of ours)."""
 
     def around(function: _Asked[_Text, _Rest, _Found]) -> _Asked[_Text, _Rest, _Found]:
         kept = lru_cache(maxsize=entries)(function)

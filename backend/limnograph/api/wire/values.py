@@ -1,4 +1,4 @@
-"""How what was asked becomes values: bounds and forms are checked here; what is refused names its parameter."""
+"""Parses query parameters: checks bounds and formats; an error names its parameter."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ HOUR_MS = 3_600_000
 
 
 async def only_known(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Guard of every route of the API: a query parameter that the route does not have is a mistake, not a decoration.
-
-    Of one that is asked with labels (`opt`) every name is one. Raises InvalidInput.
+    """Guard of every route of the API: an unknown query parameter is an error. A route that takes labels (`opt`)
+    accepts any name. Raises InvalidInput.
     """
     if handler.opt.get("labels"):
         return
     known = _query_names(handler.fn)
     if unknown := connection.query_params.keys() - known:
         offered = f"one of {', '.join(sorted(known))}" if known else "without parameters"
-        raise InvalidInput(min(unknown), f"is not a parameter of this route; ask {offered}")
+        raise InvalidInput(min(unknown), f"is not a parameter of this route; use {offered}")
 
 
 @cache
@@ -50,19 +49,19 @@ def table_name(catalog: str, namespace: str, table: str) -> TableName:
 
 
 def known_name(backend: Backend, catalog: str, namespace: str, table: str) -> TableName:
-    """The same; a namespace that is spelled as answers carry it is the known one that it means."""
+    """The same; a namespace spelled as in responses resolves to the known one."""
     return backend.resolved(table_name(catalog, namespace, table))
 
 
 def lane_names(text: str | None) -> tuple[str, ...]:
-    """In display order, each once. Raises InvalidInput."""
+    """In display order, without duplicates. Raises InvalidInput."""
     if not text:
         return DEFAULT_LANES
     asked = {part.strip() for part in text.split(",") if part.strip()}
     if unknown := asked.difference(LANES):
-        raise InvalidInput("lanes", f"{min(unknown)!r} is not a lane; choose of {', '.join(LANES)}")
+        raise InvalidInput("lanes", f"{min(unknown)!r} is not a lane; choose from {', '.join(LANES)}")
     if not asked:
-        raise InvalidInput("lanes", f"names no lane; choose of {', '.join(LANES)}, or leave it out")
+        raise InvalidInput("lanes", f"names no lane; choose from {', '.join(LANES)}, or omit it")
     return tuple(lane for lane in LANES if lane in asked)
 
 
@@ -76,7 +75,7 @@ def page_size(limit: int) -> int:
 def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
     """Share and seconds. Raises InvalidInput."""
     if grew is None and within is not None:
-        raise InvalidInput("within", "says how fast `grew` is; give both")
+        raise InvalidInput("within", "requires `grew`; send both")
     if grew is not None and not 0 <= grew <= MAX_GREW:
         raise InvalidInput("grew", f"must be a share between 0 and {MAX_GREW:.0f}, such as 0.2")
     if within is not None and not 1 <= within <= MAX_WITHIN_S:
@@ -85,7 +84,7 @@ def growth(grew: float | None, within: int | None) -> tuple[float | None, int]:
 
 
 def span(start: Millis | None, end: Millis | None, now_ms: Millis, width_ms: int) -> tuple[Millis, Millis]:
-    """Both ends in epoch ms; a missing end is now, a missing start lies `width_ms` before. Raises InvalidInput."""
+    """Both ends in epoch ms; a missing end is now, a missing start is `width_ms` earlier. Raises InvalidInput."""
     last = now_ms if end is None else end
     first = max(Millis(0), last - width_ms) if start is None else start
     for field, value in (("from", first), ("to", last)):

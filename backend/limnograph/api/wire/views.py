@@ -1,6 +1,4 @@
-"""The wire of the HTTP layer itself: problems, requests and health. Answers of services are in
-`domain/answers/tables.py`.
-"""
+"""The wire of the HTTP layer itself: problems, requests and health. Responses of services are in `domain/answers`."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ ProblemType = Literal[
 
 
 class Problem(View, frozen=True, kw_only=True):
-    """RFC 9457 problem details; `type` is of a closed set, `field` names a bad parameter."""
+    """RFC 9457 problem details; `type` is from a closed set, `field` names the invalid parameter."""
 
     type: ProblemType
     title: str
@@ -48,7 +46,7 @@ class Problem(View, frozen=True, kw_only=True):
 
 
 class RunTableIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of an accepted run; ids of snapshots are text. `written_snapshot_id`: the commit that the run made."""
+    """A table of an accepted run; snapshot ids are text. `written_snapshot_id`: the commit that the run wrote."""
 
     catalog: str
     table_namespace: str
@@ -71,7 +69,7 @@ class RunIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class LabelIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Body of `POST …/labels`: what a person says about a suspect. The range is the one explained, epoch ms."""
+    """Body of `POST …/labels`: a user's label on a suspect. The range is the explained one, epoch ms."""
 
     kind: LabelKind
     snapshot_id: SnapshotId
@@ -82,14 +80,14 @@ class LabelIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class AcceptedEvents(View, frozen=True, kw_only=True):
-    """What was newly stored in the inbox; repeats are accepted and not stored again."""
+    """The number of items newly stored in the inbox; repeats are accepted and not stored again."""
 
     accepted: int
     duplicates: int
 
 
 class HealthView(View, frozen=True, kw_only=True):
-    """Liveness and readiness. `detail`: what readiness still waits for."""
+    """Liveness and readiness. `detail`: what the server is still waiting for."""
 
     status: Literal["ok", "starting"]
     version: str
@@ -97,14 +95,14 @@ class HealthView(View, frozen=True, kw_only=True):
 
 
 class SessionIn(View, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Body of `POST /api/v1/session`: an API token, and where to go afterwards."""
+    """Body of `POST /api/v1/session`: an API token, and the path to redirect to."""
 
     token: str
     next: str = "/"
 
 
 class SessionView(View, frozen=True, kw_only=True):
-    """Who is logged in now. `next`: a path of this server."""
+    """The authenticated user. `next`: a path of this server."""
 
     subject: str
     scopes: tuple[AccessScope, ...]

@@ -44,7 +44,7 @@ def check(root: Path, *, port: int | None, fresh: bool) -> int:
     except LimnographError as error:
         if isinstance(error, EnvironmentFault | InvalidInput) and not findings:
             raise
-        findings.append(ComparisonResult("the chain answers", ok=False, detail=str(error), figures={}))
+        findings.append(ComparisonResult("the chain responds", ok=False, detail=str(error), figures={}))
     except KeyboardInterrupt:
         progress.say("stopped")
         return 130
@@ -115,7 +115,7 @@ def _chain(
         if folder.built and StoredMeta(folder.place).exists():
             findings += compare(stored(folder), progress)
             if not all(one.ok for one in findings):
-                raise _Unequal("what the meta table holds differs from the lake; the chain was not started")
+                raise _Unequal("the meta table differs from the lake; the chain was not started")
         ports = supervisor.Ports.choose(server_port(port, USUAL_PORT))
         told = building.ensure(folder, int(time.time() * 1000), progress)
         stack.enter_context(supervisor.everything(folder, told, ports, progress))
@@ -141,7 +141,7 @@ def _running(folder: Folder, seconds: float = 5.0) -> dict[str, Any]:
     deadline = time.monotonic() + seconds
     while (addresses := folder.running) is None:
         if time.monotonic() > deadline:
-            raise EnvironmentFault(f"the demo in {folder.root} is still starting; try again when it is up")
+            raise EnvironmentFault(f"the demo in {folder.root} is still starting; retry when it is up")
         time.sleep(0.5)
     return addresses
 

@@ -64,7 +64,7 @@ class ObservedTables(Protocol):
 
 
 class Engine(Protocol):
-    """Spark, asked for its own metadata tables."""
+    """Spark, queried for its own metadata tables."""
 
     def totals(self, table: str, snapshot_id: int) -> SnapshotTotals:
         """Of a table at a snapshot."""
@@ -80,7 +80,7 @@ class TimelineAnswers(Protocol):
 
 
 class ExplainAnswers(Protocol):
-    """Explain, asked why a job of a table changed."""
+    """Explain, queried for a change of a job."""
 
     def explanation(self, table: str, job: str, span: tuple[int, int], without: str | None = None) -> Explanation:
         """In a range of epoch ms; `without`: of the lake in which this snapshot never happened."""
@@ -88,7 +88,7 @@ class ExplainAnswers(Protocol):
 
 
 class LiveChain(Protocol):
-    """The moving part: what the live job says of itself and what the meta table has of it."""
+    """The live part: the live job's own numbers and its rows in the meta table."""
 
     def newest_commit(self) -> MetaRow | None:
         """The newest row of a live table that was committed after the check began, None after waiting in vain."""

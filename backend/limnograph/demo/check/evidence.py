@@ -144,7 +144,7 @@ class RunningChain:
 
 
 def get_json(url: str) -> Any:
-    """The answer to a GET. Raises SourceUnavailable with what was said."""
+    """The answer to a GET. Raises SourceUnavailable with the error."""
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - our own loopback address
             return json.load(answer)

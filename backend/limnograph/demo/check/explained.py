@@ -1,4 +1,4 @@
-"""What Explain says of the story: by the running server, and of the same lake in which one commit never happened."""
+"""Explain on the story: by the running server, and on the same lake without one commit."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Without:
 
 
 def services_without(settings: Settings, snapshot_id: int, sources: Sequence[MetricsSource]) -> ServerServices:
-    """A server's services over the lake in which a commit never happened. Nothing told them of a run or an alert."""
+    """A server's services over the lake without one commit. They have received no run or alert."""
     engine = Without(embedded_engine(settings), snapshot_id)
     return build_services(ServerOptions(engine, MemoryInbox(), SystemClock(), sources))
 

@@ -36,7 +36,7 @@ def stop(spark: SparkSession) -> None:
 
 
 def name_jars() -> None:
-    """Tell this process and its children where the jars are, when they lie among the tools."""
+    """Set the folder of the jars for this process and its children, if they are among the tools."""
     found = next((folder / "jars" for folder in folders() if any(folder.glob("jars/*.jar"))), None)
     if found:
         os.environ.setdefault(JARS_ENV, str(found))

@@ -177,7 +177,9 @@ def write_blocks(promtool: Path, scratch: Path, data: Path, calendar: Calendar, 
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         file.unlink()
         if done.returncode:
-            raise EnvironmentFault(f"promtool could not write the past: {done.stderr.strip() or done.stdout.strip()}")
+            raise EnvironmentFault(
+                f"promtool could not write the history: {done.stderr.strip() or done.stdout.strip()}"
+            )
     return sum(len(series.samples) for family in families for series in family.series)
 
 

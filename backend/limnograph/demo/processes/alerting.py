@@ -1,4 +1,6 @@
-"""The demo's Alertmanager and rules: the shipped rules as they are, with thresholds of its tables, told at once."""
+"""The demo's Alertmanager and rules: the shipped rules unchanged, with thresholds for its tables; alerts are sent
+immediately.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from limnograph.domain.errors import EnvironmentFault
 NAMES = ("prometheus-alertmanager", "alertmanager")
 """As Debian calls the program, and as everybody else does."""
 MISSING = (
-    "Alertmanager was not found, so alerts stay in Prometheus: apt-get install prometheus-alertmanager (Debian),"
-    " dnf install golang-github-prometheus-alertmanager (Fedora), brew install alertmanager (macOS)"
+    "Alertmanager was not found, so alerts are shown only in Prometheus: apt-get install prometheus-alertmanager "
+    "(Debian), dnf install golang-github-prometheus-alertmanager (Fedora), brew install alertmanager (macOS)"
 )
 BURST_ALERT = "SmallFileProliferation"
 _PLACES = (Path(__file__).parents[2] / "_rules", Path(__file__).parents[4] / "deploy" / "prometheus" / "rules")
@@ -24,7 +26,7 @@ _NEVER_S = 366 * 86_400
 
 
 def alertmanager() -> Path | None:
-    """The program, in the folder of tools or on PATH; None where nobody installed it."""
+    """The program, in the folder of tools or on PATH; None if it is not installed."""
     for folder in folders():
         file = folder / "alertmanager" / "alertmanager"
         if file.is_file() and os.access(file, os.X_OK):
@@ -36,13 +38,13 @@ def rules() -> Path:
     """The folder of the shipped rules. Raises EnvironmentFault where they were not packed."""
     found = next((place for place in _PLACES if place.is_dir()), None)
     if found is None:
-        raise EnvironmentFault("the alert rules are missing in this installation; install limnograph anew")
+        raise EnvironmentFault("the alert rules are missing in this installation; reinstall limnograph")
     return found
 
 
 def alertmanager_yml(server_port: int) -> str:
     """Every alert goes to the server at once: no wait for a group, and each alert is a group of its own."""
-    return f"""# Written by `limnograph demo` at every start. A team's: deploy/alertmanager/alertmanager.yml.
+    return f"""# Written by `limnograph demo` at every start. For a team: deploy/alertmanager/alertmanager.yml.
 route:
   receiver: limnograph
   group_by: ["..."]
@@ -57,13 +59,13 @@ receivers:
 
 
 def thresholds_yml(tables: list[str]) -> str:
-    """No table but one is stale: the history of those that nobody writes ended when it was built, and that is no news.
-    `tables`: `catalog.namespace.table`.
+    """Only one table may be stale: the history of tables without a writer ends when the lake is built, which is
+    expected. `tables`: `catalog.namespace.table`.
     """
     spoken_for = {f"lake.{name}" for name in (LIVE_APPEND_TABLE, LIVE_DELETE_TABLE, QUIET_TABLE)}
     rules = "".join(_never_stale(*name.split(".")) for name in tables if name not in spoken_for)
-    return f"""# Written by `limnograph demo` at every start: thresholds of single tables instead of the shipped ones.
-groups:
+    return f"""# Written by `limnograph demo` at every start: thresholds of single tables that override the shipped
+    ones. groups:
   - name: demo-thresholds
     rules:
 {rules}"""

@@ -65,7 +65,7 @@ class ChildProcess:
             self._process.terminate()
 
     def end(self, seconds: float) -> None:
-        """Wait, then kill what is left of the group."""
+        """Wait, then kill the rest of the group."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=max(0.1, seconds))
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -75,7 +75,7 @@ class ChildProcess:
     def last_words(self) -> str:
         """The last line of its log."""
         lines = self.log.read_text(errors="replace").strip().splitlines()
-        return lines[-1][:300] if lines else "it said nothing"
+        return lines[-1][:300] if lines else "no output"
 
 
 class ChildProcesses:

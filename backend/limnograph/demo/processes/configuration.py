@@ -65,7 +65,7 @@ def _names(job: JobSchedule, role: str) -> str:
 def prometheus_yml(
     server_port: int, live_port: int, pipeline_port: int, *, rules: Sequence[Path], alertmanager_port: int | None
 ) -> str:
-    """What is scraped from now on (the server, the pipeline, the live job), by which rules, and who is told."""
+    """Scrape targets (the server, the pipeline, the live job), rules, and Alertmanagers."""
     files = json.dumps([str(file) for file in rules])
     told = [] if alertmanager_port is None else [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager_port}"]}]}]
     return f"""# Written by `limnograph demo` at every start.

@@ -1,4 +1,4 @@
-"""Starts the parts of the demo in order, waits until each is ready, and keeps them together until somebody stops it."""
+"""Starts the parts of the demo in order, waits until each is ready, and supervises them until it is stopped."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def everything(folder: Folder, told: Story, ports: Ports, progress: Progress) ->
         _start_alertmanager(children, folder, ports, progress)
         child = children.start(_limnograph("pipeline", folder, "--trigger", TRIGGER))
         children.wait_until(child, first_pass(folder, told.snapshots), FIRST_PASS_SECONDS)
-        progress.say("the pipeline is starting, the meta tables hold the whole history")
+        progress.say("the pipeline is starting, the meta tables contain the complete history")
         child = children.start(_limnograph("serve", folder, "--port", str(ports.server)))
         children.wait_until(child, lambda: answers(f"http://127.0.0.1:{ports.server}/readyz"), 60)
         progress.say("the server is up")
@@ -123,7 +123,7 @@ def first_pass(folder: Folder, snapshots: int) -> Callable[[], bool | str]:
 
 
 def watch(children: ChildProcesses, progress: Progress) -> None:
-    """Until somebody stops us. A part that ends by itself is reported; without the server there is nothing to see."""
+    """Runs until it is stopped. A part that ends by itself is reported; without the server the demo ends."""
     while True:
         for child in children.ended():
             progress.say(f"{child.name} ended ({child.exit_code}): {child.last_words()}; see {child.log}")

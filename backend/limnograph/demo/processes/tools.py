@@ -46,12 +46,12 @@ def server_port(given: int | None, usual: int) -> int:
     if given is None:
         return usual if is_free(usual) else free_port()
     if not is_free(given):
-        raise InvalidInput("--port", f"{given} is in use on 127.0.0.1; give another one, or none to take a free one")
+        raise InvalidInput("--port", f"{given} is in use on 127.0.0.1; pass another port, or none for any free port")
     return given
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody uses now."""
+    """A free port of 127.0.0.1."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -45,7 +45,7 @@ class Calendar(NamedTuple):
 
     @property
     def morning(self) -> int:
-        """06:00 of the demo day: the end of the night that the story tells."""
+        """06:00 of the demo day: the end of the night of the story."""
         return self.clock("06:00")
 
     @property
@@ -70,7 +70,7 @@ class Calendar(NamedTuple):
 
     @property
     def decoy_append(self) -> int:
-        """Decoy: a big append elsewhere that slows nobody."""
+        """Decoy: a big append elsewhere that slows no job."""
         return self.clock("18:32", -1)
 
     @property

@@ -1,4 +1,4 @@
-"""What a table of the demo is made of: its SQL, and commits by writers in order of time. Pure values."""
+"""A table of the demo: its SQL, and commits by writers in order of time. Pure values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened, for checks and people: `.demo/story.json`. Ids are text, instants epoch ms."""
+"""The events of the story, for checks and users: `.demo/story.json`. Ids are text, instants epoch ms."""
 
 from __future__ import annotations
 
@@ -125,4 +125,4 @@ def read(file: Path) -> Story:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Story)
     except (OSError, msgspec.DecodeError, json.JSONDecodeError) as error:
-        raise EnvironmentFault(f"{file} cannot be read ({error}); build the lake anew with --fresh") from error
+        raise EnvironmentFault(f"{file} cannot be read ({error}); rebuild the lake with --fresh") from error

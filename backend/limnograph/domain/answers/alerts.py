@@ -1,4 +1,4 @@
-"""Alerts on the wire: what Alertmanager and Grafana send, and what the pages of alerts are told. Times epoch ms."""
+"""Alerts on the wire: webhooks of Alertmanager and Grafana, and the pages of alerts. Times are epoch ms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Muted = Literal["silenced", "inhibited"]
 
 
 class AlertIn(msgspec.Struct, frozen=True, kw_only=True):
-    """One alert of a webhook. Everything may be missing; what is of another type is read as its text."""
+    """One alert of a webhook. Any field may be missing; a value of another type is read as text."""
 
     status: Any = None
     labels: dict[str, Any] | None = None
@@ -31,7 +31,7 @@ class AlertIn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AlertmanagerIn(msgspec.Struct, frozen=True, kw_only=True):
-    """Body of a webhook: Alertmanager's version 4, or Grafana's, which has `orgId` too."""
+    """Body of a webhook: Alertmanager's version 4, or Grafana's, which adds `orgId`."""
 
     alerts: list[AlertIn] | None = None
     status: Any = None
@@ -44,7 +44,7 @@ class AlertmanagerIn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AlertTable(View, frozen=True, kw_only=True):
-    """The table that an alert is about; null parts are not known."""
+    """The table that an alert is about; unknown parts are null."""
 
     catalog: str | None
     table_namespace: str | None
@@ -52,10 +52,11 @@ class AlertTable(View, frozen=True, kw_only=True):
 
 
 class AlertView(View, frozen=True, kw_only=True):
-    """One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known.
+    """One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while firing or unknown.
 
-    `state` is `unknown` where no end was told and neither Alertmanager nor Prometheus has it any more, or nothing was
-    heard of it for a day; `heard_at`: then the last time that it was. `muted`: as Alertmanager has it, if asked.
+    `state` is `unknown` if no end was received and neither Alertmanager nor Prometheus still has the alert, or nothing
+    was received for a day; `heard_at` is then the time of the last notification. `muted`: as reported by Alertmanager,
+    if queried.
     """
 
     fingerprint: str
@@ -73,22 +74,24 @@ class AlertView(View, frozen=True, kw_only=True):
 
 
 class AlertSpan(View, frozen=True, kw_only=True):
-    """A time that an alert fired; `end` null: it still does. Of one whose end nobody told, to when it was heard of."""
+    """An interval in which an alert fired; `end` null: still firing. Without a received end, `end` is the time of the
+    last notification.
+    """
 
     start: Millis = msgspec.field(name="from")
     end: Millis | None = msgspec.field(name="to")
 
 
 class AlertWeek(View, frozen=True, kw_only=True):
-    """When one alert fired in the last seven days, oldest first; the newest hundred times."""
+    """Intervals in which one alert fired in the last seven days, oldest first; at most the latest hundred."""
 
     fingerprint: str
     spans: list[AlertSpan]
 
 
 class AlertsPage(View, frozen=True, kw_only=True):
-    """Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: how many there are of each.
-    `weeks`: of each alert of the page, whatever the page is narrowed to.
+    """Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: the number of each. `weeks`: of
+    each alert on the page, regardless of filters.
     """
 
     rows: list[AlertView]
@@ -100,7 +103,9 @@ class AlertsPage(View, frozen=True, kw_only=True):
 
 
 class AlertTransition(View, frozen=True, kw_only=True):
-    """What was told: `at` when it happened (null where the sender did not say), `observed_at` when it came here."""
+    """A received transition: `at` when it happened (null if the sender did not state it), `observed_at` when it was
+    received.
+    """
 
     status: AlertStatus
     at: Millis | None
@@ -108,7 +113,7 @@ class AlertTransition(View, frozen=True, kw_only=True):
 
 
 class AlertLink(View, frozen=True, kw_only=True):
-    """A way out. `url` is null where what the sender gave is no http or https address: then `text` is only text."""
+    """A link. `url` is null if the sender's value is not an http or https address; `text` is then plain text."""
 
     kind: Literal["runbook", "dashboard", "alertmanager", "silence", "source", "panel"]
     url: str | None
@@ -116,15 +121,15 @@ class AlertLink(View, frozen=True, kw_only=True):
 
 
 class AlertWindow(View, frozen=True, kw_only=True):
-    """The time to look at: from an hour or more before the cause may lie; `end` null: live."""
+    """The time range to show: begins an hour or more before the possible cause; `end` null: live."""
 
     start: Millis = msgspec.field(name="from")
     end: Millis | None = msgspec.field(name="to")
 
 
 class Incident(View, frozen=True, kw_only=True):
-    """One episode with what stands around it. `active_at`: when its expression became true, where Prometheus still
-    knows. `commits`: of its table within the window, newest first. `before`: earlier episodes, newest first.
+    """One episode with its context. `active_at`: when its expression became true, if Prometheus still knows. `commits`:
+    of its table within the window, newest first. `before`: earlier episodes, newest first.
     """
 
     alert: AlertView
@@ -140,8 +145,8 @@ class Incident(View, frozen=True, kw_only=True):
 
 
 class AlertTarget(View, frozen=True, kw_only=True):
-    """Where a link with labels leads. `path` is a path of this server; null when a person has to choose among `tables`
-    or nothing is known. `source`: who knew it.
+    """The target of an alert link. `path` is a path of this server; null if the user has to choose among `tables` or no
+    table is known. `source`: where the answer was found.
     """
 
     path: str | None

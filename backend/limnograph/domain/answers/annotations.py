@@ -1,4 +1,4 @@
-"""Commits as marks on another program's graphs, with the field names that Grafana reads. Times epoch ms."""
+"""Commits as marks on other programs' graphs, with Grafana's field names. Times are epoch ms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from limnograph.domain.time import Millis
 
 
 class Annotation(View, frozen=True, kw_only=True):
-    """One mark. `path`: the page of the commit at this server."""
+    """One mark. `path`: the page of the commit on this server."""
 
     id: str
     time: Millis

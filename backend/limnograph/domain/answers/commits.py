@@ -1,4 +1,4 @@
-"""What services answer of commits: rows of a list, and one in detail. Wire structs, as `domain/answers/tables.py`."""
+"""Commits as the API returns them: rows of a list, and one in detail. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CommitsPage(View, frozen=True, kw_only=True):
 
 
 class Diff(View, frozen=True, kw_only=True):
-    """One number before (parent) and after the commit. `delta` null when one side is not known."""
+    """One number before (parent) and after the commit. `delta` is null if either side is unknown."""
 
     metric: str
     unit: Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
@@ -63,9 +63,9 @@ class PartitionChange(View, frozen=True, kw_only=True):
 
 
 class RunEffect(View, frozen=True, kw_only=True):
-    """Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: how much longer
-    they take, between `change_low_s` and `change_high_s` in 95 of 100 cases; those are null of too few runs.
-    `last_run`: start of the newest ended run that is known within six hours of the commit, epoch ms.
+    """Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: their increase,
+    with the 95 % confidence interval `change_low_s` to `change_high_s`, which is null for too few runs. `last_run`:
+    start of the latest completed run within six hours of the commit, epoch ms.
     """
 
     job: str
@@ -81,7 +81,7 @@ class RunEffect(View, frozen=True, kw_only=True):
 
 
 class SizeShape(View, frozen=True, kw_only=True):
-    """Live file sizes after the commit and before it: counts per bin; `edges` bytes (bins = edges + 1)."""
+    """Live file sizes before and after the commit: counts per bin; `edges` bytes (bins = edges + 1)."""
 
     edges: list[int]
     before: list[int] | None
@@ -90,8 +90,7 @@ class SizeShape(View, frozen=True, kw_only=True):
 
 class ColumnOrigin(View, frozen=True, kw_only=True):
     """A column that a written column comes from. `transformation` as OpenLineage names it, `DIRECT/IDENTITY`; `masked`:
-    whether nothing of the value is left, null where that was not said. `from_table`: its name in the
-    event.
+    whether the value is fully masked, null if not reported. `from_table`: its name in the event.
     """
 
     column: str
@@ -102,7 +101,7 @@ class ColumnOrigin(View, frozen=True, kw_only=True):
 
 
 class WritingRun(View, frozen=True, kw_only=True):
-    """The run that reported that it wrote the commit. Times epoch ms; `started_at` null where only its end is known.
+    """The run that reported writing the commit. Times epoch ms; `started_at` is null if only its end is known.
     `ref`: branch that it wrote to; null: main. `columns`: at most 500 of `columns_total`; empty: not reported.
     """
 
@@ -119,8 +118,9 @@ class WritingRun(View, frozen=True, kw_only=True):
 
 
 class TouchedRows(View, frozen=True, kw_only=True):
-    """Rows of the partitions that the commit wrote. `spark_sql`: a predicate for Spark, made of the partition specs and
-    the present names of columns; null where none can be made. `note`: why, or what it leaves out; null: it is exact.
+    """The rows of the partitions that the commit wrote. `spark_sql`: a predicate for Spark, built from the partition
+    specs and current column names; null if none can be built. `note`: the reason, or what the predicate omits; null: it
+    is exact.
     """
 
     spark_sql: str | None
@@ -128,9 +128,9 @@ class TouchedRows(View, frozen=True, kw_only=True):
 
 
 class CommitDetail(View, frozen=True, kw_only=True, omit_defaults=True):
-    """One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it. `expired`:
-    the table's own expiry took it out of its metadata, so that nobody can travel to it; null where that is not known.
-    `written_by_run`: left out where no run reported it; `written_by_job` may be known all the same.
+    """One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
+    `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
+    unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known.
     """
 
     commit: CommitRow

@@ -1,6 +1,6 @@
-"""A question to explain (a job's runs, other jobs, load, commits) and its answer, as JSON lines carry them.
+"""A case for Explain (a job's runs, other jobs, load, commits) and its answer, as JSON lines.
 
-Times are epoch milliseconds. Any number may be null: it is not known. The format is a contract (docs/explain.md).
+Times are epoch milliseconds. Any number may be null: unknown. The format is a contract (docs/explain.md).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RunSeries(msgspec.Struct, gc=False):
 
 
 class LoadSeries(msgspec.Struct, gc=False):
-    """How much the job had to do, in any unit above 0."""
+    """The load of the job, in any unit, above 0."""
 
     times: list[float | None] = []
     values: list[float | None] = []
@@ -60,14 +60,14 @@ class CaseCommit(msgspec.Struct, gc=False):
 
 
 class Selection(msgspec.Struct, rename={"start": "from", "end": "to"}):
-    """Only changes that set in between `from` and `to` are asked about."""
+    """Only changes that begin between `from` and `to` are explained."""
 
     start: float | None = None
     end: float | None = None
 
 
 class Case(msgspec.Struct):
-    """One question. Commits are those of all tables the job reads."""
+    """One case. Commits are those of all tables the job reads."""
 
     id: str
     job: RunSeries
@@ -78,7 +78,7 @@ class Case(msgspec.Struct):
 
 
 class Evidence(msgspec.Struct):
-    """One thing that speaks for or against a hypothesis. `value` and `typical` are in the unit that the name says."""
+    """One piece of evidence for or against a hypothesis. `value` and `typical` are in the unit in the name."""
 
     part: str
     speaks: Literal["for", "against"]
@@ -88,10 +88,11 @@ class Evidence(msgspec.Struct):
 
 
 class LevelChange(msgspec.Struct):
-    """A change of the job's level. `onset` is the first run affected; `effect_ratio` level after over level before.
+    """A change in the level of a job's duration. `onset` is the first affected run; `effect_ratio` is the level after
+    divided by the level before.
 
-    `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %. `runs`: how many it
-    lasts, until a change takes it back or to the last known run.
+    `probability`: that the change is real. `onset_from` to `onset_to`: 90 % credible interval of the onset. `runs`: its
+    length in runs, until a later change reverts it or to the last known run.
     """
 
     onset: Millis
@@ -107,8 +108,8 @@ class LevelChange(msgspec.Struct):
 
 
 class Similar(msgspec.Struct, omit_defaults=True):
-    """Past commits of the same table, operation and writer, how many of them a change of the job followed, and of how
-    many a person said that they did it or did not.
+    """Past commits of the same table, operation and writer; how many were followed by a change of the job, and how many
+    users confirmed or rejected.
     """
 
     commits: int
@@ -120,7 +121,7 @@ class Similar(msgspec.Struct, omit_defaults=True):
 class Hypothesis(msgspec.Struct, omit_defaults=True):
     """One explanation of the change at index `change` of the answer; posteriors of a change add up to 1.
 
-    `unlabelled`: the posterior before what a person said of this very change's suspects; absent where nobody did.
+    `unlabelled`: the posterior without users' labels on the suspects of this change; absent if there are none.
     """
 
     kind: HypothesisKind
@@ -137,7 +138,7 @@ class Hypothesis(msgspec.Struct, omit_defaults=True):
 
 
 class Explanation(msgspec.Struct):
-    """The answer. `hypotheses` in rank order over the whole case; `blamed` are those worth naming."""
+    """The answer. `hypotheses` in rank order over the whole case; `blamed` are the ones worth naming."""
 
     id: str
     changes: list[LevelChange]
@@ -148,7 +149,7 @@ class Explanation(msgspec.Struct):
 
 
 class Label(msgspec.Struct):
-    """What a person said about a commit as explanation of a job's change. Instants epoch ms."""
+    """A user's label on a commit as the explanation of a job's change. Instants epoch ms."""
 
     kind: LabelKind
     snapshot_id: str
@@ -159,7 +160,7 @@ class Label(msgspec.Struct):
 
 
 class Level(msgspec.Struct, kw_only=True):
-    """How the job did in a window: runs that ended well and began there; their median, None without one."""
+    """Runs of the job in a window: successful runs that began in it, and their median, null if there are none."""
 
     start: Millis = msgspec.field(name="from")
     end: Millis = msgspec.field(name="to")
@@ -169,17 +170,17 @@ class Level(msgspec.Struct, kw_only=True):
 
 class Baseline(Level, kw_only=True):
     """What a range is compared with: `before` is four times as long and ends where the range begins; `yesterday` and
-    `week` are the same time then, or the last such time before a range that is longer.
+    `week` are the same time one day or one week earlier, or, for a longer range, the last such time before it.
     """
 
     kind: BaselineKind
 
 
 class Difference(msgspec.Struct, kw_only=True):
-    """What is different about the commits of the range: one number of theirs beside that of the baseline's commits.
+    """How commits of the range differ: one of their numbers compared with that of the baseline's commits.
 
     `value`: the table or the writer (operation and application) that a share is of. `unit`: `share` is 0 to 1.
-    `weight`: 0 alike, 1 nothing in common. None: no commit there tells.
+    `weight`: 0 identical, 1 nothing in common. Null: no commit has the number.
     """
 
     part: DifferencePart
@@ -191,11 +192,12 @@ class Difference(msgspec.Struct, kw_only=True):
 
 
 class CompetingChange(msgspec.Struct, kw_only=True):
-    """What else moved around a change: other jobs, how much the job had to do, or what it used (`cpu` ...).
+    """What else changed at the same time: other jobs, the load of the job, or the resources it used (`cpu` ...).
 
-    `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
-    Of what the job used, `before` and `after` are levels in `unit`, and `at` is when it moved, either way; None: it did
-    not. With 0 `series` nothing is known of it: `problem` says why, None: nothing tells it.
+    `ratio`: level after divided by level before, the median of `series` jobs; `moved` of them changed in that direction
+    by 10 % or more. For resources, `before` and `after` are levels in `unit`, and `at` is when the level changed in
+    either direction; null: it did not. With 0 `series` there is no data: `problem` is the reason, null: there is no
+    source for it.
     """
 
     kind: Literal["jobs", "load", "cpu", "spill", "executors"]
@@ -210,8 +212,8 @@ class CompetingChange(msgspec.Struct, kw_only=True):
 
 
 class ChangeBounds(msgspec.Struct, kw_only=True):
-    """How well the size of a change is known: 95 % of it, in seconds, None with fewer than eight runs on a side; and
-    what else moved then.
+    """The 95 % confidence interval of the size of a change in seconds, null with fewer than eight runs on either side;
+    and what else changed then.
     """
 
     runs_before: int
@@ -222,9 +224,10 @@ class ChangeBounds(msgspec.Struct, kw_only=True):
 
 
 class Pending(msgspec.Struct, kw_only=True):
-    """What no run tells yet. `last_run`: start of the newest run that ended well, null: none is known since `since` of
-    the answer. `running_since`: start of a later run that has not ended, null: none is known. `commits`: of the range,
-    after `last_run`; `commit_id` and `committed_at`: the one that is waited for, null: the range has no run at all.
+    """What cannot be explained before another run ends. `last_run`: start of the latest successful run, null: none is
+    known since `since` of the answer. `running_since`: start of a later run that has not ended, null: none is known.
+    `commits`: of the range, after `last_run`; `commit_id` and `committed_at`: the commit that a run is awaited for,
+    null: the range has no run.
     """
 
     last_run: Millis | None
@@ -237,12 +240,12 @@ class Pending(msgspec.Struct, kw_only=True):
 class ExplainPage(msgspec.Struct, kw_only=True):
     """The answer for one job of a table in a range. Instants epoch ms.
 
-    `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
-    `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
-    `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
-    up to there. `pending`: what no run tells yet, null: runs tell. `queries`: what was asked for runs and commits, as
-    text to copy. `sure_from`: from which posterior of a commit on each word of confidence is said; it is named from
-    `possible` on.
+    `baseline`: what the range is compared with. `since`: runs from this instant onward were examined for changes.
+    `runs` and `controls`: the number of runs of the job, and of other jobs, that were compared; `tables`: those that
+    the job reads. `around`: one for each change of the explanation. `differences`: largest first. `watermark`: commits
+    are known up to this instant. `pending`: what cannot be explained before another run ends, null: nothing. `queries`:
+    the queries for runs and commits, as text to copy. `sure_from`: the least posterior of a commit for each word of
+    confidence; commits are named at `possible` or above.
     """
 
     job: str | None

@@ -1,4 +1,4 @@
-"""What the page of partitions answers. Wire structs, as `domain/answers/tables.py`."""
+"""Partitions of a table as the API returns them. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PartitionSort = Literal[
 
 
 class Instant(View, frozen=True, kw_only=True):
-    """The table as main had it at `t`. `snapshot_id` null: main or the row of its snapshot is not known there.
+    """The state of main at `t`. `snapshot_id` null: main, or the row of its snapshot, is unknown at that time.
 
     `histogram`: live data files per bin of `PartitionsPage.edges`. `partitions`: those with a live file.
     """
@@ -42,8 +42,8 @@ class Instant(View, frozen=True, kw_only=True):
 
 
 class PartitionRow(View, frozen=True, kw_only=True):
-    """One partition at `at`. Shares are of the whole table; `delete_ratio`: delete files for each data file;
-    `bytes_over_median`: against the median partition, null unless every partition is named. Deltas: since `cmp`.
+    """One partition at `at`. Shares are relative to the table; `delete_ratio`: delete files for each data file;
+    `bytes_over_median`: relative to the median partition, null unless every partition is named. Deltas: since `cmp`.
     """
 
     partition: str
@@ -64,7 +64,7 @@ class PartitionRow(View, frozen=True, kw_only=True):
 
 
 class PartitionRest(View, frozen=True, kw_only=True):
-    """Everything that no row of the answer shows: all live files minus those of the rows."""
+    """Everything that is not in the rows: all live files minus those of the rows."""
 
     partitions: int | None
     data_files: int | None
@@ -73,7 +73,7 @@ class PartitionRest(View, frozen=True, kw_only=True):
 
 
 class HeatRow(View, frozen=True, kw_only=True):
-    """Most data files that a partition had in each step; 0: it had none, null: not known."""
+    """Maximum number of data files of a partition in each step; 0: none, null: unknown."""
 
     partition: str
     spec_id: int | None
@@ -81,7 +81,7 @@ class HeatRow(View, frozen=True, kw_only=True):
 
 
 class PartitionHeat(View, frozen=True, kw_only=True):
-    """Partitions by time, those with most files: `t` are starts of steps of `step` ms."""
+    """Partitions over time, those with the most files: `t` are the starts of steps of `step` ms."""
 
     t: list[Millis]
     step: int
@@ -90,7 +90,7 @@ class PartitionHeat(View, frozen=True, kw_only=True):
 
 class FileTrack(View, frozen=True, kw_only=True):
     """Live data files of the table over the range: each value holds until the next instant. The first instant is the
-    range's start; of very many moves the largest in each of equal steps.
+    start of the range; with very many changes, the largest in each of equal steps.
     """
 
     t: list[Millis]
@@ -105,8 +105,8 @@ class SpanMs(View, frozen=True, kw_only=True):
 
 
 class PartitionsPage(PageHead, frozen=True, kw_only=True):
-    """Partitions at one instant, against another when asked (`before`). `named`: with a known state; `matching`: of
-    those the ones that fit the filter; `rest`: null when a filter is given. `track` and `heat` are of `range`.
+    """Partitions at one instant, compared with another if requested (`before`). `named`: those with a known state;
+    `matching`: of those, the ones that match the filter; `rest`: null with a filter. `track` and `heat` are of `range`.
     """
 
     edges: list[int]

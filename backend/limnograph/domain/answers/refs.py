@@ -1,4 +1,4 @@
-"""What the page of branches and tags answers. Wire structs, as `domain/answers/tables.py`."""
+"""Branches and tags as the API returns them. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from limnograph.domain.time import Millis
 
 
 class Retention(View, frozen=True, kw_only=True):
-    """What Iceberg's expiry keeps for a ref. Each with where it is said: by the ref, by a property of the table, or
-    by nobody (Iceberg's default). `max_ref_age_ms` null: the ref stays for ever.
+    """What snapshot expiry keeps for a ref. Each value with its origin: the ref, a property of the table, or Iceberg's
+    default. `max_ref_age_ms` null: the ref never expires.
     """
 
     min_snapshots_to_keep: int | None
@@ -23,10 +23,10 @@ class Retention(View, frozen=True, kw_only=True):
 
 
 class RefRow(View, frozen=True, kw_only=True):
-    """A branch or tag now. `committed_at`: of its snapshot. `ancestors`: known snapshots it leads to, itself included;
-    `protected`: how many of those an expiry now would keep because of this ref, the oldest at `protected_from`;
-    `ahead`, `behind`: snapshots that main does not have, and those of main that it does not have. `expires_at`: when
-    expiry would remove the ref itself.
+    """A branch or tag now. `committed_at`: of its snapshot. `ancestors`: number of its known ancestors, its own
+    snapshot included; `protected`: how many of those snapshot expiry would keep now because of this ref, the oldest
+    committed at `protected_from`; `ahead`, `behind`: snapshots that main does not have, and snapshots of main that it
+    does not have. `expires_at`: when expiry would remove the ref itself.
     """
 
     name: str
@@ -45,8 +45,8 @@ class RefRow(View, frozen=True, kw_only=True):
 
 
 class RefMove(View, frozen=True, kw_only=True):
-    """A ref that was made, moved or removed. `kind` of main's: commits are left out, `rolled_back` leads to an
-    ancestor, `advanced` to a descendant, `moved` anywhere else or somewhere unknown.
+    """A ref that was created, moved or removed. `kind` for main: commits are omitted, `rolled_back` is a move to an
+    ancestor, `advanced` to a descendant, `moved` to any other or unknown snapshot.
     """
 
     name: str
@@ -60,7 +60,7 @@ class RefMove(View, frozen=True, kw_only=True):
 
 
 class RefsPage(PageHead, frozen=True, kw_only=True):
-    """Branches and tags now, main first, and how they moved, newest first. `live_snapshots`: of the table."""
+    """Branches and tags now, main first, and their moves, newest first. `live_snapshots`: of the table."""
 
     live_snapshots: int | None
     refs: list[RefRow]

@@ -1,4 +1,4 @@
-"""What the page of schemas, specs and sort orders answers. Wire structs, as `domain/answers/tables.py`."""
+"""Schemas, partition specs and sort orders as the API returns them. Wire structs, as `domain/answers/tables.py`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FieldChangeKind = Literal[
 
 
 class FieldChange(View, frozen=True, kw_only=True):
-    """One difference of two schemas, by field id. `name`: dotted, as after the change (dropped: as before).
+    """One difference between two schemas, by field id. `name`: dotted, after the change (dropped: before it).
 
-    `risk` is that of programs which read the table: `breaking` when a query that names or types the column as before
-    fails or answers otherwise, `check` when it may.
+    `risk` concerns programs that read the table: `breaking` if a query with the previous name or type fails or returns
+    other results, `check` if it may.
     """
 
     field_id: int
@@ -53,8 +53,8 @@ class SpecField(View, frozen=True, kw_only=True):
 
 
 class StructureVersion(View, frozen=True, kw_only=True):
-    """A schema, partition spec or sort order that became the table's own at `t` (first seen; at the earliest after
-    `not_before`). `risk` and `changes`: against the one before; `first`: nothing is known before it.
+    """A schema, partition spec or sort order that became current at `t` (first seen; after `not_before`). `risk` and
+    `changes`: compared with the previous one; `first`: no earlier version is known.
     """
 
     kind: Literal["schema", "spec", "sort_order"]
@@ -73,7 +73,7 @@ class StructureVersion(View, frozen=True, kw_only=True):
 
 
 class FieldSpan(View, frozen=True, kw_only=True):
-    """What a field was from column `first` of the matrix on, `versions` columns long."""
+    """The state of a field from column `first` of the matrix, for `versions` columns."""
 
     first: int
     versions: int
@@ -84,7 +84,9 @@ class FieldSpan(View, frozen=True, kw_only=True):
 
 
 class FieldHistory(View, frozen=True, kw_only=True):
-    """A row of the matrix: one field id through all versions of the schema. Without a span it was not there."""
+    """A row of the matrix: one field id across all versions of the schema. Outside of its spans the field does not
+    exist.
+    """
 
     field_id: int
     name: str
@@ -92,7 +94,7 @@ class FieldHistory(View, frozen=True, kw_only=True):
 
 
 class MatrixVersion(View, frozen=True, kw_only=True):
-    """A column of the matrix: a schema and when it became the table's own."""
+    """A column of the matrix: a schema and when it became current."""
 
     schema_id: str
     t: Millis

@@ -1,4 +1,4 @@
-"""Events of the live stream, as they stand on the wire."""
+"""Events of the live stream, as on the wire."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limnograph.domain.time import Millis
 
 
 class CommitStreamEvent(View, frozen=True, kw_only=True):
-    """Event `commit`: a commit came, or the pipeline's row took the place of the watcher's (`provisional` false)."""
+    """Event `commit`: a new commit, or the pipeline's row that replaces the watcher's (`provisional` false)."""
 
     catalog: str
     table_namespace: str
@@ -24,8 +24,8 @@ class CommitStreamEvent(View, frozen=True, kw_only=True):
 
 
 class TableStreamEvent(View, frozen=True, kw_only=True):
-    """Event `table`: anything known of a table changed; its pages are worth asking for again. `commits`: how many came,
-    of which at most a hundred are told one by one.
+    """Event `table`: the facts of a table changed; clients should reload its pages. `commits`: number of new commits,
+    at most a hundred of which are sent as events.
     """
 
     catalog: str
@@ -35,13 +35,13 @@ class TableStreamEvent(View, frozen=True, kw_only=True):
 
 
 class SourcesStreamEvent(View, frozen=True, kw_only=True):
-    """Event `sources`: a source answers now, or no longer does."""
+    """Event `sources`: a source became available or unavailable."""
 
     sources: tuple[SourceStatus, ...]
 
 
 class ResetStreamEvent(View, frozen=True, kw_only=True):
-    """Event `reset`: what happened meanwhile is not known here any more; ask for everything that is on the page."""
+    """Event `reset`: missed events are no longer available; clients should reload the page's data."""
 
     reason: Literal["new-server", "too-long-ago", "too-much"]
 

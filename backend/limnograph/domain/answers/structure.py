@@ -1,6 +1,6 @@
-"""What the pages of a table's structure (partitions, schemas, refs) share: wire structs as `domain/answers/tables.py`.
+"""Shared by the pages of a table's structure (partitions, schemas, refs): wire structs as `domain/answers/tables.py`.
 
-Ids are text, instants epoch ms, sizes bytes; null = not known, never 0. A note says in a sentence what is lacking.
+Ids are text, instants epoch ms, sizes bytes; null = unknown, never 0. A note is a sentence about what is missing.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ NoteCode = Literal[
 
 
 class Note(View, frozen=True, kw_only=True):
-    """What is not there and why: closed code and a sentence."""
+    """What is missing and why: a code from a closed set and a sentence."""
 
     code: NoteCode
     sentence: str
 
 
 class PageHead(View, frozen=True, kw_only=True):
-    """Which table a page of its structure is about, and until when it is known (`watermark`)."""
+    """The table that a page is about, and the `watermark` up to which it is known."""
 
     catalog: str
     namespace: str

@@ -1,4 +1,4 @@
-"""What services answer: the wire structs of tables and status. Ids text, instants epoch ms, null = not known.
+"""Wire structs of tables and status. Ids are text, instants epoch ms, null = unknown.
 
 The timeline's lanes are in `domain/answers/timeline.py`; requests, problems and health in `api/wire/views.py`.
 """
@@ -32,7 +32,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hint(View, frozen=True, kw_only=True):
-    """Something to set up: `snippet` is text to copy (settings or a command)."""
+    """A set-up step: `snippet` is text to copy (settings or a command)."""
 
     code: Literal["no_pipeline", "no_prometheus", "no_jobs", "no_tables", "no_match", "tables_unread", "catalog_down"]
     title: str
@@ -41,7 +41,7 @@ class Hint(View, frozen=True, kw_only=True):
 
 
 class Reason(View, frozen=True, kw_only=True):
-    """Why a table stands where it stands: closed code, one sentence with the number in it, magnitude for sorting."""
+    """The reason for a table's rank: a closed code, a sentence with the number, and a magnitude for sorting."""
 
     code: ReasonCode
     severity: Literal["critical", "warning", "unknown", "ok"]
@@ -52,8 +52,8 @@ class Reason(View, frozen=True, kw_only=True):
 
 
 class TableValues(View, frozen=True, kw_only=True):
-    """Numbers of a table at the end of the range; null = not known. Of the reader that slowed most: the median run, and
-    what 95 of 100 runs stay below, both over the last sixth of the range, 5 minutes to an hour.
+    """Numbers of a table at the end of the range; null = unknown. Of the reader that slowed down most: the median and
+    the 95th percentile of run durations over the last sixth of the range, 5 minutes to one hour.
     """
 
     data_files: int | None
@@ -72,7 +72,7 @@ class TableValues(View, frozen=True, kw_only=True):
 
 
 class TableDeltas(View, frozen=True, kw_only=True):
-    """Change over the range, or since the instant that was asked for; null = not known at one of both ends."""
+    """Change over the range, or since the requested instant; null = unknown at either end."""
 
     data_files: int | None
     delete_files: int | None
@@ -83,7 +83,7 @@ class TableDeltas(View, frozen=True, kw_only=True):
 
 
 class Growth(View, frozen=True, kw_only=True):
-    """Greatest rise of the data files within the time asked for. `share` of `files_before`; null: from nothing."""
+    """Largest increase in data files within the requested time. `share`: of `files_before`; null: from zero."""
 
     files_before: int
     files_after: int
@@ -92,7 +92,7 @@ class Growth(View, frozen=True, kw_only=True):
 
 
 class TableRow(View, frozen=True, kw_only=True):
-    """One row of the fleet. `spark`: data files at equal distances over the range. `growth`: when asked for."""
+    """One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested."""
 
     catalog: str
     namespace: str
@@ -119,10 +119,9 @@ class TablesPage(View, frozen=True, kw_only=True):
 
 
 class FleetHeatRow(View, frozen=True, kw_only=True):
-    """One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
-    `alerts`: how many fired in it, null while none was ever told. `risk`: the reason with which the table would
-    stand in the list over that part alone; `job_slower` is never told: jobs are not asked by parts. In lists null = not
-    known.
+    """One table in equal parts of a range. `data_files`: change from the start to the end of a part; `alerts`: number
+    of alerts that fired in it, null if no alert was ever received. `risk`: the reason that the list of tables would
+    show for that part alone; never `job_slower`, because jobs are not evaluated per part. In lists null = unknown.
     """
 
     catalog: str
@@ -135,7 +134,7 @@ class FleetHeatRow(View, frozen=True, kw_only=True):
 
 
 class FleetHeat(View, frozen=True, kw_only=True):
-    """Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables."""
+    """Tables over time, those that need the most attention first. `total`, `watermark`: as in the list of tables."""
 
     start: Millis = msgspec.field(name="from")
     end: Millis = msgspec.field(name="to")
@@ -162,7 +161,7 @@ class PartitionField(View, frozen=True, kw_only=True):
 
 
 class LinkedJob(View, frozen=True, kw_only=True):
-    """A job that reads or writes the table. `source`: how the link is known (`metrics`, `runs`, `settings`)."""
+    """A job that reads or writes the table. `source`: where the link is known from (`metrics`, `runs`, `settings`)."""
 
     name: str
     role: Literal["reads", "writes"]
@@ -179,7 +178,7 @@ class Ref(View, frozen=True, kw_only=True):
 
 
 class Freshness(View, frozen=True, kw_only=True):
-    """`usual_interval_s`: median distance of the last commits of main."""
+    """`usual_interval_s`: median interval between the latest commits of main."""
 
     last_committed_at: Millis | None
     age_s: float | None
@@ -187,7 +186,7 @@ class Freshness(View, frozen=True, kw_only=True):
 
 
 class TableRef(View, frozen=True, kw_only=True):
-    """A table by its plain name. `path`: of its page."""
+    """A table by its plain name. `path`: the path of its page."""
 
     catalog: str
     namespace: str
@@ -196,8 +195,8 @@ class TableRef(View, frozen=True, kw_only=True):
 
 
 class TableDetail(View, frozen=True, kw_only=True):
-    """Identity and state of a table now. `unreadable_code` is set when its metadata cannot be read. `gone_at`: when the
-    name was lost, epoch ms: the table was dropped, or has the name `renamed_to` since; numbers are its last ones.
+    """Identity and state of a table now. `unreadable_code` is set if its metadata is unreadable. `gone_at`: when the
+    table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known.
     """
 
     catalog: str
@@ -227,8 +226,8 @@ class TableDetail(View, frozen=True, kw_only=True):
 
 
 class SourceStatus(View, frozen=True, kw_only=True):
-    """Health of one source as last seen; `age_s` since the last success. `breaker`: of a source that is left alone for
-    a while after failures in a row (`open`); `half-open`: the next question tries it.
+    """Health of one source; `age_s`: seconds since the last success. `breaker`: state of its circuit breaker; `open`:
+    not queried for a while after consecutive failures; `half-open`: the next query is a trial.
     """
 
     id: str
@@ -240,7 +239,7 @@ class SourceStatus(View, frozen=True, kw_only=True):
 
 
 class HotIndex(View, frozen=True, kw_only=True):
-    """What the server holds in memory. `tables_shortened`: those whose older hours are read from the meta tables."""
+    """Contents of the server's memory. `tables_shortened`: tables whose older hours are read from the meta tables."""
 
     bytes: int
     rows: int
@@ -248,8 +247,8 @@ class HotIndex(View, frozen=True, kw_only=True):
 
 
 class Status(View, frozen=True, kw_only=True):
-    """State of the whole: sources, newest pass, watermark, what is missing; `hourly_days`: how long hours are kept;
-    `scopes`: what the caller may do.
+    """Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
+    `scopes`: scopes of the caller.
     """
 
     version: str

@@ -1,4 +1,4 @@
-"""The answer of a timeline: lanes that share one time axis. Values as they cross the wire (epoch ms, ids as text)."""
+"""A timeline as the API returns it: lanes that share one time axis. Values as on the wire (epoch ms, ids as text)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Source = Literal["meta", "prometheus", "alertmanager", "runs"]
 
 
 class LaneProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a lane is not ok: `type` as in problem details, `detail` for a person."""
+    """Why a lane is not ok: `type` as in problem details, `detail` for users."""
 
     type: str
     title: str
@@ -22,7 +22,7 @@ class LaneProblem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LaneQuery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was asked upstream, as text to copy. `prometheus`: where browsers find the server that was asked."""
+    """The upstream query, as text to copy. `prometheus`: address, for browsers, of the server that was queried."""
 
     promql: str | None = None
     sql: str | None = None
@@ -42,7 +42,7 @@ class _Lane(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class StepLane(_Lane, frozen=True, kw_only=True, tag="step"):
-    """A state that holds between commits: `v[i]` is the value at `t[i]`, null where not known."""
+    """A state between commits: `v[i]` is the value at `t[i]`, null if unknown."""
 
     v: list[float | None]
     min: list[float | None] | None = None
@@ -50,8 +50,8 @@ class StepLane(_Lane, frozen=True, kw_only=True, tag="step"):
 
 
 class LineLane(_Lane, frozen=True, kw_only=True, tag="line"):
-    """A sampled value: null breaks the line. `target` is a rule line: the age that the settings promise of the table
-    (`objective`), else the one from which on it counts as stale.
+    """A sampled value: null breaks the line. `target` is a rule line: the table's objective for freshness
+    (`objective`), otherwise the age at which it counts as stale.
     """
 
     v: list[float | None]
@@ -65,7 +65,7 @@ class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
     """A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
 
     `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
-    settings' query or by the newest runs that are known; null when none is.
+    settings' query or from the latest known runs; null if there is none.
     """
 
     lo: list[float | None]
@@ -78,8 +78,8 @@ class BandLane(_Lane, frozen=True, kw_only=True, tag="band"):
 class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
 
-    `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
-    where none is known). `expired`: the table's own expiry took it out of its metadata; null where that is not known.
+    `commits`: the number of commits it represents; with more than one the numbers are sums, and `snapshot_id` is one of
+    them (empty if none is known). `expired`: snapshot expiry removed it from the table's metadata; null if unknown.
     """
 
     snapshot_id: str
@@ -99,7 +99,7 @@ class CommitEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RefFlag(msgspec.Struct, frozen=True, kw_only=True):
-    """A ref that was made, removed (`snapshot_id` null) or set to an older commit."""
+    """A ref that was created, removed (`snapshot_id` null) or set to an older commit."""
 
     t: Millis
     ref: str
@@ -108,8 +108,8 @@ class RefFlag(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):
-    """Commits in time order. `off_ref`: ids of those that the asked ref does not lead to; null where none was asked for
-    or it is not known.
+    """Commits in time order. `off_ref`: ids of the commits that are not ancestors of the requested ref; null if none
+    was requested or it is unknown.
     """
 
     events: list[CommitEvent]
@@ -118,8 +118,8 @@ class EventsLane(_Lane, frozen=True, kw_only=True, tag="events"):
 
 
 class Bar(msgspec.Struct, frozen=True, kw_only=True):
-    """A span of a state: a schema version, a job run, an alert. `end` null = still so. `start` null: only the end of a
-    job run was reported. `state` picks the drawing.
+    """A span of a state: a schema version, a job run, an alert. `end` null = ongoing. `start` null: only the end of a
+    job run was reported. `state` selects the style.
     """
 
     start: Millis | None
@@ -152,7 +152,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class ComparedPeriod(msgspec.Struct, frozen=True, kw_only=True):
-    """The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
+    """The same lanes for the period `seconds` earlier (a multiple of the step): their value `i` belongs to `t[i]` minus
     `seconds`; events and bars carry their own instants.
     """
 
@@ -161,9 +161,9 @@ class ComparedPeriod(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """`t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
-    period before, when it was asked for. `detail`: the table now, when it was asked for; null also when it could not be
-    told, which the route of the table alone explains.
+    """`t[i]` = from + i * step. `watermark`: metadata is known up to this instant; null before the first pass. `cmp`:
+    the earlier period, if requested. `detail`: the table now, if requested; also null if it is unavailable, in which
+    case the table's own route returns the reason.
     """
 
     range: Range
@@ -175,8 +175,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> bool:
-        """Whether a source did not give what a lane was to show. A lane that is only stale shows all that is known, and
-        says how old it is.
+        """Whether a source failed to provide the data of a lane. A lane that is only stale shows everything known, with
+        its age.
         """
         lanes = [*self.lanes, *(self.cmp.lanes if self.cmp else ())]
         return any(lane.status == "error" or (lane.problem and lane.status != "stale") for lane in lanes)

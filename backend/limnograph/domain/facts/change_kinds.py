@@ -20,12 +20,13 @@ CHANGE_KINDS: dict[str, ChangeKind] = {
     "spec": ChangeKind("the default partition spec", "null", "spec ids", "the spec"),
     "sort_order": ChangeKind("the default sort order", "null", "sort order ids", "the sort order"),
     "property": ChangeKind(
-        "a property that decides how files are written, or `format-version`",
+        "a property that affects how files are written, or `format-version`",
         "key of the property",
         "values; `to_value` null: removed",
     ),
     "ref": ChangeKind(
-        "a branch or tag. Of `main` every entry of the table's own log is a row, with rollbacks, at the log's times",
+        "a branch or tag. For `main`, every entry of the table's own log is a row, including rollbacks, at the log's "
+        "times",
         "name of the ref",
         "snapshot ids; `to_value` null: removed",
         "`type` and `retention`",
@@ -35,7 +36,7 @@ CHANGE_KINDS: dict[str, ChangeKind] = {
     ),
     "dropped": ChangeKind("the table lost this name", "`catalog.namespace.table`", "`from_value`: the name"),
     "first_seen": ChangeKind(
-        "the table was seen for the first time; its history begins at `to_value`",
+        "the table was first seen; its history begins at `to_value`",
         "`catalog.namespace.table`",
         "`to_value`: sequence number or commit time (`detail.floor` says which)",
         "`floor`, location",
@@ -43,22 +44,24 @@ CHANGE_KINDS: dict[str, ChangeKind] = {
     ),
     "gap": ChangeKind(
         "commits expired before they were read",
-        "parent that is not known; `rebuild:` and a snapshot id after a rebuild",
+        "the unknown parent; after a rebuild, `rebuild:` and a snapshot id",
         "snapshot ids: the last known, the first after",
-        "`missed_snapshots` (null: not known), `last_known`, `first_new`",
+        "`missed_snapshots` (null: unknown), `last_known`, `first_new`",
         is_event=True,
     ),
     "unreadable": ChangeKind(
-        "the table's metadata cannot be read",
+        "the table's metadata is unreadable",
         "`catalog.namespace.table`",
         "problem code; `to_value` null: readable again",
         "a sentence",
     ),
     "upgraded": ChangeKind(
-        "the format version rose, or the table got a uuid", "`format-version` or `uuid`", "versions, or the uuid"
+        "the format version increased, or the table was assigned a uuid",
+        "`format-version` or `uuid`",
+        "versions, or the uuid",
     ),
     "retained": ChangeKind(
-        "which commits the table's own metadata still holds; no row: all of them",
+        "the commits that the table's own metadata still contains; no row: all of them",
         "null",
         "sequence numbers, as in `4,7-9,12-`; open at the end",
     ),

@@ -1,6 +1,5 @@
-"""Facts that others tell us: job runs, alerts, reports of Iceberg clients, labels of people. Rows of four meta tables.
-
-They come through the inbox, where each is known by its key, so that a repeat changes nothing. Like all facts: a number
+"""Facts that other programs and users report: job runs, alerts, reports of Iceberg clients, labels. Rows of four meta
+tables. They arrive through the inbox, where each has a key, so that a repeat changes nothing. Like all facts: a number
 that is not known is None, instants are microseconds since the epoch, columns are only ever added.
 """
 
@@ -28,12 +27,14 @@ from limnograph.domain.time import Micros
 class RunTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table that a run touches; element of `RunFact.tables`."""
 
-    catalog: Annotated[str | None, Col(9, STRING, "catalog of the table; null where the producer's is not ours")] = None
+    catalog: Annotated[
+        str | None, Col(9, STRING, "catalog of the table; null if the producer's catalog is not configured")
+    ] = None
     namespace: Annotated[str | None, Col(10, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(11, STRING, "table name")] = None
     role: Annotated[str | None, Col(12, STRING, "`reads` or `writes`")] = None
     read_snapshot_id: Annotated[int | None, Col(13, LONG, "snapshot that the run read")] = None
-    location: Annotated[str | None, Col(15, STRING, "folder of the table, where the producer told one")] = None
+    location: Annotated[str | None, Col(15, STRING, "folder of the table, if reported by the producer")] = None
     written_snapshot_id: Annotated[int | None, Col(23, LONG, "snapshot that the run wrote")] = None
     ref: Annotated[str | None, Col(24, STRING, "branch or tag that was read or written; null: main")] = None
     metadata_table: Annotated[
@@ -51,7 +52,7 @@ class RunFact(msgspec.Struct, frozen=True, kw_only=True):
     status: Annotated[str, Col(2, STRING, "`running`, `ok` or `failed`", True)]
     job_name: Annotated[str | None, Col(3, STRING, "name of the job")] = None
     application_id: Annotated[str | None, Col(4, STRING, "Spark application id, or the engine's equivalent")] = None
-    started_at: Annotated[Micros | None, Col(5, TIMESTAMPTZ, "start of the run; null where only its end was told")] = (
+    started_at: Annotated[Micros | None, Col(5, TIMESTAMPTZ, "start of the run; null if only its end was reported")] = (
         None
     )
     ended_at: Annotated[Micros | None, Col(6, TIMESTAMPTZ, "end of the run; null while running")] = None
@@ -66,11 +67,11 @@ class RunFact(msgspec.Struct, frozen=True, kw_only=True):
     parent_run_id: Annotated[str | None, Col(18, STRING, "run that this one is a part of")] = None
     engine: Annotated[str | None, Col(19, STRING, "engine that ran it: `spark`, `trino`, `flink`, …")] = None
     engine_version: Annotated[str | None, Col(20, STRING, "version of the engine")] = None
-    message: Annotated[str | None, Col(21, STRING, "why it failed, in the producer's words")] = None
-    source: Annotated[str | None, Col(22, STRING, "`runs` or `openlineage`: how it was told")] = None
+    message: Annotated[str | None, Col(21, STRING, "the producer's error message")] = None
+    source: Annotated[str | None, Col(22, STRING, "`runs` or `openlineage`: the API that reported it")] = None
     written_snapshot_id: Annotated[
         int | None,
-        Col(27, LONG, "snapshot that the run wrote, where it wrote one; by table in `tables[].written_snapshot_id`"),
+        Col(27, LONG, "snapshot that the run wrote, if only one; per table in `tables[].written_snapshot_id`"),
     ] = None
 
 
@@ -78,7 +79,7 @@ class AlertFact(msgspec.Struct, frozen=True, kw_only=True):
     """One transition of an alert; key `(fingerprint, starts_at, status)`."""
 
     fingerprint: Annotated[str, Col(1, STRING, "hash of the alert's labels, as its sender gives it", True)]
-    starts_at: Annotated[Micros, Col(2, TIMESTAMPTZ, "when it began to fire", True)]
+    starts_at: Annotated[Micros, Col(2, TIMESTAMPTZ, "when the alert began to fire", True)]
     status: Annotated[str, Col(3, STRING, "`firing` or `resolved`", True)]
     ends_at: Annotated[Micros | None, Col(4, TIMESTAMPTZ, "when it was resolved; null while firing")] = None
     alert_name: Annotated[str | None, Col(5, STRING, "label `alertname`")] = None
@@ -89,66 +90,68 @@ class AlertFact(msgspec.Struct, frozen=True, kw_only=True):
     job_name: Annotated[str | None, Col(10, STRING, "job that it is about")] = None
     labels: Annotated[dict[str, str] | None, Col(11, MapOf(12, 13, STRING, STRING), "all labels")] = None
     annotations: Annotated[dict[str, str] | None, Col(14, MapOf(15, 16, STRING, STRING), "all annotations")] = None
-    generator_url: Annotated[str | None, Col(17, STRING, "where the sender shows its expression")] = None
-    group_key: Annotated[str | None, Col(18, STRING, "group that Alertmanager sent it with")] = None
+    generator_url: Annotated[str | None, Col(17, STRING, "sender's link to the expression")] = None
+    group_key: Annotated[str | None, Col(18, STRING, "Alertmanager group key")] = None
     source: Annotated[str | None, Col(19, STRING, "`alertmanager` or `grafana`")] = None
     observed_at: Annotated[Micros | None, Col(20, TIMESTAMPTZ, "when the transition was accepted")] = None
 
 
 class ReportFact(msgspec.Struct, frozen=True, kw_only=True):
-    """One scan or commit report of an Iceberg client; key `event_id`, given at acceptance."""
+    """One scan or commit report of an Iceberg client; key `event_id`, assigned at acceptance."""
 
-    event_id: Annotated[str, Col(1, STRING, "id of the report: the same report told twice has the same one", True)]
+    event_id: Annotated[str, Col(1, STRING, "id of the report; a repeated report has the same id", True)]
     kind: Annotated[str | None, Col(2, STRING, "`scan` or `commit`")] = None
-    at: Annotated[Micros | None, Col(3, TIMESTAMPTZ, "event time where one was told, else when it was accepted")] = None
-    catalog: Annotated[str | None, Col(4, STRING, "catalog of the table; null where it is not known")] = None
+    at: Annotated[Micros | None, Col(3, TIMESTAMPTZ, "event time if reported, otherwise the time of acceptance")] = None
+    catalog: Annotated[str | None, Col(4, STRING, "catalog of the table; null if unknown")] = None
     namespace: Annotated[str | None, Col(5, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(6, STRING, "table name")] = None
-    location: Annotated[str | None, Col(7, STRING, "folder of the table, where one was told")] = None
+    location: Annotated[str | None, Col(7, STRING, "folder of the table, if reported")] = None
     snapshot_id: Annotated[int | None, Col(8, LONG, "snapshot that was read or committed")] = None
     sequence_number: Annotated[int | None, Col(9, LONG, "sequence number of the commit")] = None
     operation: Annotated[str | None, Col(10, STRING, "operation of the commit")] = None
     schema_id: Annotated[int | None, Col(11, INT, "schema of the scan")] = None
-    filter: Annotated[str | None, Col(12, STRING, "filter of the scan, as the client wrote it")] = None
+    filter: Annotated[str | None, Col(12, STRING, "filter of the scan, as sent by the client")] = None
     projected_fields: Annotated[list[str] | None, Col(13, ListOf(14, STRING), "columns that the scan read")] = None
     duration_seconds: Annotated[float | None, Col(15, DOUBLE, "planning of a scan, all attempts of a commit")] = None
     attempts: Annotated[int | None, Col(16, LONG, "attempts of a commit")] = None
     result_data_files: Annotated[int | None, Col(17, LONG, "data files that the scan must read")] = None
     result_delete_files: Annotated[int | None, Col(18, LONG, "delete files that the scan must apply")] = None
-    skipped_data_files: Annotated[int | None, Col(19, LONG, "data files that the filter left out")] = None
+    skipped_data_files: Annotated[int | None, Col(19, LONG, "data files that the filter skipped")] = None
     scanned_data_manifests: Annotated[int | None, Col(20, LONG, "data manifests that planning read")] = None
-    skipped_data_manifests: Annotated[int | None, Col(21, LONG, "data manifests that planning left out")] = None
+    skipped_data_manifests: Annotated[int | None, Col(21, LONG, "data manifests that planning skipped")] = None
     total_file_bytes: Annotated[int | None, Col(22, LONG, "bytes of the data files that the scan must read")] = None
     added_data_files: Annotated[int | None, Col(23, LONG, "data files that the commit added")] = None
     removed_data_files: Annotated[int | None, Col(24, LONG, "data files that the commit removed")] = None
     metrics: Annotated[
         dict[str, str] | None, Col(25, MapOf(26, 27, STRING, STRING), "all metrics by name; durations in nanoseconds")
     ] = None
-    metadata: Annotated[dict[str, str] | None, Col(28, MapOf(29, 30, STRING, STRING), "what the client adds")] = None
+    metadata: Annotated[
+        dict[str, str] | None, Col(28, MapOf(29, 30, STRING, STRING), "additional metadata from the client")
+    ] = None
     engine: Annotated[str | None, Col(31, STRING, "engine that scanned or committed")] = None
     engine_version: Annotated[str | None, Col(32, STRING, "version of the engine")] = None
     application_id: Annotated[str | None, Col(33, STRING, "Spark application id, or the engine's equivalent")] = None
-    run_id: Annotated[str | None, Col(34, STRING, "job run that it came with")] = None
+    run_id: Annotated[str | None, Col(34, STRING, "job run that the report belongs to")] = None
     source: Annotated[str | None, Col(35, STRING, "`iceberg-rest`, `iceberg-report` or `openlineage`")] = None
     observed_at: Annotated[Micros | None, Col(36, TIMESTAMPTZ, "when the report was accepted")] = None
 
 
 class LabelFact(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person said about an explanation; key `event_id`, given at acceptance."""
+    """A user's label on an explanation; key `event_id`, assigned at acceptance."""
 
     event_id: Annotated[str, Col(1, STRING, "id of the label", True)]
-    at: Annotated[Micros | None, Col(2, TIMESTAMPTZ, "when it was said")] = None
-    kind: Annotated[
-        str | None, Col(3, STRING, "`confirmed`, `rejected`, `expected`, or `withdrawn`: no longer said")
-    ] = None
+    at: Annotated[Micros | None, Col(2, TIMESTAMPTZ, "when the label was set")] = None
+    kind: Annotated[str | None, Col(3, STRING, "`confirmed`, `rejected`, `expected`, or `withdrawn` (retracted)")] = (
+        None
+    )
     table_uuid: Annotated[str | None, Col(4, STRING, "identity of the table's history")] = None
     catalog: Annotated[str | None, Col(5, STRING, "catalog of the table")] = None
     namespace: Annotated[str | None, Col(6, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(7, STRING, "table name")] = None
     job_name: Annotated[str | None, Col(8, STRING, "job whose change is explained")] = None
     snapshot_id: Annotated[int | None, Col(9, LONG, "commit that explains it")] = None
-    range_from: Annotated[Micros | None, Col(10, TIMESTAMPTZ, "start of the span that is explained")] = None
-    range_to: Annotated[Micros | None, Col(11, TIMESTAMPTZ, "end of the span that is explained")] = None
-    author: Annotated[str | None, Col(12, STRING, "who said it")] = None
-    comment: Annotated[str | None, Col(13, STRING, "in their words")] = None
+    range_from: Annotated[Micros | None, Col(10, TIMESTAMPTZ, "start of the explained range")] = None
+    range_to: Annotated[Micros | None, Col(11, TIMESTAMPTZ, "end of the explained range")] = None
+    author: Annotated[str | None, Col(12, STRING, "user who set the label")] = None
+    comment: Annotated[str | None, Col(13, STRING, "the user's comment")] = None
     observed_at: Annotated[Micros | None, Col(14, TIMESTAMPTZ, "when the label was accepted")] = None

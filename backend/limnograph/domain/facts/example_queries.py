@@ -46,7 +46,7 @@ ORDER BY added_data_files DESC
 LIMIT 10""",
     ),
     ExampleQuery(
-        "How do the tables stand, by the snapshot that `main` pointed at last?",
+        "What is the state of each table, by the last snapshot that `main` pointed to?",
         """\
 WITH heads AS (
   SELECT table_uuid, CAST(to_value AS BIGINT) AS snapshot_id,
@@ -70,7 +70,7 @@ ORDER BY "at" DESC
 LIMIT 50""",
     ),
     ExampleQuery(
-        "Which tables cannot be read now, and why?",
+        "Which tables are unreadable now, and why?",
         """\
 WITH health AS (
   SELECT subject, to_value AS problem, detail, "at",

@@ -44,30 +44,32 @@ STATES = {
 }
 """Columns of `snapshots` that are a state of the table, and the field id of the first of their four columns."""
 ENDS = {
-    "first": "after the first move of main; null: not known",
-    "last": "after the last move of main; null: not known",
-    "min": "least known one along main",
-    "max": "greatest known one along main",
+    "first": "after the first change of main; null: unknown",
+    "last": "after the last change of main; null: unknown",
+    "min": "smallest known value along main",
+    "max": "largest known value along main",
 }
-"""How a state is told of a span: column `<state>_<end>`."""
+"""How a state is summarised over a span: column `<state>_<end>`."""
 
 
 def span_columns(unit: str) -> tuple[Column, ...]:
     """Columns of a roll-up by `hour` or `day`; the two differ only in the name of the span."""
     return (
         Column("table_uuid", 1, STRING, "identity of the table's history", required=True),
-        Column(unit, 2, TIMESTAMPTZ, f"begin of the {unit}, UTC", required=True),
+        Column(unit, 2, TIMESTAMPTZ, f"start of the {unit}, UTC", required=True),
         Column("catalog", 3, STRING, "catalog name when last observed"),
         Column("namespace", 4, STRING, "namespace levels joined with `.`"),
         Column("table", 5, STRING, "table name when last observed"),
         Column("format", 6, STRING, "`iceberg`, `delta` or `hudi`"),
         Column("commits", 7, LONG, f"snapshots committed in the {unit}, on any branch"),
-        Column("unknown_commits", 8, LONG, "of them those with a delta that is not known; the sums are without it"),
+        Column("unknown_commits", 8, LONG, "of these, snapshots with an unknown delta, which the sums exclude"),
         *(Column(n, 9 + i, LONG, f"commits with operation `{o}`") for i, (o, n) in enumerate(OPERATIONS.items())),
-        Column("other_operations", 13, LONG, "commits with another operation, or none that is known"),
+        Column("other_operations", 13, LONG, "commits with another or unknown operation"),
         Column("changed_partitions", 14, LONG, "sum over the commits"),
-        Column("main_moves", 15, LONG, f"entries of main's log in the {unit}; 0: the state before goes on"),
-        Column("main_snapshot_id", 16, LONG, f"snapshot that main pointed at when the {unit} ended; null: no move"),
+        Column("main_moves", 15, LONG, f"entries of main's log in the {unit}; 0: the previous state continues"),
+        Column(
+            "main_snapshot_id", 16, LONG, f"snapshot that main pointed to at the end of the {unit}; null: no change"
+        ),
         *(Column(name, field_id, LONG, "sum over the commits") for name, field_id in DELTAS.items()),
         *(Column(name, field_id, LONG, "sum over commits `replace`") for name, field_id in BY_REPLACE.items()),
         *(
@@ -75,9 +77,11 @@ def span_columns(unit: str) -> tuple[Column, ...]:
             for name, field_id in STATES.items()
             for i, (end, text) in enumerate(ENDS.items())
         ),
-        Column("source_sequence", 60, LONG, "sequence number of the head of `snapshots` that it was made from"),
+        Column(
+            "source_sequence", 60, LONG, "sequence number of the head of `snapshots` that the row was computed from"
+        ),
         Column("changes_sequence", 61, LONG, "the same of `changes`"),
-        Column("rolled_at", 62, TIMESTAMPTZ, "when it was made"),
+        Column("rolled_at", 62, TIMESTAMPTZ, "when the row was computed"),
     )
 
 
@@ -93,10 +97,10 @@ class MaintenanceFact(msgspec.Struct, frozen=True, kw_only=True):
     catalog: Annotated[str | None, Col(4, STRING, "catalog of the table")] = None
     namespace: Annotated[str | None, Col(5, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(6, STRING, "table name")] = None
-    subject: Annotated[str | None, Col(7, STRING, "what of it: the day or month that was compacted")] = None
+    subject: Annotated[str | None, Col(7, STRING, "the part: the day or month that was compacted")] = None
     started_at: Annotated[Micros | None, Col(8, TIMESTAMPTZ, "start of the run")] = None
     ended_at: Annotated[Micros | None, Col(9, TIMESTAMPTZ, "end of the run")] = None
-    seconds: Annotated[float | None, Col(10, DOUBLE, "how long it took")] = None
+    seconds: Annotated[float | None, Col(10, DOUBLE, "duration")] = None
     files_before: Annotated[int | None, Col(11, LONG, "live data files before")] = None
     files_after: Annotated[int | None, Col(12, LONG, "live data files after")] = None
     bytes_before: Annotated[int | None, Col(13, LONG, "bytes of live data files before")] = None
@@ -106,6 +110,6 @@ class MaintenanceFact(msgspec.Struct, frozen=True, kw_only=True):
     manifests_before: Annotated[int | None, Col(17, LONG, "manifests before")] = None
     manifests_after: Annotated[int | None, Col(18, LONG, "manifests after")] = None
     rows: Annotated[int | None, Col(19, LONG, "rows rolled up or deleted; `orphans`: files removed")] = None
-    late_facts: Annotated[int | None, Col(20, LONG, "rows of days whose roll-up is closed, which stay raw")] = None
-    problem: Annotated[str | None, Col(21, STRING, "why it failed, one sentence")] = None
-    detail: Annotated[str | None, Col(22, STRING, "JSON: counts of this kind of run")] = None
+    late_facts: Annotated[int | None, Col(20, LONG, "raw rows of days whose roll-up is closed")] = None
+    problem: Annotated[str | None, Col(21, STRING, "reason of the failure, one sentence")] = None
+    detail: Annotated[str | None, Col(22, STRING, "JSON: counts specific to this kind of run")] = None

@@ -68,7 +68,7 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     # history
     parent_id: Annotated[int | None, Col(8, LONG, "snapshot this one was made from")] = None
     sequence_number: Annotated[int | None, Col(9, LONG, "Iceberg sequence number; null in format v1")] = None
-    committed_at: Annotated[Micros | None, Col(10, TIMESTAMPTZ, "commit time as the table says")] = None
+    committed_at: Annotated[Micros | None, Col(10, TIMESTAMPTZ, "commit time recorded in the table")] = None
     operation: Annotated[str | None, Col(11, STRING, "`append`, `replace`, `overwrite` or `delete`")] = None
     on_main: Annotated[bool | None, Col(12, BOOLEAN, "ancestor of main when observed (provenance only)")] = None
     refs: Annotated[
@@ -147,13 +147,14 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     partitions_total: Annotated[int | None, Col(64, LONG, "partitions with a live file")] = None
     skew_max_over_median: Annotated[
-        float | None, Col(65, DOUBLE, "largest partition over the median one, by bytes")
+        float | None, Col(65, DOUBLE, "largest partition divided by the median partition, by bytes")
     ] = None
     skew_cv: Annotated[float | None, Col(66, DOUBLE, "coefficient of variation of partition bytes")] = None
     skew_gini: Annotated[float | None, Col(67, DOUBLE, "Gini coefficient of partition bytes")] = None
     skew_top1_share: Annotated[float | None, Col(68, DOUBLE, "share of the largest partition in all bytes")] = None
     shape_at: Annotated[
-        Micros | None, Col(69, TIMESTAMPTZ, "commit whose files debt, overlap and skew describe; null: not computed")
+        Micros | None,
+        Col(69, TIMESTAMPTZ, "commit whose files `debt_*`, `overlap_*` and `skew_*` describe; null: not computed"),
     ] = None
     # partitions
     partitions: Annotated[
@@ -179,18 +180,22 @@ class SnapshotFact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangeFact(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes no snapshot, and everything about names and health. `kind` is one of change_kinds.py."""
+    """Changes that create no snapshot, and everything about names and health. `kind` is one of change_kinds.py."""
 
-    table_uuid: Annotated[str | None, Col(1, STRING, "identity of the table; null for a name never readable")] = None
+    table_uuid: Annotated[
+        str | None, Col(1, STRING, "identity of the table; null for a name that was never readable")
+    ] = None
     catalog: Annotated[str | None, Col(2, STRING, "catalog name when observed")] = None
     namespace: Annotated[str | None, Col(3, STRING, "namespace levels joined with `.`")] = None
     table: Annotated[str | None, Col(4, STRING, "table name when observed")] = None
-    kind: Annotated[str, Col(5, STRING, "what changed, see below", True)]
-    subject: Annotated[str | None, Col(6, STRING, "ref name, property key, table name, …: what of that kind")] = None
+    kind: Annotated[str, Col(5, STRING, "kind of change, see below", True)]
+    subject: Annotated[str | None, Col(6, STRING, "ref name, property key, table name, …, depending on the kind")] = (
+        None
+    )
     from_value: Annotated[str | None, Col(7, STRING, "value before")] = None
     to_value: Annotated[str | None, Col(8, STRING, "value after; ids are text")] = None
-    not_before: Annotated[Micros | None, Col(9, TIMESTAMPTZ, "earliest instant it can have happened")] = None
-    at: Annotated[Micros, Col(10, TIMESTAMPTZ, "when it happened, or was first seen", True)]
+    not_before: Annotated[Micros | None, Col(9, TIMESTAMPTZ, "earliest possible instant of the change")] = None
+    at: Annotated[Micros, Col(10, TIMESTAMPTZ, "when it happened or was first seen", True)]
     detail: Annotated[str | None, Col(11, STRING, "JSON: the schema, the spec; for `unreadable` a sentence")] = None
     metadata_location: Annotated[str | None, Col(12, STRING, "metadata file it was read from")] = None
     observed_at: Annotated[Micros | None, Col(13, TIMESTAMPTZ, "when the row was extracted")] = None

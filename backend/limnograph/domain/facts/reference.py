@@ -17,7 +17,7 @@ INTRODUCTION = f"""# Meta tables
 Generated from `backend/limnograph/domain/facts/meta_tables.py`: change it there, then run `make types`.
 
 Plain Iceberg tables (format v2, copy-on-write, zstd) in namespace `limnograph` of the meta catalog. Trino, Spark,
-polars and DuckDB read them: the [example queries](#example-queries) run in our tests on each of these engines.
+polars and DuckDB can read them: tests run the [example queries](#example-queries) on each of these engines.
 Schema version {SCHEMA_VERSION} (property `limnograph.schema-version`). Columns are only
 ever added, by field id: tolerate a missing or an extra one. **A number that is not known is null, never 0.**
 """
@@ -38,10 +38,9 @@ def _tables() -> Iterator[str]:
 def _kinds() -> str:
     """Kinds of rows in `changes`."""
     head = (
-        "### Kinds of `changes`\n\n"
-        "A state has a row each time that it changes: `from_value` before, `to_value` after, at some instant from "
-        "`not_before` to `at`.\nAn event has one row.\n\n"
-        "| kind | | meaning | `subject` | `from_value`, `to_value` | `detail` |\n|---|---|---|---|---|---|\n"
+        "### Kinds of `changes`\n\nA state has a row each time it changes, with `from_value` before and `to_value` "
+        "after, at some instant between `not_before` and `at`.\nAn event has one row.\n\n| kind | | meaning | "
+        "`subject` | `from_value`, `to_value` | `detail` |\n|---|---|---|---|---|---|\n"
     )
     rows = (
         f"| `{name}` | {'event' if kind.is_event else 'state'} | {kind.meaning} | {kind.subject} | {kind.values} "
@@ -54,8 +53,8 @@ def _kinds() -> str:
 def _examples() -> Iterator[str]:
     yield (
         "## Example queries\n\n"
-        "They run as they are in Trino and DuckDB; in Spark write backticks for double quotes. The schema is that of "
-        "the meta\ncatalog, so in Trino and Spark put the catalog before it or say `USE`.\n"
+        "They run unchanged in Trino and DuckDB; in Spark use backticks for double quotes. The schema is that of "
+        "the meta\ncatalog, so in Trino and Spark prefix it with the catalog or run `USE`.\n"
     )
     for example in EXAMPLES:
         yield f"### {example.question}\n"
@@ -66,13 +65,11 @@ def _examples() -> Iterator[str]:
             yield f"{engine}:\n\n```sql\n{example.on(engine)}\n```\n"
     yield (f"### polars\n\nThrough PyIceberg, which knows the catalog:\n\n```python\n{POLARS}\n```\n")
     yield (
-        "### DuckDB\n\n"
-        "Tested with DuckDB 1.5.5 and its extensions from PyPI (`duckdb==1.5.5` and "
+        "### DuckDB\n\nTested with DuckDB 1.5.5 and its extensions from PyPI (`duckdb==1.5.5` and "
         "`duckdb-extension-avro`, `-httpfs` and\n`-iceberg` of the same version), loaded by path, so nothing is "
-        "downloaded when it runs. `locations` are the tables'\nnewest metadata files, which the meta catalog names "
-        "(column `metadata_location` of `iceberg_tables` in an SQL catalog).\n"
-        "Then the queries above run as they are:\n\n"
-        f"```python\n{DUCKDB_SETUP}\n```\n"
+        "downloaded when it runs. `locations` are the tables'\ncurrent metadata files, from the meta catalog (column "
+        "`metadata_location` of `iceberg_tables` in an SQL catalog).\nThe queries above then run "
+        f"unchanged:\n\n```python\n{DUCKDB_SETUP}\n```\n"
     )
 
 

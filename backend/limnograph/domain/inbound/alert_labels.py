@@ -41,7 +41,7 @@ def _quoted(text: str) -> str:
 
 
 class NamedTable(NamedTuple):
-    """What labels say about a table; None where they say nothing. `weak`: the namespace may be somebody else's."""
+    """The table that labels name; None if they name none. `weak`: the namespace label may have another meaning."""
 
     catalog: str | None
     namespace: str | None
@@ -50,7 +50,7 @@ class NamedTable(NamedTuple):
 
 
 def named(labels: Mapping[str, str]) -> NamedTable:
-    """By the aliases in their order. A dotted `table` or `dataset` brings what stands before its last dot."""
+    """By the aliases in their order. A dotted `table` or `dataset` contributes the part before its last dot."""
     catalog, table = _first(labels, CATALOG), _first(labels, TABLE)
     key = next((name for name in NAMESPACE if labels.get(name)), None)
     namespace = labels[key] if key else None

@@ -12,8 +12,8 @@ _FIRST = _EPOCH + timedelta(days=1)
 
 
 def instant(value: Any) -> Micros | None:
-    """Epoch microseconds of RFC 3339 text, to the millisecond: what tells two episodes apart has to be the same on the
-    wire. Go's zero time (year 1) is none, and so is what is no instant.
+    """Epoch microseconds of RFC 3339 text, to the millisecond: what distinguishes two episodes must be the same on the
+    wire. Go's zero time (year 1) is None, and so is anything that is not an instant.
     """
     if not isinstance(value, str):
         return None

@@ -1,4 +1,4 @@
-"""What Iceberg clients report of a scan or commit: ReportMetricsRequest of the REST specification, and its metrics."""
+"""Scan and commit reports of Iceberg clients: ReportMetricsRequest of the REST specification, and its metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NANOSECONDS = {
 
 
 class ReportIn(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
-    """ReportMetricsRequest: a scan report or a commit report. What it has beyond these fields is left out."""
+    """ReportMetricsRequest: a scan report or a commit report. Other fields are ignored."""
 
     report_type: Literal["scan-report", "commit-report"]
     table_name: Text
@@ -47,7 +47,7 @@ def long(value: object) -> int | None:
 
 
 def numbers(metrics: Mapping[str, Any]) -> dict[str, int]:
-    """CounterResult and TimerResult by name as plain numbers, durations in nanoseconds; what is neither is left out."""
+    """CounterResult and TimerResult by name as plain numbers, durations in nanoseconds; anything else is ignored."""
     found: dict[str, int] = {}
     for name, metric in metrics.items():
         value = metric

@@ -1,4 +1,4 @@
-"""A notification that a table may have moved. It only wakes who looks: what is true is read from the lake.
+"""A notification that a table may have changed. It only triggers a check: facts are always read from the lake.
 
 Lost, late, repeated and out-of-order ones are harmless, because tables are probed anyway.
 """
@@ -10,13 +10,12 @@ import msgspec
 from limnograph.domain.ids import TableName
 
 MARKERS = ("/metadata/", "/_delta_log/", "/.hoodie/")
-"""What stands between the folder of a table and its metadata, per format."""
+"""Path between the folder of a table and its metadata, per format."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who sent it and, as far as it says, which table: by name, by folder, by the id of the commit.
-
-    `identity` tells repeats from news; it is never shown.
+    """Its sender and, as far as stated, the table: by name, by folder, by the id of the commit. `identity` detects
+    repeats; it is never shown.
     """
 
     source: str
@@ -53,6 +52,6 @@ def notice(
 
 
 def folder_of(location: str) -> str:
-    """Folder of the table that a metadata file belongs to; the location itself when it is none."""
+    """Folder of the table that a metadata file belongs to; the location itself if it is not a metadata file."""
     found = [at for marker in MARKERS if (at := location.rfind(marker)) > 0]
     return location[: max(found)] if found else location

@@ -10,7 +10,7 @@ from limnograph.domain.inbound.openlineage import Text
 
 
 class CloudEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """CloudEvents 1.0 in structured mode. `name`, `namespace`, `prefix`: extensions that catalogs add."""
+    """CloudEvents 1.0 in structured mode. `name`, `namespace`, `prefix`: extensions added by catalogs."""
 
     specversion: Annotated[str, msgspec.Meta(pattern=r"^1\.")]
     id: Text
@@ -78,7 +78,7 @@ class CatalogRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangeSource(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a change happened, as far as we need it."""
+    """Source of a change, with the fields we need."""
 
     table: str | None = None
 

@@ -1,5 +1,5 @@
-"""OpenLineage's RunEvent as far as we read it (spec 2-0-2). Lenient: what we do not know is left out, a facet that is
-not what it should be is as if it were not there. Facets stay text until somebody asks for one.
+"""OpenLineage's RunEvent as far as we read it (spec 2-0-2). Lenient: unknown fields are ignored, and a malformed facet
+is treated as absent. Facets stay text until one is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Run(Wire, frozen=True, kw_only=True):
 
 
 class Job(Wire, frozen=True, kw_only=True):
-    """What is executed again and again; unique in its namespace."""
+    """A recurring process; unique in its namespace."""
 
     namespace: Annotated[str, msgspec.Meta(max_length=2_000)]
     name: Text
@@ -34,7 +34,7 @@ class Job(Wire, frozen=True, kw_only=True):
 
 
 class Dataset(Wire, frozen=True, kw_only=True):
-    """What is read or written. Namespace and name follow the dataset naming rules."""
+    """A dataset that is read or written. Namespace and name follow the dataset naming rules."""
 
     namespace: Annotated[str, msgspec.Meta(max_length=2_000)]
     name: Text
@@ -44,7 +44,7 @@ class Dataset(Wire, frozen=True, kw_only=True):
 
 
 class RunEvent(Wire, frozen=True, kw_only=True):
-    """A transition of a run. A run's events are accumulative: a later one need not repeat what an earlier one said."""
+    """A transition of a run. A run's events accumulate: a later one need not repeat the contents of an earlier one."""
 
     event_time: str
     run: Run
@@ -55,7 +55,7 @@ class RunEvent(Wire, frozen=True, kw_only=True):
 
 
 class Static(Wire, frozen=True, kw_only=True):
-    """JobEvent and DatasetEvent: they speak of no run."""
+    """JobEvent and DatasetEvent: they concern no run."""
 
     schema_url: Annotated[str, msgspec.Meta(pattern="(JobEvent|DatasetEvent)$")] = msgspec.field(name="schemaURL")
 
@@ -90,7 +90,7 @@ class VersionFacet(Wire, frozen=True, kw_only=True):
 
 
 class Transformation(Wire, frozen=True, kw_only=True):
-    """How an input column goes into an output column. `masking`: nothing of the value is left."""
+    """How an input column goes into an output column. `masking`: the value is fully masked."""
 
     type: str | None = None
     subtype: str | None = None
@@ -173,7 +173,7 @@ class CommitReportFacet(Wire, frozen=True, kw_only=True):
 
 
 def facet(facets: Facets | None, name: str, kind: type[_S]) -> _S | None:
-    """A facet by its name; None when it is missing or is not what it should be."""
+    """A facet by its name; None if it is missing or malformed."""
     raw = (facets or {}).get(name)
     if raw is None:
         return None

@@ -1,5 +1,6 @@
 """What follows a table's name in Iceberg's engines: a metadata table (`orders.files`, `orders$files`, `/orders#files`),
-a branch or tag (`orders.branch_audit`), a snapshot or an instant. It selects something of the table and is no table.
+a branch or tag (`orders.branch_audit`), a snapshot or an instant. It selects a part of the table and is not a table
+itself.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _REF = re.compile(r"(branch|tag)_(.+)", re.IGNORECASE | re.DOTALL)
 
 
 class TableSelector(NamedTuple):
-    """What of a table is meant. `past`: the table as it was at a snapshot or an instant."""
+    """The selected part of a table. `past`: the table at a snapshot or an instant."""
 
     ref: str | None = None
     metadata_table: str | None = None

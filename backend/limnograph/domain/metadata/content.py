@@ -1,6 +1,6 @@
-"""What a table holds after one snapshot and what that snapshot changed: the answer of every format's reader.
-
-Readers count, `services/extraction/extract.py` tells. A number that is not known is None, never 0; sizes are bytes.
+"""Contents of a table after one snapshot and the changes of that snapshot: the result of every format's reader. Readers
+return counts; `services/extraction/extract.py` turns them into rows. A number that is not known is None, never 0; sizes
+are bytes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class SnapshotChanges(msgspec.Struct, frozen=True, kw_only=True):
 class PartitionState(msgspec.Struct, frozen=True, kw_only=True):
     """Live files of one partition (all 0 when the snapshot emptied it) and the data files the snapshot moved there.
 
-    `last_committed_at`: newest commit (microseconds) that touched it, None when no retained snapshot tells.
+    `last_committed_at`: latest commit (microseconds) that touched it, None if no retained snapshot shows it.
     """
 
     data_files: int
@@ -119,12 +119,10 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Want(NamedTuple):
-    """What a caller wants of a snapshot.
-
-    `entries`: read the deepest level; else what the manifest list says suffices. `changed_only`: partitions that the
-    snapshot touched suffice (unless there are more than PARTITIONS_KEPT). `shape`: compute it (True), leave
-    it (False), or compute it where the snapshot itself wrote a tenth of the live manifests (for formats without
-    manifests: of the live files).
+    """Which parts of a snapshot a caller needs. `entries`: read the deepest level; else the manifest list suffices.
+    `changed_only`: partitions that the snapshot touched suffice (unless there are more than PARTITIONS_KEPT). `shape`:
+    compute it (True), leave it (False), or compute it where the snapshot itself wrote a tenth of the live manifests
+    (for formats without manifests: of the live files).
     """
 
     entries: bool = True
@@ -136,11 +134,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """The deepest level of a snapshot that could be read.
 
     `content` is there exactly for tier `entries`, `manifests` (lines of the manifest list) for `manifest_list` and
-    `entries` of formats that have them. `problems`: codes of what is damaged for good; any of them makes the row
-    `partial`. `notes`: codes of what was left out on purpose (`shape_too_large`: more live files than the shape's
-    limit); the row stays `ok`. Both stand in column `problems`. `said`: numbers of the format that no column holds;
-    they stand in the row's summary beside the writer's own. `details`: by code the file that is damaged and why, a
-    sentence for people that rows do not keep.
+    `entries` of formats that have them. `problems`: codes of permanent damage; any of them makes the row `partial`.
+    `notes`: codes of deliberate omissions (`shape_too_large`: more live files than the shape's limit); the row stays
+    `ok`. Both are in column `problems`. `said`: numbers of the format without a column; they are in the row's summary
+    with the writer's own. `details`: by code the damaged file and the reason, a sentence for users that rows do not
+    keep.
     """
 
     tier: Literal["summary", "manifest_list", "entries"]

@@ -1,6 +1,5 @@
-"""What `limnograph inspect` answers: the document of DESIGN §11, which other programs read, and what people see beside.
-
-The members of Inspection and below are a contract: none is left out, none is added.
+"""The result of `limnograph inspect`: the document of DESIGN §11 for other programs, and additional output for users.
+The members of Inspection and below are a contract: none is omitted, none is added.
 """
 
 from __future__ import annotations
@@ -102,10 +101,10 @@ class InspectedPartition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Structure(msgspec.Struct, frozen=True, kw_only=True):
-    """How the files of main's head lie, for people. Sizes are bytes.
+    """The layout of the files of main's head, for users. Sizes are bytes.
 
     `rule`: the sentence behind `small_files` and the debt. `worst`: partitions with the most small files. `notes`:
-    codes of what was left out on purpose. `manifest_target`: size that the table's writers give to manifests.
+    codes of deliberate omissions. `manifest_target`: manifest size of the table's writers.
     """
 
     rule: str | None
@@ -126,7 +125,7 @@ class Structure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InspectionReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The contract's document, and what only people see. `structure` None: main's head was not read."""
+    """The contract's document, and output for users only. `structure` None: main's head was not read."""
 
     document: Inspection
     structure: Structure | None

@@ -1,7 +1,6 @@
-"""The rows of some partitions as a Spark SQL predicate, made of the partitions' texts and the specs they are of.
-
-A field whose values cannot be told from its text (`bucket`, `truncate`, `void`, binary columns, shortened texts) is
-left out, so that the predicate may select more than the partitions, never less. Pure.
+"""The rows of some partitions as a Spark SQL predicate, built from the partitions' texts and their specs. A field whose
+values cannot be derived from its text (`bucket`, `truncate`, `void`, binary columns, shortened texts) is omitted, so
+that the predicate may select more than the partitions, never less. Pure.
 
 Literals follow Spark's rules (backslash escapes, `spark.sql.parser.escapedStringLiterals=false`), periods those of
 Iceberg's transforms: days and hours of a `timestamptz` are of UTC (table spec, "Partition Transforms").
@@ -76,9 +75,9 @@ def predicate(
 ) -> Predicate:
     """`columns`: of the present schema, by field id; `specs`: those that are known, by their id."""
     if not touched:
-        return Predicate(None, "Which partitions the commit touched is not known.")
+        return Predicate(None, "The partitions that the commit touched are unknown.")
     if len(touched) > MOST_PARTITIONS:
-        return Predicate(None, f"The commit touched {len(touched):,} partitions, more than a predicate should list.")
+        return Predicate(None, f"The commit touched {len(touched):,} partitions, too many for a predicate.")
     conditions: list[tuple[_Atom, ...]] = []
     omitted: dict[str, None] = {}
     for partition in touched:
@@ -91,16 +90,16 @@ def predicate(
         conditions.append(tuple(atom for atom in atoms if atom is not None))
     fields_left = ", ".join(omitted)
     if not all(conditions):
-        return Predicate(None, f"No predicate can be made of {fields_left}: it selects no range of a column.")
-    note = f"{fields_left} is left out: the predicate may select more than the commit wrote." if omitted else None
+        return Predicate(None, f"No predicate can be built from {fields_left}: it selects no range of a column.")
+    note = f"{fields_left} is omitted: the predicate may select more rows than the commit wrote." if omitted else None
     return Predicate(_disjunction(conditions), note)
 
 
 def _unreadable(partition: Touched, fields: Sequence[PartitionField] | None) -> str:
     if fields is None:
-        return "The partition spec that the commit wrote with is not known."
+        return "The commit's partition spec is unknown."
     return (
-        f"The partition {partition.text} does not fit its partition spec."
+        f"The partition {partition.text} does not match its partition spec."
         if fields
         else "The table is not partitioned."
     )
@@ -194,7 +193,7 @@ def _timestamp(kind: str, at: datetime) -> str:
 
 
 def _literal(kind: str, value: str) -> str | None:
-    """Of an identity partition's text; None where the type's text does not tell the value."""
+    """Of an identity partition's text; None if the value cannot be derived from it."""
     if len(value) > MAX_TEXT:
         return None
     if kind == "string":

@@ -1,4 +1,4 @@
-"""Values of partitions as text, one notation for every format: partitions are told apart by it alone."""
+"""Values of partitions as text, one notation for every format: it alone identifies a partition."""
 
 from __future__ import annotations
 

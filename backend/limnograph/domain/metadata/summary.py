@@ -1,4 +1,4 @@
-"""A snapshot's summary as it was written, read only when somebody asks: a long history has more of them than rows."""
+"""A snapshot's summary as written, parsed only on demand: a long history has more of them than rows."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ MAIN = "main"
 
 
 class TableProblem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something wrong with a table that can still be told about; `code` is stable, `detail` is for a person."""
+    """A problem of a table that is still readable; `code` is stable, `detail` is for users."""
 
     code: str
     detail: str
@@ -49,8 +49,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class SnapshotRef(msgspec.Struct, frozen=True):
-    """A branch or a tag. `type` is `branch` or `tag`. `retention`: what it says itself of what expiry keeps, by
-    Iceberg's keys (`min-snapshots-to-keep`, `max-snapshot-age-ms`, `max-ref-age-ms`).
+    """A branch or a tag. `type` is `branch` or `tag`. `retention`: its own retention settings, by Iceberg's keys
+    (`min-snapshots-to-keep`, `max-snapshot-age-ms`, `max-ref-age-ms`).
     """
 
     snapshot_id: int

@@ -25,7 +25,7 @@ class Targets(NamedTuple):
 
     A file is a candidate below `small_below` or above `large_above`. Candidates of one partition are packed into
     groups of at most `max_group_bytes`; a group counts as debt from `min_input_files` files, or above `target`.
-    `rule` is a sentence for people that names the property or default behind it.
+    `rule` is a sentence for users that names the property or default behind it.
     """
 
     target: int
@@ -63,7 +63,7 @@ def _iceberg(properties: Mapping[str, str]) -> Targets | None:
         large_above=int(target * 1.80),
         min_input_files=5,
         max_group_bytes=100 * GIB,
-        rule=f"Iceberg's planner: below 0.75 or above 1.8 of {ICEBERG_TARGET} ({origin}), 5 files a group",
+        rule=f"Iceberg's planner: below 0.75 or above 1.8 of {ICEBERG_TARGET} ({origin}), 5 files per group",
     )
 
 
@@ -95,7 +95,7 @@ def _hudi(properties: Mapping[str, str]) -> Targets | None:
         large_above=None,
         min_input_files=2,
         max_group_bytes=2 * GIB,
-        rule=f"Hudi's file sizing: below {HUDI_SMALL} ({_origin(properties, HUDI_SMALL)}), 2 files a group",
+        rule=f"Hudi's file sizing: below {HUDI_SMALL} ({_origin(properties, HUDI_SMALL)}), 2 files per group",
     )
 
 

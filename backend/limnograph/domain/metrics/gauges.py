@@ -36,8 +36,8 @@ class TableGauge(NamedTuple):
 class TableCounter(NamedTuple):
     """Sum of `column` over commits of every operation but `replace` since the server first saw the table.
 
-    It begins at 0: commits that were known at first sight are not counted, so that a history that is read later is no
-    rise that `increase` would take for new commits. Restarts go on where the counter stood.
+    It begins at 0: commits that were known at first sight are not counted, so that `increase` does not count a history
+    that is read later as new commits. It survives restarts.
     """
 
     name: str
@@ -54,31 +54,38 @@ TABLE_GAUGES = (
     TableGauge("lakehouse_table_small_files", "small_files", "Live data files below three quarters of the target."),
     TableGauge("lakehouse_table_file_size_p50_bytes", "file_size_p50", "Median size of live data files."),
     TableGauge(
-        "lakehouse_table_target_file_bytes", "target_file_bytes", "Size that data files should have, of its properties."
+        "lakehouse_table_target_file_bytes",
+        "target_file_bytes",
+        "Target size of data files, from the table's properties.",
     ),
     TableGauge(
         "lakehouse_table_debt_files",
         "debt_files",
-        "Data files that compaction would merge, when it was worked out last.",
+        "Data files that compaction would merge, when last computed.",
         kept=True,
     ),
     TableGauge(
         "lakehouse_table_partition_skew_ratio",
         "skew_max_over_median",
-        "Bytes of the largest partition over those of the median one, when it was worked out last.",
+        "Bytes of the largest partition divided by those of the median partition, when last computed.",
         kept=True,
     ),
     TableGauge("lakehouse_table_manifests", "manifests", "Manifests of the current snapshot."),
-    TableGauge("lakehouse_table_metadata_bytes", "metadata_bytes", "Bytes of the metadata file of the last commit."),
+    TableGauge(
+        "lakehouse_table_metadata_bytes", "metadata_bytes", "Size in bytes of the metadata file of the last commit."
+    ),
     TableGauge("lakehouse_table_snapshots", "live_snapshots", "Snapshots kept in the table's metadata."),
     TableGauge(
-        "lakehouse_table_last_commit_timestamp_seconds", "committed_at", "When main moved last, epoch seconds.", 1e-6
+        "lakehouse_table_last_commit_timestamp_seconds",
+        "committed_at",
+        "Time of the last change of main, epoch seconds.",
+        1e-6,
     ),
 )
 USUAL_INTERVAL = ServedMetric(
     "lakehouse_table_usual_commit_interval_seconds",
     "gauge",
-    "90th percentile of the gaps between bursts of commits to main (below a minute: one burst).",
+    "90th percentile of the gaps between bursts of commits to main (commits less than a minute apart are one burst).",
     LABELS,
 )
 
@@ -87,35 +94,35 @@ TABLE_COUNTERS = (
     TableCounter("lakehouse_table_added_delete_files_total", "added_delete_files", "Delete files added by commits."),
     TableCounter("lakehouse_table_added_records_total", "added_records", "Rows added by commits."),
     TableCounter("lakehouse_table_added_bytes_total", "added_bytes", "Bytes of data files added by commits."),
-    TableCounter("lakehouse_table_commits_total", "", "Commits of main, maintenance (`replace`) left out."),
+    TableCounter("lakehouse_table_commits_total", "", "Commits to main, without maintenance (`replace`)."),
 )
 
 REPORTED_COMMITS = ServedMetric(
     "lakehouse_table_reported_commits_total",
     "counter",
-    "Commits that Iceberg clients reported; from the start of the server on.",
+    "Commits reported by Iceberg clients since the start of the server.",
     LABELS,
 )
 REPORTED_ATTEMPTS = ServedMetric(
     "lakehouse_table_reported_commit_attempts_total",
     "counter",
-    "Attempts that those commits took: more than one each is contention.",
+    "Attempts of those commits; more than one per commit means contention.",
     LABELS,
 )
 CATALOG_UP = ServedMetric(
     "limnograph_catalog_up",
     "gauge",
-    "1: the catalog answered in the watcher's newest round. Absent while the watcher is off.",
+    "1 if the catalog responded in the watcher's latest round, otherwise 0. Absent while the watcher is off.",
     ("catalog",),
 )
 CATALOG_KNOWN = ServedMetric(
     "limnograph_catalog_known_timestamp_seconds",
     "gauge",
-    "Tables of this catalog are known up to here: when it last answered the watcher.",
+    "Time of the catalog's last response to the watcher, up to which its tables are known, epoch seconds.",
     ("catalog",),
 )
 PUBLIC_URL = ServedMetric(
-    "limnograph_public_url_info", "gauge", "1; the label says where browsers find this server.", ("url",)
+    "limnograph_public_url_info", "gauge", "Always 1; the label is this server's address for browsers.", ("url",)
 )
 
 
@@ -132,33 +139,38 @@ class ServerMetric(NamedTuple):
 
 
 SERVER_METRICS = (
-    ServerMetric("limnograph_watermark_timestamp_seconds", "Metadata is known up to here."),
-    ServerMetric("limnograph_hot_bytes", "Bytes that the hot index holds."),
+    ServerMetric("limnograph_watermark_timestamp_seconds", "Time up to which metadata is known, epoch seconds."),
+    ServerMetric("limnograph_hot_bytes", "Size of the hot index in bytes."),
     ServerMetric("limnograph_hot_rows", "Snapshots in the hot index."),
     ServerMetric("limnograph_hot_tables", "Tables in the hot index."),
-    ServerMetric("limnograph_hot_tables_shortened", "Tables whose old hours were let go to stay within hot_mb."),
-    ServerMetric("limnograph_table_series_left_out", "Series of tables beyond the budget of this page."),
-    ServerMetric("limnograph_pages_kept", "Finished pages in memory."),
-    ServerMetric("limnograph_pages_bytes", "Bytes that they hold, all codings (server.page_cache_mb)."),
-    ServerMetric("limnograph_page_hits_total", "Answers from a fresh kept page."),
     ServerMetric(
-        "limnograph_page_stale_total", "Answers from an older page, while a newer one was made or could not be."
+        "limnograph_hot_tables_shortened", "Tables whose older hours were evicted to stay within server.hot_mb."
     ),
-    ServerMetric("limnograph_page_shared_total", "Requests that waited for what another had begun to compute."),
-    ServerMetric("limnograph_page_computed_total", "Pages that were computed."),
-    ServerMetric("limnograph_streams", "Live streams that are open."),
-    ServerMetric("limnograph_stream_events_total", "Events told to live streams, each once."),
-    ServerMetric("limnograph_streams_refused_total", "Live streams that were refused, too many being open."),
     ServerMetric(
-        "limnograph_streams_dropped_total", "Live streams that were ended because their readers were too slow."
+        "limnograph_table_series_left_out", "Series of tables omitted because of the series limit of this page."
     ),
+    ServerMetric("limnograph_pages_kept", "Pages in the page cache."),
+    ServerMetric("limnograph_pages_bytes", "Size of the page cache in bytes, all encodings (server.page_cache_mb)."),
+    ServerMetric("limnograph_page_hits_total", "Responses from a fresh cached page."),
+    ServerMetric(
+        "limnograph_page_stale_total", "Responses from a stale cached page, while a new one was computed or failed."
+    ),
+    ServerMetric("limnograph_page_shared_total", "Requests that waited for a page that another request was computing."),
+    ServerMetric("limnograph_page_computed_total", "Pages computed."),
+    ServerMetric("limnograph_streams", "Open live streams."),
+    ServerMetric("limnograph_stream_events_total", "Events sent to live streams, each counted once."),
+    ServerMetric("limnograph_streams_refused_total", "Live streams rejected because too many were open."),
+    ServerMetric("limnograph_streams_dropped_total", "Live streams closed because the client read too slowly."),
     ServerMetric(
         "limnograph_last_pass_timestamp_seconds",
-        "When the pipeline's last good pass ended, as its mark in the inbox says; also of a pipeline that is gone.",
+        "End of the pipeline's last successful pass as recorded in the inbox, epoch seconds; remains when the "
+        "pipeline is stopped.",
     ),
-    ServerMetric("limnograph_inbox_items", "Items in the inbox that no meta table has yet."),
-    ServerMetric("limnograph_inbox_oldest_timestamp_seconds", "When the oldest of them was accepted."),
-    ServerMetric("limnograph_meta_up", "Whether the meta tables could be read last time (1) or not (0)."),
+    ServerMetric("limnograph_inbox_items", "Items in the inbox that are not yet in a meta table."),
+    ServerMetric(
+        "limnograph_inbox_oldest_timestamp_seconds", "Time when the oldest of them was accepted, epoch seconds."
+    ),
+    ServerMetric("limnograph_meta_up", "1 if the last read of the meta tables succeeded, otherwise 0."),
 )
 REQUESTS = "limnograph_http_request_duration_seconds"
 """Histogram of requests by `route`, `method` and `status`; refusals are those of 400, 401, 403, 413 and 429."""

@@ -17,73 +17,103 @@ class Metric(NamedTuple):
     labels: tuple[str, ...] = ()
 
 
-PASSES = Metric("limnograph_pipeline_passes_total", "counter", "Passes, by result: ok, failed.", ("result",))
-PASS_ENDED = Metric("limnograph_pipeline_last_pass_timestamp_seconds", "gauge", "When the last good pass ended.")
-PASS_SECONDS = Metric("limnograph_pipeline_last_pass_duration_seconds", "gauge", "How long the last good pass took.")
-PASS_SNAPSHOTS = Metric("limnograph_pipeline_last_pass_snapshots", "gauge", "Snapshots that the last good pass added.")
+PASSES = Metric("limnograph_pipeline_passes_total", "counter", "Passes by result: ok, failed.", ("result",))
+PASS_ENDED = Metric(
+    "limnograph_pipeline_last_pass_timestamp_seconds", "gauge", "End of the last successful pass, epoch seconds."
+)
+PASS_SECONDS = Metric(
+    "limnograph_pipeline_last_pass_duration_seconds", "gauge", "Duration of the last successful pass in seconds."
+)
+PASS_SNAPSHOTS = Metric(
+    "limnograph_pipeline_last_pass_snapshots", "gauge", "Snapshots added by the last successful pass."
+)
 PASS_TABLES = Metric(
-    "limnograph_pipeline_last_pass_tables_changed", "gauge", "Tables of which the last good pass wrote something."
+    "limnograph_pipeline_last_pass_tables_changed", "gauge", "Tables for which the last successful pass wrote rows."
 )
-GAPS = Metric("limnograph_pipeline_gaps_total", "counter", "Gaps found: snapshots that left the lake unseen.")
+GAPS = Metric("limnograph_pipeline_gaps_total", "counter", "Gaps found: snapshots that expired before they were read.")
 UNREADABLE = Metric(
-    "limnograph_pipeline_tables_unreadable", "gauge", "Tables whose metadata the last good pass found damaged."
+    "limnograph_pipeline_tables_unreadable",
+    "gauge",
+    "Tables whose metadata was unreadable in the last successful pass.",
 )
-CATALOG_UP = Metric("limnograph_pipeline_catalog_up", "gauge", "1: the catalog's last listing answered.", ("catalog",))
+CATALOG_UP = Metric(
+    "limnograph_pipeline_catalog_up",
+    "gauge",
+    "1 if the last listing of the catalog succeeded, otherwise 0.",
+    ("catalog",),
+)
 TABLES_SEEN = Metric("limnograph_pipeline_tables_seen", "gauge", "Observed tables in the last listing.", ("catalog",))
 TABLES_DUE = Metric(
-    "limnograph_pipeline_tables_due", "gauge", "Tables with new snapshots in the last good pass.", ("catalog",)
+    "limnograph_pipeline_tables_due", "gauge", "Tables with new snapshots in the last successful pass.", ("catalog",)
 )
 TABLES_FAILING = Metric(
-    "limnograph_pipeline_tables_failing", "gauge", "Tables whose last read failed for now.", ("catalog",)
+    "limnograph_pipeline_tables_failing", "gauge", "Tables whose last read failed with a retryable error.", ("catalog",)
 )
 TABLES_WAITING = Metric(
-    "limnograph_pipeline_tables_waiting", "gauge", "Failing tables whose next try has not come yet.", ("catalog",)
+    "limnograph_pipeline_tables_waiting", "gauge", "Failing tables that wait for their next retry.", ("catalog",)
 )
 NEWEST_COMMIT = Metric(
-    "limnograph_pipeline_newest_commit_timestamp_seconds", "gauge", "committed_at of the newest snapshot appended."
+    "limnograph_pipeline_newest_commit_timestamp_seconds",
+    "gauge",
+    "Commit time of the latest appended snapshot, epoch seconds.",
 )
 LAG = Metric(
     "limnograph_pipeline_extraction_lag_seconds",
     "gauge",
-    "From the newest commit of the last append to that append.",
+    "Seconds from the latest commit of the last append to that append.",
 )
 APPENDS = Metric(
     "limnograph_pipeline_appends_total",
     "counter",
-    "Attempts to append to a meta table, by result: ok, conflict (another writer was first), failed.",
+    "Attempts to append to a meta table by result: ok, conflict (with another writer), failed.",
     ("table", "result"),
 )
 ROWS = Metric("limnograph_pipeline_rows_appended_total", "counter", "Rows appended to a meta table.", ("table",))
-INBOX_WAITING = Metric("limnograph_pipeline_inbox_items", "gauge", "Items in the inbox that no meta table has yet.")
-INBOX_OLDEST = Metric(
-    "limnograph_pipeline_inbox_oldest_timestamp_seconds", "gauge", "When the oldest of them was accepted."
+INBOX_WAITING = Metric(
+    "limnograph_pipeline_inbox_items", "gauge", "Items in the inbox that are not yet in a meta table."
 )
-INBOX_ASIDE = Metric("limnograph_pipeline_inbox_set_aside_total", "counter", "Items that are no facts; see the log.")
+INBOX_OLDEST = Metric(
+    "limnograph_pipeline_inbox_oldest_timestamp_seconds",
+    "gauge",
+    "Time when the oldest of them was accepted, epoch seconds.",
+)
+INBOX_ASIDE = Metric(
+    "limnograph_pipeline_inbox_set_aside_total", "counter", "Invalid items that were set aside; see the log."
+)
 META_FILES = Metric("limnograph_meta_table_data_files", "gauge", "Live data files of a meta table.", ("table",))
 META_BYTES = Metric("limnograph_meta_table_bytes", "gauge", "Bytes of live data files of a meta table.", ("table",))
 META_SNAPSHOTS = Metric("limnograph_meta_table_snapshots", "gauge", "Retained snapshots of a meta table.", ("table",))
-META_MANIFESTS = Metric("limnograph_meta_table_manifests", "gauge", "Manifests of a meta table's head.", ("table",))
+META_MANIFESTS = Metric(
+    "limnograph_meta_table_manifests", "gauge", "Manifests of a meta table's current snapshot.", ("table",)
+)
 META_METADATA = Metric(
-    "limnograph_meta_table_metadata_bytes", "gauge", "Bytes of a meta table's metadata file.", ("table",)
+    "limnograph_meta_table_metadata_bytes", "gauge", "Size in bytes of a meta table's metadata file.", ("table",)
 )
 STEPS = Metric(
     "limnograph_housekeeping_steps_total",
     "counter",
-    "Steps of housekeeping, by result: ok, failed.",
+    "Housekeeping steps by result: ok, failed.",
     ("kind", "result"),
 )
 STEP_SECONDS = Metric(
-    "limnograph_housekeeping_seconds_total", "counter", "Seconds that steps of housekeeping took.", ("kind",)
+    "limnograph_housekeeping_seconds_total", "counter", "Duration of housekeeping steps in seconds.", ("kind",)
 )
 STEP_LAST = Metric(
-    "limnograph_housekeeping_last_success_timestamp_seconds", "gauge", "When a step last succeeded.", ("kind",)
+    "limnograph_housekeeping_last_success_timestamp_seconds",
+    "gauge",
+    "Time when a step last succeeded, epoch seconds.",
+    ("kind",),
 )
 LOOKED = Metric(
-    "limnograph_housekeeping_looked_timestamp_seconds", "gauge", "When housekeeping last saw that nothing was due."
+    "limnograph_housekeeping_looked_timestamp_seconds",
+    "gauge",
+    "Time when housekeeping last found nothing due, epoch seconds.",
 )
-LATE = Metric("limnograph_housekeeping_late_facts", "gauge", "Raw rows of closed table-days, at the last retention.")
+LATE = Metric("limnograph_housekeeping_late_facts", "gauge", "Raw rows of closed table-days at the last retention run.")
 FLOOR = Metric(
-    "limnograph_housekeeping_raw_floor_timestamp_seconds", "gauge", "Before this day raw rows may have gone."
+    "limnograph_housekeeping_raw_floor_timestamp_seconds",
+    "gauge",
+    "Day before which raw rows may have been deleted, epoch seconds.",
 )
 
 PIPELINE_METRICS = (

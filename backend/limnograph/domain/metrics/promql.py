@@ -27,7 +27,7 @@ def _name(text: str) -> str:
 def _label(text: str) -> str:
     """A label's name: as it is where any Prometheus knows it, else in quotes, which Prometheus 3 reads."""
     if not text:
-        raise ValueError("a label without a name")
+        raise ValueError("a label has no name")
     return text if _NAME.fullmatch(text) else quoted(text)
 
 
@@ -106,7 +106,7 @@ class LabelledExpression(NamedTuple):
 
 
 class Union(NamedTuple):
-    """Series of every part, told apart by a label."""
+    """Series of every part, distinguished by a label."""
 
     parts: tuple[Expression, ...]
 

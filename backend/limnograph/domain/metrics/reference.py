@@ -35,12 +35,12 @@ Generated from `backend/limnograph/domain/metrics/gauges.py`: change it there, t
 
 `GET /metrics` of the server, in Prometheus' text format. Labels of a table: `{", ".join(LABELS)}`; never `job` or
 `namespace`, which Prometheus and Kubernetes overwrite. **A number that is not known has no sample, it is never 0.**
-Beside these stand those of the process (`process_*`, `python_*`) and `limnograph_build_info{{version}}`.
+It also exposes metrics of the process (`process_*`, `python_*`) and `limnograph_build_info{{version}}`.
 """
-_COUNTED = """A counter begins at 0 when the server first sees the table and counts every commit of main once from then
-on, `replace` (maintenance) left out; it never decreases and goes on over restarts (`counters.json` beside the inbox).
-Growth in an alert: a difference to an older sample, `x - last_over_time(x[30m] offset 5m) > N`, of gauges and counters
-alike: `increase` extrapolates, and takes every drop of a gauge for a restart (docs/adr/0032-rule-forms.md).
+_COUNTED = """A counter starts at 0 when the server first sees the table and then counts every commit to main once,
+without `replace` (maintenance); it never decreases and survives restarts (`counters.json` next to the inbox). To alert
+on growth, use the difference to an older sample, `x - last_over_time(x[30m] offset 5m) > N`, for gauges and counters
+alike: `increase` extrapolates, and treats every drop of a gauge as a restart (docs/adr/0032-rule-forms.md).
 """
 
 
@@ -55,8 +55,11 @@ def document() -> str:
         f"| `{each.name}` | {each.kind} | {each.help} By `catalog`. |\n" for each in (CATALOG_UP, CATALOG_KNOWN)
     )
     edges = ", ".join(f"{edge:g}" for edge in SECONDS)
-    requests = f"Histogram by `route` (a pattern), `method` and `status`; seconds {edges}. Status 499: no answer began."
-    requests += " Refusals are those of 400, 401, 403, 413 and 429."
+    requests = (
+        f"Histogram by `route` (a pattern), `method` and `status`; seconds {edges}. Status 499: the client "
+        "disconnected before the response."
+    )
+    requests += " Rejected requests have status 400, 401, 403, 413 or 429."
     sections = (
         f"## Of each table\n\n{tables}",
         f"## Counters of each table\n\n{_COUNTED}\n{counters}",

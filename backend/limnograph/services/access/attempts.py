@@ -31,7 +31,7 @@ class Attempts:
             if failed is None or len(failed) < self._most:
                 return
             wait = failed[0] + WINDOW_S * MICROS_PER_SECOND - now
-        raise TooManyRequests("too many failed attempts from this address", max(1, -(-wait // MICROS_PER_SECOND)))
+        raise TooManyRequests("too many failed login attempts from this address", max(1, -(-wait // MICROS_PER_SECOND)))
 
     def failed(self, address: str) -> None:
         """Count a failure."""

@@ -64,7 +64,7 @@ class Sessions:
         return self._clock.now()
 
     def open(self, identity: Identity) -> OpenedSession:
-        """A session for somebody who has just proved who they are. It never outlives the token behind it."""
+        """A session for a user who has just authenticated. It never outlives the token behind it."""
         session = _Session(
             secrets.token_hex(16),
             identity.subject,
@@ -93,7 +93,7 @@ class Sessions:
         return found.identity
 
     def _read(self, cookie: str) -> _VerifiedCookie | None:
-        """What a cookie says, while it holds. A signature that held once is known by the digest of the cookie."""
+        """The contents of a valid cookie. A verified signature is remembered by the digest of the cookie."""
         digest = hashlib.sha256(cookie.encode()).digest()
         found = self._known.get(digest)
         if found is None:

@@ -30,7 +30,7 @@ _KNOWN = 4_096
 
 
 class _VerifiedRecord(NamedTuple):
-    """A record whose secret somebody had. The store keeps the object as long as nothing of it changes."""
+    """A record whose secret was verified. The store keeps the object while the record is unchanged."""
 
     record: TokenRecord
     identity: Identity
@@ -51,9 +51,9 @@ class Tokens:
         if not _NAME.fullmatch(name):
             raise InvalidInput("NAME", "must have 1 to 64 letters, digits or any of . _ @ -, a letter or digit first")
         if any(record.name == name and record.valid(self._clock.now()) for record in self.records()):
-            raise InvalidInput("NAME", f"{name!r} exists already; revoke it first or choose another name")
+            raise InvalidInput("NAME", f"{name!r} already exists; revoke it first or choose another name")
         if expires_at is not None and expires_at <= self._clock.now():
-            raise InvalidInput("--expires", "must lie in the future")
+            raise InvalidInput("--expires", "must be in the future")
         token_id, secret, salt = secrets.token_hex(6), secrets.token_urlsafe(32), secrets.token_bytes(16)
         record = TokenRecord(
             id=token_id,
@@ -77,10 +77,10 @@ class Tokens:
             if record.revoked_at is None and name_or_id in {record.id, record.name}:
                 self._store.revoke(record.id, self._clock.now())
                 return record
-        raise NotFound(f"no token {name_or_id!r} is in use")
+        raise NotFound(f"no active token {name_or_id!r}")
 
     def known(self, token: str) -> Identity | None:
-        """Whose token this is, if it was verified before and still stands. Costs microseconds."""
+        """The record of a token that was verified before and is still valid. Takes microseconds."""
         found = self._known.get(hashlib.sha256(token.encode()).digest())
         if found is None:
             return None
@@ -120,7 +120,7 @@ def _hashed(secret: str, salt: bytes) -> bytes:
 
 def _scopes(given: Collection[str]) -> tuple[AccessScope, ...]:
     if unknown := set(given).difference(SCOPES):
-        raise InvalidInput("--scope", f"{min(unknown)!r} is not a scope; choose of {', '.join(SCOPES)}")
+        raise InvalidInput("--scope", f"{min(unknown)!r} is not a scope; choose from {', '.join(SCOPES)}")
     if not given:
-        raise InvalidInput("--scope", f"name at least one of {', '.join(SCOPES)}")
+        raise InvalidInput("--scope", f"must name at least one of {', '.join(SCOPES)}")
     return tuple(scope for scope in SCOPES if scope in given)

@@ -1,4 +1,4 @@
-"""One firing of an alert, as far as it was told, and what is thought of it where nobody told its end."""
+"""One firing of an alert as received, and its presumed state if no end was received."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from limnograph.domain.time import Micros
 
 
 class Episode(NamedTuple):
-    """Told by one transition or both. Microseconds: `followed_at`, when the next one of it began; `doubted_at`, when it
-    was last heard of, where it should have been heard of since (services/alerts/staleness.py).
+    """Built from one transition or both. Microseconds: `followed_at`, when its next episode began; `doubted_at`, the
+    last notification of an alert that should have been repeated since (services/alerts/staleness.py).
     """
 
     told: dict[str, AlertFact]
@@ -21,7 +21,7 @@ class Episode(NamedTuple):
 
     @property
     def fact(self) -> AlertFact:
-        """What is known of it; the firing says more about the start, so it counts."""
+        """The known transition; the firing one has better data about the start and takes precedence."""
         return self.told.get("firing") or self.told["resolved"]
 
     @property
@@ -43,7 +43,7 @@ class Episode(NamedTuple):
 
     @property
     def ends_at(self) -> Micros | None:
-        """Microseconds; None while it fires, and where nobody knows."""
+        """Microseconds; None while firing or unknown."""
         resolved = self.told.get("resolved")
         if resolved is not None:
             return resolved.ends_at if resolved.ends_at is not None else resolved.observed_at

@@ -30,7 +30,7 @@ Commits = Callable[[CommitsQuery], Awaitable[CommitsPage]]
 
 
 class Incidents:
-    """`commits`: the lists of commits; `alertmanager`: its address for people, of the settings. Immutable after
+    """`commits`: the lists of commits; `alertmanager`: its public address from the settings. Immutable after
     construction.
     """
 
@@ -45,7 +45,7 @@ class Incidents:
         found = await self._alerts.of_fingerprint(fingerprint)
         episode = nearest(found, starts_at)
         if episode is None:
-            raise NotFound(f"no alert {fingerprint} was told here")
+            raise NotFound(f"no alert {fingerprint} was received")
         fact = episode.fact
         since = await self._since(fact)
         window = window_of(since or fact.starts_at, fact.starts_at, episode, expression(fact.generator_url))

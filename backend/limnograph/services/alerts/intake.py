@@ -72,7 +72,7 @@ def _fact(
 
 
 def _status(alert: AlertIn, told: AlertmanagerIn, ends_at: Micros | None, now: Micros) -> str:
-    """As the alert says; where it does not, an end that has come, else what its group says."""
+    """The alert's own status; without one, resolved if its end has passed, else the status of its group."""
     if alert.status in {"firing", "resolved"}:
         return str(alert.status)
     if ends_at is not None:

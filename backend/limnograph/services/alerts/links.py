@@ -52,7 +52,7 @@ def links(fact: AlertFact, alertmanager: str | None) -> list[AlertLink]:
 
 
 def expression(generator_url: str | None) -> str | None:
-    """What the rule asks, out of Prometheus' own link."""
+    """The rule's expression, from Prometheus' own link."""
     try:
         found = parse_qs(urlsplit(generator_url or "").query).get("g0.expr", [])
     except ValueError:

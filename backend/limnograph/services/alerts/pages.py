@@ -1,4 +1,4 @@
-"""Pages of alerts: the list; one incident and where a link leads are told by their own parts."""
+"""Pages of alerts: the list; incidents and the resolution of links are parts of their own."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class AlertPages:
         return await self._incidents.of(fingerprint, starts_at)
 
     async def target(self, question: AlertQuestion) -> AlertTarget:
-        """Our own record, else Prometheus, else Alertmanager, else what the link itself says."""
+        """Our own record, else Prometheus, else Alertmanager, else the link itself."""
         return await self._targets.of(question)
 
 

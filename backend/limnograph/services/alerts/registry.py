@@ -1,7 +1,7 @@
-"""Alerts that were told to us: accepted into the inbox first, then kept in memory, where pages read them.
+"""Received alerts: accepted into the inbox first, then kept in memory, from which pages read them.
 
-What the meta table holds united with the inbox by `(fingerprint, starts_at, status)`. Repeats, a resolved that comes
-before its firing, and any order make the same episodes.
+The meta table united with the inbox by `(fingerprint, starts_at, status)`. Repeats, a resolution before its firing, and
+any order produce the same episodes.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ DAY = 86_400_000_000
 WINDOW = 30 * DAY
 """Episodes that began within it are read from the meta table at the start."""
 MOST = 50_000
-"""Episodes in memory; beyond, the oldest that are over go, and are read from the meta table when they are asked for."""
+"""Episodes in memory; beyond, the oldest ended ones are evicted and read from the meta table on request."""
 MOST_WAITING = 200_000
-"""Transitions that may wait for the pipeline; beyond, senders are asked to come back, and none is taken."""
+"""Transitions that may wait for the pipeline; beyond, requests are rejected with a time to retry."""
 SHOWN_AT_ONCE = 200
-"""Transitions that are shown, and told to the live stream, in one step of the event loop."""
+"""Transitions that are published to pages and the live stream in one step of the event loop."""
 MOST_STORING = 64
 """Bodies that are being stored at once."""
 RETRY_S = 10
@@ -46,7 +46,7 @@ Key = tuple[str, Micros]
 
 
 class OpenEpisode(NamedTuple):
-    """An episode whose end nobody told; `heard`: microseconds of the last word of it."""
+    """An episode without a received end; `heard`: microseconds of its last notification."""
 
     key: Key
     fact: AlertFact
@@ -92,7 +92,7 @@ class AlertRegistry:
         much waits already.
         """
         if self._storing >= MOST_STORING or self._waiting + len(facts) > self._most_waiting:
-            raise SourceUnavailable("inbox", "too many alerts wait to be stored; send them again", RETRY_S)
+            raise SourceUnavailable("inbox", "too many alerts are waiting to be stored; retry", RETRY_S)
         self._storing += 1
         try:
             new = await asyncio.to_thread(lambda: self._inbox.put([_item(fact) for fact in facts]))
@@ -147,8 +147,8 @@ class AlertRegistry:
             self._tell(episode)
 
     def catch_up(self) -> None:
-        """Take in what other processes accepted and, once, what the meta table holds. Raises SourceError of the inbox;
-        the meta table is tried again later.
+        """Load what other processes accepted and, once, the rows of the meta table. Raises SourceError of the inbox;
+        the meta table is retried later.
         """
         if not self._meta_read and self._engine is not None:
             try:
@@ -265,5 +265,5 @@ def _decoded(item: InboxItem) -> AlertFact | None:
     try:
         return _decoder.decode(item.payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        _log.warning("inbox: item %s is no alert: %s", item.key, error)
+        _log.warning("inbox: item %s is not an alert: %s", item.key, error)
         return None

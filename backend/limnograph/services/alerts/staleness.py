@@ -23,12 +23,14 @@ GRACE = 5 * 60 * MICROS_PER_SECOND
 rules again, and a webhook may come before the evaluation is written.
 """
 QUIET = 25 * 3_600 * MICROS_PER_SECOND
-"""Where no source can be asked: Alertmanager repeats what fires each four hours, and few set more than a day."""
+"""For alerts without a source to query: Alertmanager repeats firing alerts every four hours, and few installations set
+more than a day.
+"""
 WITHIN_S = 5.0
 
 
 class _Sources(NamedTuple):
-    """What the sources have now; None: one was not asked, or did not answer in full."""
+    """Alerts that the sources have now; None: a source was not queried or did not respond completely."""
 
     alertmanager: Sequence[ActiveAlert] | None
     prometheus: Sequence[Mapping[str, str]] | None

@@ -1,4 +1,4 @@
-"""Where a link with labels leads: our own record, else Prometheus, else Alertmanager, else what the link says."""
+"""Resolves an alert link: our own record, else Prometheus, else Alertmanager, else the link itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ASK_S = 2.0
 
 
 class AlertQuestion(NamedTuple):
-    """A link: its labels, and what it says beside them. `starts_at` epoch microseconds."""
+    """A link: its labels and its other parameters. `starts_at` epoch microseconds."""
 
     labels: Mapping[str, str]
     fingerprint: str | None = None
@@ -44,7 +44,7 @@ class _Active(NamedTuple):
 
 
 class AlertTargets:
-    """`known`: names of the tables that are known now; `metrics`, `active`: who is asked where there is no record.
+    """`known`: names of the currently known tables; `metrics`, `active`: the sources to query without a record.
     Immutable after construction.
     """
 
@@ -60,7 +60,7 @@ class AlertTargets:
         self._metrics, self._active = metrics, active
 
     async def of(self, question: AlertQuestion) -> AlertTarget:
-        """Our own record, else Prometheus, else Alertmanager, else what the link itself says."""
+        """Our own record, else Prometheus, else Alertmanager, else the link itself."""
         meant = tables(question.labels, self._known())
         told = self._of_record(question, self._alerts.episodes(), meant)
         if not told:
@@ -104,7 +104,7 @@ class AlertTargets:
         )
 
     def _from_link(self, question: AlertQuestion, active: _Active | None, meant: Sequence[TableName]) -> AlertTarget:
-        """No record: the table's page at that time when there is one table, else somebody has to choose."""
+        """No record: the table's page at that time if there is one table, else the user has to choose."""
         since = (active.since if active else None) or question.starts_at
         window = open_window(since if since is not None else self._clock.now(), live=since is not None)
         about_tables = [table_of(*name) for name in meant]

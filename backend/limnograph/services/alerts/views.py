@@ -1,4 +1,4 @@
-"""Episodes of alerts on the wire: what a row says, in which order, and the time to look at."""
+"""Episodes of alerts on the wire: rows, their order, and the time window."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def open_window(since: Micros, *, live: bool = True) -> AlertWindow:
 
 
 def transition(fact: AlertFact) -> AlertTransition:
-    """One thing that was told of an episode."""
+    """One received transition of an episode."""
     at = fact.starts_at if fact.status == "firing" else fact.ends_at
     seen = fact.observed_at
     return AlertTransition(

@@ -16,7 +16,7 @@ from limnograph.domain.errors import InvalidInput
 _T = TypeVar("_T")
 BODY = "body"
 SMALL = 16 * 1024
-"""Bytes that are parsed in less time than a thread takes to be asked."""
+"""Bytes that are parsed faster than a thread can be scheduled."""
 
 
 async def apart(size: int, act: Callable[..., _T], *given: Any) -> _T:
@@ -33,7 +33,7 @@ def parse(body: bytes, kind: type[_T]) -> _T:
     except (msgspec.DecodeError, ValueError) as error:
         raise InvalidInput(BODY, f"is not JSON: {error}") from error
     except RecursionError as error:
-        raise InvalidInput(BODY, "is nested too deeply") from error
+        raise InvalidInput(BODY, "is too deeply nested") from error
 
 
 def convert(value: Any, kind: type[_T], prefix: str = "") -> _T:
@@ -43,7 +43,7 @@ def convert(value: Any, kind: type[_T], prefix: str = "") -> _T:
     except msgspec.ValidationError as error:
         raise _refused(error, prefix) from error
     except RecursionError as error:
-        raise InvalidInput(prefix or BODY, "is nested too deeply") from error
+        raise InvalidInput(prefix or BODY, "is too deeply nested") from error
 
 
 def _refused(error: msgspec.ValidationError, prefix: str = "") -> InvalidInput:

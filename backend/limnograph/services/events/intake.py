@@ -1,4 +1,4 @@
-"""What others push to the server: understood, durable in the inbox, then whoever looks at tables is woken."""
+"""Events that other programs push: parsed, stored durably in the inbox, then the watcher is woken."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ class LineageEvent:
             )
 
     def _written_snapshot(self, dataset: Dataset, selector: TableSelector) -> int | None:
-        """What the commit report says, else facet `version` of a run that succeeded. That is what main pointed at when
-        the event was made: before the end it is the snapshot before, and of a branch it says nothing.
+        """The snapshot of the commit report, else facet `version` of a successful run. That is the snapshot that main
+        pointed to when the event was created: before the end it is the previous snapshot, and it knows no branch.
         """
         commit = facet(dataset.output_facets, "icebergCommitReport", CommitReportFacet)
         if commit is not None and (found := long(commit.snapshot_id)) is not None:
@@ -143,7 +143,7 @@ class LineageEvent:
         }
 
     def _notices(self) -> Iterator[Notice]:
-        """Outputs of a run that ended, however it ended, and those that a commit report speaks of."""
+        """Outputs of a run that ended, with any result, and those with a commit report."""
         ended = self._event.event_type in {"COMPLETE", "FAIL", "ABORT"}
         for dataset, named in self._outputs:
             name = named.name if named else None
@@ -196,7 +196,7 @@ def instant(text: str, field: str = "eventTime") -> Micros:
         found = datetime.fromisoformat(text.strip())
         micros = ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
     except (ValueError, OverflowError) as error:
-        raise InvalidInput(field, "must be a time as ISO 8601 writes it: 2026-11-20T03:05:00.123Z") from error
+        raise InvalidInput(field, "must be an ISO 8601 time, such as 2026-11-20T03:05:00.123Z") from error
     if not 0 <= micros <= _LATEST:
         raise InvalidInput(field, "must be between 1970 and 3000")
     return Micros(micros)
@@ -208,8 +208,8 @@ def _engine(facets: Facets | None) -> tuple[str | None, str | None]:
 
 
 def _read_snapshot(dataset: Dataset, selector: TableSelector) -> int | None:
-    """What was selected, else what the scan report says, else facet `version`, which the Spark integration fills with
-    the snapshot that main points at: it says nothing of a branch, a tag or an instant.
+    """The selection, else the snapshot of the scan report, else facet `version`, which the Spark integration fills with
+    the snapshot that main points to: it knows no branch, tag or instant.
     """
     if selector.snapshot_id is not None:
         return selector.snapshot_id

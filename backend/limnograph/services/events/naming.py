@@ -1,7 +1,6 @@
-"""Which of our tables a stranger's name means: a dataset of OpenLineage, a URL of a REST catalog, a folder.
-
-Rules in the order of their certainty; where none holds, the name stays the stranger's. Names are told apart by the
-catalogs of the settings and by the tables that are known now.
+"""Resolves external names to our tables: a dataset of OpenLineage, a URL of a REST catalog, a folder. Rules in the
+order of their certainty; if none applies, the external name remains. Names are resolved by the catalogs of the settings
+and the currently known tables.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ class TableIndex(NamedTuple):
 
 
 class SelectedTable(NamedTuple):
-    """A table, and what of it is meant."""
+    """A table, and the selected part of it."""
 
     name: TableName
     selector: TableSelector = WHOLE
 
 
 class TableResolver:
-    """`catalogs`: their properties by name. `known` gives the tables, and is asked again when `version` changed.
+    """`catalogs`: their properties by name. `known` returns the tables, and is called again when `version` changed.
     Thread-safe: the index is replaced whole.
     """
 
@@ -57,7 +56,7 @@ class TableResolver:
         self._indexed: tuple[object, TableIndex] | None = None
 
     def by_catalog(self, catalog: str | None, uri: str | None, levels: Sequence[str]) -> TableName | None:
-        """A name inside a catalog that is told by its name or its address."""
+        """A name inside a catalog that is identified by its name or its address."""
         found = catalog if catalog in self._catalogs else self._at(uri)
         if found is None:
             return None
@@ -71,7 +70,7 @@ class TableResolver:
 
     def by_levels(self, levels: Sequence[str]) -> TableName | None:
         """`catalog.namespace.table` with a catalog of ours, or a namespace and name that only one table has. None for a
-        metadata table: what is said of that is not said of the table.
+        metadata table: facts about it are not facts about the table.
         """
         found = self.selected_by_levels(levels)
         return None if found is None or found.selector.metadata_table else found.name
@@ -88,8 +87,8 @@ class TableResolver:
         return None
 
     def settled(self, name: TableName | None) -> SelectedTable | None:
-        """A name as a table: one that is known is; else what follows a table's name is told apart from it, unless other
-        tables are known to lie in what would be the table.
+        """A name as a table: a known one is itself; else a selector after a table's name is split off, unless known
+        tables are below that name.
         """
         if name is None:
             return None
@@ -119,14 +118,14 @@ class TableResolver:
         return SelectedTable(found, split[1]) if split and (found := self.by_folder(split[0])) else None
 
     def by_folder(self, location: str | None) -> TableName | None:
-        """The table that lies in a folder, or that a metadata file belongs to."""
+        """The table in a folder, or the table that a metadata file belongs to."""
         if not location:
             return None
         folder = normalise_location(folder_of(location))
         return self._index().by_folder.get(folder)
 
     def by_warehouse(self, location: str | None, levels: Sequence[str]) -> TableName | None:
-        """A name whose folder lies in the warehouse of a catalog: a table that nobody has seen yet."""
+        """A name whose folder is in the warehouse of a catalog: a table that has not been seen yet."""
         if not location:
             return None
         folder = normalise_location(location) + "/"

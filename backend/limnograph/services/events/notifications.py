@@ -1,5 +1,5 @@
-"""Notifications of catalogs and object stores as notices. What names no table still wakes; what speaks of nothing that
-concerns tables is taken and forgotten. Pure. All raise InvalidInput for a body that is not what it says it is.
+"""Notifications of catalogs and object stores as notices. A notification without a table still wakes the watcher; one
+that does not concern tables is accepted and ignored. Pure. All raise InvalidInput for a malformed body.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def parse_s3_events(body: bytes, naming: TableResolver) -> ReceivedEvents:
     elif event.test is not None or event.type is not None:
         found = []
     else:
-        raise InvalidInput("Records", "is required: this is no event of an object store")
+        raise InvalidInput("Records", "is required; the body is not an object store event")
     encoded = event.detail is None
     notices = (_of_object(entity, kind, naming, encoded=encoded) for entity, kind in found)
     return ReceivedEvents(notices=tuple(n for n in notices if n is not None), messages=len(found))
@@ -125,7 +125,7 @@ def _of_change(event: Any, place: int, of: int) -> Iterator[Notice]:
     if row is None:
         if change.op in {"t", "m"}:
             return
-        raise InvalidInput(f"{where}.after".lstrip("."), "is required: a change has a row before or after it")
+        raise InvalidInput(f"{where}.after".lstrip("."), "is required; a change has a row before or after it")
     yield _of_row(convert(row, CatalogRow, f"{where}.{side}".lstrip(".")), change.op)
 
 
@@ -138,7 +138,7 @@ def _of_row(row: CatalogRow, op: str) -> Notice:
 
 def _bounded(events: Sequence[Any]) -> Sequence[Any]:
     if len(events) > MOST:
-        raise InvalidInput(BODY, f"has {len(events)} events; send at most {MOST} at once")
+        raise InvalidInput(BODY, f"has {len(events)} events; send at most {MOST} per request")
     return events
 
 

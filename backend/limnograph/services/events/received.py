@@ -1,5 +1,5 @@
-"""What one request told us: facts for the inbox and notices that wake. Values; `services/events/intake.py` stores
-them.
+"""Contents of one request: facts for the inbox and notices that wake the watcher. Values; `services/events/intake.py`
+stores them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from limnograph.domain.inbound.notices import Notice
 
 
 class ReceivedEvents(NamedTuple):
-    """`messages`: how many things the sender told, of which some may need neither fact nor notice."""
+    """`messages`: the number of received items, some of which need neither fact nor notice."""
 
     runs: tuple[RunFact, ...] = ()
     reports: tuple[ReportFact, ...] = ()
@@ -20,7 +20,7 @@ class ReceivedEvents(NamedTuple):
 
 
 class Acknowledgement(NamedTuple):
-    """How many messages were new, and how many had been told before."""
+    """The number of new messages, and of repeated ones."""
 
     accepted: int
     duplicates: int

@@ -1,4 +1,4 @@
-"""Scan and commit reports of Iceberg clients as rows of `reports`. The same report told twice is the same row."""
+"""Scan and commit reports of Iceberg clients as rows of `reports`. A repeated report is the same row."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _NS_PER_MS = 1_000_000
 def read_metrics_report(
     report: ReportIn, name: TableName | None, now: Micros, source: str, spoken: tuple[str, ...] = ()
 ) -> ReceivedEvents:
-    """A row, and for a commit a notice. Where the name is not ours, the client's stands in the row. `spoken`: how the
-    client named the table, where it is not the report that does.
+    """A row, and for a commit a notice. An unresolved name is recorded as sent. `spoken`: the client's name of the
+    table, if it is not in the report.
     """
     spoken = spoken or (report.table_name,)
     kind = report.report_type.removesuffix("-report")
@@ -70,7 +70,7 @@ def read_metrics_report(
 
 
 def of_scan_facet(facet: ScanReportFacet, spoken: tuple[str, ...], **about: Any) -> ReportFact:
-    """An `icebergScanReport` of OpenLineage; `about` are columns that its event tells, `spoken` names its dataset."""
+    """An `icebergScanReport` of OpenLineage; `about`: columns from its event; `spoken`: the name of its dataset."""
     schema = long(facet.schema_id)
     return _fact(
         "scan",

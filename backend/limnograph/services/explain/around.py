@@ -27,7 +27,7 @@ LEAST_OTHERS = 3
 MOVED = 0.1
 NORMAL_95 = 1.96
 OUTLIER = 3.0
-"""Robust standard deviations from the level beyond which a run counts as if it stood there."""
+"""Robust standard deviations from the level at which the deviation of a run is clipped."""
 
 
 class _Sides(NamedTuple):
@@ -101,7 +101,9 @@ def _sides(series: tuple[Floats, Floats], earliest_ms: float, onset: Millis, lat
 
 
 def _bounds(change: LevelChange, sides: _Sides) -> tuple[float | None, float | None]:
-    """Of the change's seconds: neighbouring runs move together, so many runs tell less than as many strangers would."""
+    """Of the change's seconds: neighbouring runs are correlated, so they contain less information than independent
+    ones.
+    """
     if sides.least() < LEAST_RUNS:
         return None, None
     rests = [_rests(side) for side in sides]

@@ -19,13 +19,13 @@ DAY_MS = 24 * HOUR_MS
 TIMES = 4
 """The time before is so many times as long as the range (ux.md, after Netdata)."""
 LEAST_MS, MOST_MS = 12 * HOUR_MS, 7 * DAY_MS
-"""Changes are looked for from so long before the range on at least; the time before is at most so long."""
+"""Least and greatest length of the time before the range in which changes are searched."""
 FURTHEST_MS = 31 * DAY_MS
 _PERIOD_MS: dict[BaselineKind, int] = {"yesterday": DAY_MS, "week": 7 * DAY_MS}
 
 
 class Windows(NamedTuple):
-    """The range `[start, end)`, the baseline, and where the runs begin that are looked at."""
+    """The range `[start, end)`, the baseline, and the start of the examined runs."""
 
     start: Millis
     end: Millis
@@ -47,25 +47,29 @@ def windows(
     if first is not None or last is not None:
         return _custom(start, end, first, last)
     if kind == "custom":
-        raise InvalidInput("baseline", "custom needs baseline_from and baseline_to")
+        raise InvalidInput("baseline", "requires baseline_from and baseline_to if it is custom")
     if kind == "before":
         return Windows(start, end, kind, max(Millis(0), start - min(TIMES * (end - start), MOST_MS)), start)
     period = _PERIOD_MS[kind]
     back = period * -(-(end - start) // period)
     if back > FURTHEST_MS:
-        raise InvalidInput("baseline", f"lies more than {FURTHEST_MS // DAY_MS} days back for a range as long as this")
+        raise InvalidInput(
+            "baseline", f"would start more than {FURTHEST_MS // DAY_MS} days earlier; choose a shorter range"
+        )
     return Windows(start, end, kind, max(Millis(0), start - back), max(Millis(0), end - back))
 
 
 def _custom(start: Millis, end: Millis, first: Millis | None, last: Millis | None) -> Windows:
     if first is None or last is None:
-        raise InvalidInput("baseline_from" if first is None else "baseline_to", "is missing; give both ends")
+        raise InvalidInput(
+            "baseline_from" if first is None else "baseline_to", "is required; send both baseline_from and baseline_to"
+        )
     if not 0 <= first < last:
         raise InvalidInput("baseline_to", "must be later than baseline_from")
     if last > start:
         raise InvalidInput("baseline_to", "must not be later than from")
     if start - first > FURTHEST_MS:
-        raise InvalidInput("baseline_from", f"must be at most {FURTHEST_MS // DAY_MS} days before from")
+        raise InvalidInput("baseline_from", f"must be at most {FURTHEST_MS // DAY_MS} days earlier than from")
     return Windows(start, end, "custom", first, last)
 
 

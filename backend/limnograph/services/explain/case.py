@@ -1,4 +1,4 @@
-"""A case for Explain made of what is known here: the job's runs and the commits of the tables it reads.
+"""A case for Explain built from known facts: the job's runs and the commits of the tables it reads.
 
 Pure. Instants are epoch microseconds inside and milliseconds in the case.
 """

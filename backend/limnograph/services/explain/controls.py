@@ -1,7 +1,6 @@
-"""Other jobs for Explain: what moved jobs that touch none of the tables too is not those tables' doing.
-
-Their runs are those that were told to us, and those that metrics saw. Instants are epoch microseconds inside and
-milliseconds in series and questions.
+"""Other jobs for Explain: a change that is also seen in jobs that touch none of the tables is not caused by those
+tables. Their runs come from pushed runs and from metrics. Instants are epoch microseconds inside and milliseconds in
+series and questions.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ from limnograph.services.sources.metrics import Metrics
 MOST_CONTROLS = 20
 LEAST_CONTROL_RUNS = 24
 CHOSEN_BY_S = 86_400
-"""Who ran in the last so many seconds is looked at: counters of all jobs over weeks would be too many samples."""
+"""Only jobs that ran in this many last seconds are examined: counters of all jobs over weeks would be too many samples.
+"""
 
 
 class Controls(NamedTuple):
@@ -36,7 +36,7 @@ class Controls(NamedTuple):
 
 
 class PushedRuns(NamedTuple):
-    """What pushed runs tell: ended runs of each job, and the jobs that touch one of the tables."""
+    """From pushed runs: ended runs of each job, and the jobs that touch one of the tables."""
 
     ended: dict[str, list[RunFact]]
     touching: set[str]
@@ -59,7 +59,7 @@ def told_of(runs: Iterable[RunFact], job: str, read: frozenset[TableName]) -> Pu
 async def controls(
     told: PushedRuns, metrics: Metrics | None, read: frozenset[TableName], start: Millis, end: Millis
 ) -> Controls:
-    """Other jobs between two instants (epoch ms). What was told of a job comes before what was seen of it."""
+    """Other jobs between two instants (epoch ms). Pushed runs of a job take precedence over its metrics."""
     known = {name: _series(name, runs) for name, runs in told.ended.items() if len(runs) >= LEAST_CONTROL_RUNS}
     try:
         seen = await _seen(metrics, told.touching | known.keys(), read, start, end) if metrics else []

@@ -18,7 +18,7 @@ Rows = Sequence[tuple[str, SnapshotFact]]
 
 
 def differences(asked: Windows, histories: Iterable[History]) -> list[Difference]:
-    """Most telling first; none where the range has no commit."""
+    """Largest first; none if the range has no commit."""
     known = list(histories)
     selected, usual = (
         _between(known, first, last)
@@ -71,7 +71,7 @@ def _number(
 
 
 def _mean(column: str) -> Callable[[Rows], float | None]:
-    """Of the commits that tell; the mean, so that one huge commit among ordinary ones shows."""
+    """The mean of known values, so that one huge commit among ordinary ones shows."""
 
     def of(rows: Rows) -> float | None:
         values = [value for _, row in rows if (value := getattr(row, column)) is not None]

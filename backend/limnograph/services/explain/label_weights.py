@@ -1,4 +1,4 @@
-"""An explanation weighed again by what people said: of its suspects themselves, and of earlier commits of their kind.
+"""An explanation re-weighted by users' labels: on its suspects themselves, and on earlier commits of their kind.
 
 A kind is table, operation and writer. Of a kind's earlier commits those confirmed and those ruled out are counts of a
 Beta(1, 1) law of "it was to blame when it was suspected": its odds are the factor. Pure.
@@ -16,7 +16,7 @@ from limnograph.analysis.explain.ranking import concluded, size_words
 from limnograph.domain.answers.explanations import Evidence, Explanation, Hypothesis, Label, Similar
 
 CERTAIN = 0.95
-"""What a commit that a person confirmed has of its change at least: people err too."""
+"""Least posterior of a commit that a user confirmed: users err too."""
 MOST_ODDS = 8.0
 Kind = tuple[str | None, ...]
 """Table, operation, writer."""
@@ -43,7 +43,7 @@ class _Counts(NamedTuple):
 
 
 def weighed(answer: Explanation, words: Words) -> Explanation:
-    """The answer as it is where nobody said a thing."""
+    """The unchanged answer if there are no labels."""
     told: dict[str, _Counts] = {
         each.commit_id: _counts(each.commit_id, words) for each in answer.hypotheses if each.commit_id is not None
     }
@@ -75,7 +75,7 @@ def is_confirmed(kind: str) -> bool:
 
 
 def _kinds_weighed(own: list[Hypothesis], told: Mapping[str, _Counts]) -> list[Hypothesis]:
-    """Posteriors of one change by what was said of earlier commits; they add up to what they did."""
+    """Posteriors of one change by the labels on earlier commits; their sum is unchanged."""
     before = sum(each.posterior for each in own)
     found = []
     for each in own:
@@ -97,7 +97,7 @@ def _kinds_weighed(own: list[Hypothesis], told: Mapping[str, _Counts]) -> list[H
 
 
 def _evidence(counts: _Counts) -> Evidence:
-    text = f"Of earlier commits like this people confirmed {counts.confirmed} and ruled out {counts.rejected}."
+    text = f"Of earlier similar commits, users confirmed {counts.confirmed} and rejected {counts.rejected}."
     return Evidence("recurrence", "for" if counts.factor >= 1 else "against", text, counts.factor)
 
 
@@ -135,7 +135,7 @@ def _confirmed(answer: Explanation, said: Mapping[str, Label]) -> Explanation | 
             continue
         who = label.author or "a person"
         size = size_words(answer.changes[each.change])
-        verdict = f"Caused by commit {each.commit_id}{_of(each)}, as {who} confirmed: {size}."
+        verdict = f"Caused by commit {each.commit_id}{_of(each)}, confirmed by {who}: {size}."
         return msgspec.structs.replace(answer, verdict=verdict, confidence="strong")
     return None
 

@@ -1,4 +1,4 @@
-"""What people said about explanations: durable in the inbox before it is answered, read back with the meta table."""
+"""Users' labels on explanations: durable in the inbox before the response, read back with the meta table."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class Labels:
         return sorted(facts.values(), key=lambda fact: (fact.at or 0, fact.event_id))
 
     def rows(self, table_uuid: str, snapshot_ids: Sequence[int]) -> list[SnapshotFact]:
-        """Commits that were spoken of, as far as the meta table has them; the last MOST_ROWS of these. Blocks."""
+        """Labelled commits that are in the meta table; the last MOST_ROWS of these. Blocks."""
         try:
             return rows_by_id(self._engine, table_uuid, tuple(snapshot_ids[-MOST_ROWS:]))
         except LimnographError as error:
-            _log.warning("commits that were spoken of: %s", error)
+            _log.warning("labelled commits: %s", error)
             return []
 
     def _stored(self, table_uuid: str) -> list[LabelFact]:
@@ -98,7 +98,7 @@ class Labels:
             try:
                 found.append(_decoder.decode(item.payload))
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                _log.warning("inbox: item %s is no label: %s", item.key, error)
+                _log.warning("inbox: item %s is not a label: %s", item.key, error)
         return [fact for fact in found if fact.table_uuid == table_uuid]
 
 

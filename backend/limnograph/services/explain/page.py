@@ -1,4 +1,4 @@
-"""Why a job of a table changed: the question is made of the meta tables, runs and metrics, the engine answers it."""
+"""Why a job of a table changed: builds the case from the meta tables, runs and metrics, and runs the engine."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from limnograph.services.table.commit_list import commit_row
 from limnograph.services.table.histories import TableHistories
 
 METRICS_S = PAGE_S
-"""All that metrics are asked for one explanation."""
+"""All metrics queries of one explanation."""
 SURE_FROM: dict[str, float] = {word: least for least, word in WORDS}
 LABELS_S = 2.0
-"""What people said is waited for so long: an explanation without it is better than none."""
-UNHEARD = "What people said of commits could not be read in time: it is missing here."
-NO_JOB = "No job of this table is known: add one in the settings, push its runs, or label its metrics."
+"""Longest wait for labels: an explanation without them is better than none."""
+UNHEARD = "Labels could not be read in time and are missing."
+NO_JOB = "No job is known for this table: add one in the settings, push its runs, or label its metrics."
 
 
 class ExplainPages:
@@ -63,11 +63,13 @@ class ExplainPages:
         self._questions = Questions(store, jobs, self._tables, labels)
 
     async def say(self, name: TableName, said: LabelInput, author: str) -> Label:
-        """Keep what a person says about a commit. Raises NotFound, SourceError."""
+        """Store a user's label on a commit. Raises NotFound, SourceError."""
         return await self._labels.accept(name, self._tables.now(name).uuid, said, author)
 
     async def page(self, name: TableName, asked: Windows, job: str | None) -> ExplainPage:
-        """Raises NotFound, SourceError. What metrics do not tell within the page's time is missing, and said so."""
+        """Raises NotFound, SourceError. Metrics that are not returned within the page's deadline are missing, with a
+        note.
+        """
         uuid = self._tables.now(name).uuid
         with self._store.reads.page():
             said = await self._said(uuid)
@@ -123,9 +125,8 @@ class ExplainPages:
         metrics = self._jobs.metrics
         if metrics is None or metrics.last_error is None:
             return []
-        return [
-            f"Metrics did not answer ({placeless(metrics.last_error.detail)}): runs that only they saw are missing."
-        ]
+        detail = placeless(metrics.last_error.detail)
+        return [f"Prometheus did not respond ({detail}): runs known only from metrics are missing."]
 
     def _known_until(self, name: TableName) -> Millis | None:
         watermark = self._store.known_until(name)
@@ -133,7 +134,7 @@ class ExplainPages:
 
     def _unknown_job(self, name: TableName, job: str | None, asked: Windows, labels: list[Label]) -> ExplainPage:
         here, there = levels(asked, [])
-        verdict = NO_JOB if job is None else f"No job {job} of this table is known."
+        verdict = NO_JOB if job is None else f"Job {job} is unknown for this table."
         return ExplainPage(
             job=job,
             start=asked.start,

@@ -1,4 +1,4 @@
-"""Whether runs can tell anything yet: "no data yet" is not "no effect".
+"""Whether runs can show an effect yet: "no data yet" is not "no effect".
 
 A commit shows in a job's duration from the first run that starts after it and ends well. Where the heaviest commit of a
 range has no such run, an explanation of that range must not say that nothing changed. Pure; instants are epoch ms.
@@ -23,9 +23,8 @@ small commits some always come after the last run.
 
 
 def pending(asked: Windows, runs: Iterable[RunRecord], commits: Iterable[CaseCommit]) -> Pending | None:
-    """What no run tells yet: all of the range, or what its heaviest commit did. None: runs tell.
-
-    `runs`: of the job from `asked.since` on. `commits`: of all tables that it reads.
+    """What cannot be explained yet: the whole range, or the effect of its heaviest commit. None: nothing. `runs`: of
+    the job since `asked.since`. `commits`: of all tables that it reads.
     """
     known = [(to_millis(run.began), run) for run in runs]
     ended = [at for at, run in known if run.status == "ok" and run.seconds and at < asked.end]
@@ -59,10 +58,10 @@ def verdict(waits: Pending, job: str) -> str:
     """`Not known yet: no run of churn started after the commit at …; the last one started at …`."""
     after = f" after the commit at {_clock(waits.committed_at)}" if waits.committed_at is not None else " in this range"
     last = waits.last_run
-    seen = "none is known before" if last is None else f"the last one started at {_clock(last)}"
+    seen = "no earlier run is known" if last is None else f"the last one started at {_clock(last)}"
     if waits.running_since is not None:
         seen += f", and one that started at {_clock(waits.running_since)} is still running"
-    return f"Not known yet: no run of {job} started{after} and ended well; {seen}."
+    return f"Not known yet: no run of {job} started{after} and succeeded; {seen}."
 
 
 def _within(asked: Windows, each: CaseCommit) -> bool:

@@ -1,4 +1,4 @@
-"""What an explanation asked for runs and commits, as PromQL and SQL for people to copy; the SQL is never run. Pure."""
+"""The queries of an explanation for runs and commits, as PromQL and SQL to copy; the SQL is never run. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 def queries(matchers: Mapping[str, str] | None, histories: Sequence[History], asked: Windows, meta: str) -> LaneQuery:
-    """Runs that the matchers select, None where no metrics are asked, and commits of the tables that the job reads."""
+    """Runs that the matchers select, None without metrics, and commits of the tables that the job reads."""
     step = page_metrics.runs_step(asked.since, asked.end)
     promql = None if matchers is None else templates.finished_runs(matchers, step)
     return LaneQuery(promql=promql, sql=_commits(histories, asked, meta))

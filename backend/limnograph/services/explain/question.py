@@ -26,18 +26,20 @@ from limnograph.services.lake.store import HotStore
 from limnograph.services.table.histories import TableHistories
 
 HISTORY_MS = 7 * DAY_MS
-"""Commits from so long before the range tell what is usual for a table."""
+"""Commits this long before the range show what is typical for a table."""
 MOST_TABLES = 50
 AT_ONCE = 4
-"""Tables whose runs one explanation asks at once: cold reads are few, and others need them too."""
-NO_CONTROLS = "No other job's runs are known here: what other jobs felt too cannot be told apart from commits."
-NO_ANSWER = "Metrics did not answer ({}): what other jobs felt is not known."
-NO_LOAD = "Metrics did not answer ({}): how much the job had to do is not known."
+"""Tables whose runs one explanation reads concurrently: cold reads are few, and shared."""
+NO_CONTROLS = (
+    "Runs of other jobs are unknown: effects that are common to all jobs cannot be distinguished from those of commits."
+)
+NO_ANSWER = "Prometheus did not respond ({}): changes in other jobs are unknown."
+NO_LOAD = "Prometheus did not respond ({}): the job's load is unknown."
 
 
 class ExplainQuestion(NamedTuple):
-    """`reads_known`: tables of which it is known which run read what. `used`: what the job used, beside the case: it is
-    told, and weighs nothing. `notes`: what is missing.
+    """`reads_known`: tables with known reads by run. `used`: resources of the job, which are shown but not weighed.
+    `notes`: what is missing.
     """
 
     case: Case
@@ -50,7 +52,7 @@ class ExplainQuestion(NamedTuple):
 
 
 class QuestionScope(NamedTuple):
-    """Whose change, of which table, when, and all that people said of the table."""
+    """The job, the table, the range, and all labels of the table."""
 
     name: TableName
     job: LinkedJob
@@ -68,7 +70,7 @@ class _Beside(NamedTuple):
 
 
 class Questions:
-    """Asks the job's runs, other jobs and commits, each where it lies. Immutable after construction."""
+    """Collects the job's runs, other jobs and commits from their sources. Immutable after construction."""
 
     def __init__(self, store: HotStore, jobs: Jobs, tables: TableHistories, labels: Labels) -> None:
         self._store, self._jobs, self._tables, self._labels = store, jobs, tables, labels
@@ -90,7 +92,7 @@ class Questions:
         return await self._store.reads.ask(self._made, asked, names, read, _Beside(others, worked, used))
 
     async def _own_runs(self, asked: QuestionScope) -> list[RunRecord]:
-        """Runs that were told or seen, else those that the settings' own query shows. Raises SourceError."""
+        """Pushed or observed runs, else those from the settings' own query. Raises SourceError."""
         job, since, end = asked.job.name, asked.windows.since, asked.windows.end
         found = await self._jobs.runs_between(asked.name, job, since, end)
         return found or await explain_series.runs(self._jobs, job, since, end)
@@ -145,7 +147,7 @@ class Questions:
         return ExplainQuestion(case, read[0], histories, frozenset(known), words, beside.used, _notes(beside))
 
     def _words(self, asked: QuestionScope, histories: Sequence[History], commits: Sequence[CaseCommit]) -> Words:
-        """What people said of the suspects of this range, and ever of commits whose kind is known. Blocks."""
+        """Labels on the suspects of this range, and on all commits of a known kind. Blocks."""
         past = counting(asked.said, Millis(0), asked.windows.end)
         if not past:
             return Words({}, [], {})

@@ -1,4 +1,4 @@
-"""What queries of the settings tell Explain: durations of a job without runs, how much it had to do, what it used."""
+"""Series for Explain from queries in the settings: durations of a job without runs, its load, its resources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from limnograph.services.sources import page_metrics
 
 
 class QueryResult(NamedTuple):
-    """None: no query tells it, or it has no values. `problem`: why it was not told."""
+    """None: there is no query for it, or it has no values. `problem`: why it is unavailable."""
 
     series: LoadSeries | None
     problem: str | None = None
@@ -32,7 +32,7 @@ async def load(jobs: Jobs, job: str, start: Millis, end: Millis) -> QueryResult:
 
 
 async def signals(jobs: Jobs, job: str, start: Millis, end: Millis) -> Mapping[Signal, QueryResult]:
-    """What a job used between two instants (epoch ms), each asked for itself."""
+    """Resources of a job between two instants (epoch ms), each queried separately."""
     step_s = page_metrics.runs_step(start, end)
     kinds = list(job_signals.SIGNALS)
     asked = (job_signals.promql(jobs, job, signal, step_s) for signal in kinds)

@@ -1,7 +1,7 @@
-"""What a job used around its change: whether CPU, spill or executors moved, when, and what that says against a commit.
-
-Said in words and not weighed: a job that reads 50,000 files more uses more CPU, so a signal that moves with the job is
-an effect as often as a cause. One that moved before the first slow run is no effect of it. Pure; instants epoch ms.
+"""What a job used around its change: whether CPU, spill or executors changed, when, and whether that contradicts a
+commit. Shown as text and not weighed: a job that reads 50,000 files more uses more CPU, so a signal that moves with the
+job is an effect as often as a cause. One that moved before the first slow run is no effect of it. Pure; instants epoch
+ms.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def reading_numbers(snapshot: Snapshot, reading: Reading, base: int | None) -> d
 
 
 def entries_numbers(snapshot: Snapshot, content: Content, base: int | None) -> dict[str, Any]:
-    """All columns that entries decide. `base`: snapshot whose row this one may be told as a difference of."""
+    """All columns computed from entries. `base`: snapshot whose row this one may be a difference from."""
     totals, changed, histogram = content.totals, content.changed, content.histogram
     return {
         "total_data_files": totals.data_files,

@@ -30,7 +30,7 @@ from limnograph.services.extraction.lists import manifest_numbers
 from limnograph.services.extraction.summary import compare
 
 WORST = 5
-"""Partitions that are named to people."""
+"""Partitions that are listed."""
 _NUMBERS = Want(changed_only=True, shape=False)
 _SHAPE = Want(shape=True)
 

@@ -52,7 +52,7 @@ def _own(snapshot: Snapshot, manifests: list[ManifestFile], listed: list[Manifes
 
 
 def summary_numbers(snapshot: Snapshot) -> dict[str, Any]:
-    """What the writer said. Iceberg's writers leave out the counts that are 0, so a count that is absent is 0 where
+    """The writer's count. Iceberg's writers omit counts that are 0, so a count that is absent is 0 where
     another one of its family is there. An append adds data files whatever its summary lost.
     """
     found = _counts(snapshot)
@@ -87,7 +87,7 @@ def _says(summary: Mapping[str, str] | None, *prefixes: str) -> bool:
 
 
 def _deletes(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
-    """Rows of delete files: a list does not tell position from equality deletes, the summary does."""
+    """Rows of delete files: a list does not distinguish position from equality deletes, the summary does."""
     none = found["total_delete_files"] == 0
     return {
         "total_position_deletes": 0 if none else number(snapshot.summary, "total-position-deletes"),

@@ -1,4 +1,4 @@
-"""What a snapshot summary says: its numbers, who wrote it, and where it disagrees with the manifests."""
+"""The contents of a snapshot summary: numbers, writer, and disagreements with the manifests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def compare(snapshot: Snapshot, numbers: Mapping[str, object]) -> list[str]:
 
 
 def writer_identity(summary: Mapping[str, str]) -> dict[str, Any]:
-    """Columns of group `writer`, from the keys that engines leave in summaries; None where nobody signed."""
+    """Columns of group `writer`, from the keys that engines leave in summaries; None without such keys."""
     return {
         "engine": _engine(summary),
         "engine_version": summary.get("engine-version") or _signed(summary)[1],

@@ -1,8 +1,8 @@
 """Rank and magnitude of every table's reason, as vectors: what the fleet is sorted by.
 
 Rules are worked out for all tables at once, the strongest last; states are looked up only where no stronger rule
-speaks. Where a rule looks at single changes, or numbers lie on an edge, tables are asked one by one; what they answered
-is kept while they and the range's commits stay the same.
+applies. Where a rule needs single changes, or numbers are on an edge, tables are evaluated one by one; the result is
+cached while they and the range's commits stay the same.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ Grown = tuple[float, int]
 
 
 class Span(NamedTuple):
-    """Range of a page and the instant `then` that differences are told against, epoch ms."""
+    """Range of a page and the instant `then` that differences are relative to, epoch ms."""
 
     start: Millis
     end: Millis
@@ -45,7 +45,7 @@ _POSITION = (int, int, int, float, float, str, str, str)
 
 
 class After(NamedTuple):
-    """Where a page begins: after a row, in the range that the first page was made of, which may be a near one."""
+    """Start of a page: after a row, in the range of the first page, which may be a nearby one."""
 
     span: Span
     row: tuple[float, float, TableName]
@@ -96,7 +96,7 @@ class FleetListing:
 
 
 class BurstSlots(NamedTuple):
-    """Slots of rows and their bursts in the range, as those tables were when it was looked at."""
+    """Slots of rows and their bursts in the range, at the time of the computation."""
 
     slots: Ints
     bursts: Bursts
@@ -146,13 +146,13 @@ class FleetBoard:
         self.made: dict[int, TableRow] = {}
 
     def answers(self, lake: Lake, span: Span, paces: Paces, grown: Grown | None) -> bool:
-        """Whether its rows are those of a range, and of a growth: which tables grew is told of that very range."""
+        """Whether its rows match a range and a growth filter, which is computed for exactly that range."""
         near = span == self.span if grown is not None else self.span.near(span)
         return self.lake is lake and near and self.grown == grown and self.paces == paces
 
 
 def with_unknown_tables(standing: StateVectors, more: int, order: NDArray[np.intp]) -> StateVectors:
-    """With names of which nothing is known behind the tables, all put in another order."""
+    """With unknown names after the tables, reordered."""
     count = len(standing.moved)
     values = np.full((count + more, standing.values.shape[1]), NULL)
     values[:count] = standing.values

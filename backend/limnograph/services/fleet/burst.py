@@ -75,7 +75,7 @@ def files_before(history: History, places: Ints, limits: Thresholds) -> Ints:
 
 
 def burst_at(table: HotTable, place: int, before: int) -> Burst:
-    """The row at a place, told as a burst; `before` NULL where not known."""
+    """The row at an index as a burst; `before` NULL if unknown."""
     block, row = table.rows.holding(place)
     snapshot_id, at, operation, files, size, total = block.cells(row, _CELLS)
     told = None if operation == NULL else block.texts()[operation]

@@ -24,8 +24,8 @@ Bools = NDArray[np.bool_]
 
 
 class Bursts(NamedTuple):
-    """Of each table asked for. `speaks`: it has a burst, of so many `files`, its row at `place`, on `before` files
-    (NULL: not known). `doubtful`: only its own history can tell.
+    """Of each requested table. `speaks`: it has a burst of `files` files, its row at index `place`, on top of `before`
+    files (NULL: unknown). `doubtful`: only its own history can decide.
     """
 
     speaks: Bools

@@ -1,8 +1,8 @@
 """Numbers of every table for `/metrics`: gauges at main's snapshot, counters that never decrease.
 
-A counter begins at 0 when a table is first seen: what was committed before is no new commit. From then on it counts
-every commit of main once, over restarts too: what was counted is kept, and commits that came while the server was
-down are added when it is back.
+A counter begins at 0 when a table is first seen: what was committed before is no new commit. After that it counts every
+commit of main once, across restarts: counts are stored, and commits that came while the server was down are added when
+it is back.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class TableNumbers(NamedTuple):
 
 
 class TableGauges:
-    """Thread-safe: guarded by `_lock`; lists that were returned are never changed. A table is looked at again when it
+    """Thread-safe: guarded by `_lock`; lists that were returned are never changed. A table is evaluated again when it
     changed: O(tables), and O(rows) of those that did.
     """
 
@@ -87,7 +87,7 @@ class TableGauges:
         return numbers
 
     def _count(self, table: HotTable) -> CounterState:
-        """Totals with the moves of main that are new since the table was looked at last."""
+        """Totals with the changes of main since the table was last evaluated."""
         history, before = History(table), self._counted.get(table.uuid)
         known = self._totals.get(table.uuid)
         times, ids, places = history.moves, np.array(history.main_ids, np.int64), history.main_places

@@ -2,8 +2,8 @@
 
 A growth is a rise from a state to a later one that began at most some time after the earlier one still held; its share
 is the rise over the earlier number. From 0 files every rise is more than any share, and the share itself is not a
-number. A state whose number is not known is neither side of a growth, and before the first known state nothing is
-known: a table's first load alone is no growth.
+number. A state with an unknown number is neither side of a growth, and states before the first known one are unknown: a
+table's first load alone is no growth.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _least(values: Ints, first: Ints, end: Ints) -> Ints:
 
 
 def greatest(history: History, start: Micros, end: Micros, within_s: int) -> Rise | None:
-    """Greatest growth of a table in `[start, end)` (microseconds); None when it did not grow or nothing is known."""
+    """Greatest growth of a table in `[start, end)` (microseconds); None if it did not grow or is unknown."""
     files = history.main_numbers("total_data_files")
     found = rises(history.moves, files, start, end, within_s * MICROS_PER_SECOND)
     if not (found.shares > 0).any():

@@ -1,7 +1,7 @@
 """Growth of all tables at once: the greatest one per quarter of an hour and table, worked out when a commit comes in.
 
-A question about the last days of all tables is one look at a matrix; moves are compared only of tables where the range
-cuts a quarter of an hour that could tip the scales, or where another time is asked for: O(moves of those in the range).
+A query about the last days of all tables is one lookup in a matrix; moves are compared only for tables where the range
+cuts a decisive quarter of an hour, or where another time is requested: O(moves of those in the range).
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class GrowthIndex:
         self, tables: Sequence[HotTable], span: tuple[Micros, Micros], share: float, within_s: int, now: Micros
     ) -> NDArray[np.bool_]:
         """Which tables grew by more than `share` within some seconds in the range (microseconds). Up to DEFAULT_WITHIN
-        seconds the matrix tells of which tables the moves have to be compared; beyond, of all.
+        seconds the matrix selects the tables whose moves must be compared; beyond, all are.
         """
         with self._lock:
             if within_s <= DEFAULT_WITHIN:
@@ -128,7 +128,7 @@ class GrowthIndex:
     def _told(
         self, tables: Sequence[HotTable], span: tuple[Micros, Micros], share: float, now: Micros, *, exact: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tables that surely grew, and those that may have. A range that begins before the matrix asks for all."""
+        """Tables that certainly grew, and those that may have. A range that begins before the matrix returns all."""
         slots, (start, end) = self.update(tables, now), span
         nothing, everything = np.zeros(len(tables), np.bool_), np.ones(len(tables), np.bool_)
         quarters = self._quarters(start, end)
@@ -159,8 +159,8 @@ class GrowthIndex:
         return (at >= span[0] + DEFAULT_WITHIN * MICROS_PER_SECOND) & (at < span[1])
 
     def greatest(self, slots: Ints, span: tuple[Micros, Micros], within_s: int) -> list[Rise | None]:
-        """Greatest growth of some tables in a range (microseconds), as `growth.greatest` tells it. Of tables that are
-        held as the columns have them the matrix says when it was, so that few moves are compared.
+        """Greatest growth of some tables in a range (microseconds), as by `growth.greatest`. For tables that are in the
+        columns the matrix has the time, so that few moves are compared.
         """
         with self._lock:
             starts, ends = (np.full(len(slots), at) for at in span)
@@ -173,7 +173,7 @@ class GrowthIndex:
             return self.columns.greatest(slots, starts, ends, within)
 
     def _reached(self, slots: Ints, span: tuple[Micros, Micros], quarters: _Quarters) -> Ints:
-        """When the greatest growth of each in a range was reached; -1 where the matrix cannot tell."""
+        """When the greatest growth of each in a range was reached; -1 if the matrix does not know."""
         buckets = np.array([*quarters.whole, *quarters.cut], np.int64)
         if not len(buckets) or not len(slots):
             return np.full(len(slots), -1)

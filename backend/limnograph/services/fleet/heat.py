@@ -1,7 +1,8 @@
-"""The fleet over time: of each table and part of a range how many commits there were, how many data files it got or
-lost, and how many alerts of it fired. Its risk: `fleet_risk.py`.
+"""The fleet over time: for each table and part of a range, the number of commits, the change in data files, and the
+number of alerts. Its risk: `fleet_risk.py`.
 
-From memory alone, whatever the histories hold: two binary searches a table and part, and the told alerts of each table.
+From memory alone, whatever the histories hold: two binary searches per table and part, and the received alerts of each
+table.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class HeatCounts(NamedTuple):
 
     @property
     def unread(self) -> Ints:
-        """The part of each table from which on nothing is known; their number where all is."""
+        """The first unknown part of each table; the number of parts if all are known."""
         known: Ints = (self.commits != NULL).sum(axis=1)
         return known
 

@@ -11,32 +11,33 @@ from limnograph.domain.watch import Sighted
 NO_PIPELINE = Hint(
     code="no_pipeline",
     title="No pipeline has run yet",
-    detail="History is read by the server itself and is lost with it. The pipeline keeps it in Iceberg tables.",
+    detail="The server reads recent history into memory and loses it on restart. The pipeline stores history in "
+    "Iceberg tables.",
     snippet="limnograph pipeline --config limnograph.toml",
 )
 NO_PROMETHEUS = Hint(
     code="no_prometheus",
     title="No Prometheus is configured",
-    detail="Job durations come from Prometheus. Add it to the settings file and start the server again.",
+    detail="Job durations come from Prometheus. Add it to the settings file and restart the server.",
     snippet='[prometheus.main]\nurl = "http://127.0.0.1:9090"',
 )
 DOCTOR = "limnograph doctor --config limnograph.toml"
 UNWATCHED = Hint(
     code="no_tables",
-    title="No table is known yet",
-    detail="This server does not watch the catalogs (--no-watch), and the meta tables hold no table.",
+    title="No tables are known yet",
+    detail="This server does not watch the catalogs (--no-watch), and the meta tables are empty.",
     snippet="limnograph pipeline --once --config limnograph.toml",
 )
 LISTING = Hint(
     code="tables_unread",
     title="The catalogs are being listed",
-    detail="No table has been read yet. This page fills by itself.",
+    detail="No table has been read yet. This page updates automatically.",
 )
 NO_TABLES = Hint(
     code="no_tables",
-    title="The catalogs list no table",
-    detail="All catalogs answer, and none lists a table. An SQL catalog lists only tables that were created under its "
-    "own name, so NAME in [catalogs.NAME] has to be that name.",
+    title="The catalogs list no tables",
+    detail="All catalogs responded, but none lists a table. An SQL catalog lists only tables that were created under "
+    "its own name, so NAME in [catalogs.NAME] must be that name.",
     snippet=DOCTOR,
 )
 
@@ -64,16 +65,16 @@ def _reading(known: int, seen: Sighted) -> Hint:
     return Hint(
         code="tables_unread",
         title=f"{_tables(seen.observed)} observed, {what} been read yet",
-        detail=f"The catalogs list {_counted(seen.listed)}. The first read takes "
-        "seconds to minutes; this page fills by itself.",
+        detail=f"The catalogs list {_counted(seen.listed)}. The first read takes seconds to minutes; this page updates "
+        "automatically.",
     )
 
 
 def _unreadable(seen: Sighted) -> Hint:
     return Hint(
         code="tables_unread",
-        title=f"{_tables(seen.observed)} observed, none of them could be read",
-        detail=f"They are tried again. The first problem: {seen.troubles[0]}",
+        title=f"{_tables(seen.observed)} observed, but none could be read",
+        detail=f"Retrying automatically. First problem: {seen.troubles[0]}",
         snippet=DOCTOR,
     )
 
@@ -81,8 +82,8 @@ def _unreadable(seen: Sighted) -> Hint:
 def _down(said: str) -> Hint:
     return Hint(
         code="catalog_down",
-        title="No table can be listed now",
-        detail=f"{said}. It is tried again.",
+        title="The catalogs cannot be listed",
+        detail=f"{said}. Retrying automatically.",
         snippet=DOCTOR,
     )
 
@@ -90,9 +91,9 @@ def _down(said: str) -> Hint:
 def _no_match(seen: Sighted) -> Hint:
     return Hint(
         code="no_match",
-        title="No listed table is observed",
-        detail=f"The catalogs list {_counted(seen.listed)}, and the patterns of "
-        "[observe] include none of them. Patterns match catalog.namespace.table.",
+        title="No listed table matches [observe]",
+        detail=f"The catalogs list {_counted(seen.listed)}, but the patterns of [observe] include none of them. "
+        "Patterns match catalog.namespace.table.",
         snippet='[observe]\ninclude = ["**"]',
     )
 
@@ -110,7 +111,7 @@ def no_jobs(name: TableName) -> Hint:
     return Hint(
         code="no_jobs",
         title="No job is linked to this table",
-        detail="Measure a PySpark job with limnograph.spark_metrics, or name one in the settings file.",
+        detail="Instrument a PySpark job with limnograph.spark_metrics, or add a job to the settings file.",
         snippet=f'[[jobs]]\nname = "my_job"\nreads = ["{_toml(str(name))}"]',
     )
 

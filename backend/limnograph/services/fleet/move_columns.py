@@ -1,7 +1,7 @@
-"""Main's moves of all tables as sorted columns under one another: where every table stood at an instant, and how its
-files grew in a range, without a look at any table.
+"""Main's moves of all tables as sorted columns under one another: the state of every table at an instant, and the
+growth of its files in a range, without reading any table.
 
-16 bytes a move, and little where commits are not moves. Renewed for tables that changed: O(rows) of those.
+16 bytes per move, and little for commits that are not moves. Renewed for tables that changed: O(rows) of those.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class MoveColumns:
         return files.reshape(len(slots), len(instants))
 
     def shares(self, slots: Ints, start: Micros, end: Micros, within_us: int) -> NDArray[np.float64]:
-        """Greatest growth of each in `[start, end)`, as `growth.greatest` tells it; NOTHING where there is none.
+        """Greatest growth of each in `[start, end)`, as by `growth.greatest`; NOTHING if there is none.
 
         O(moves in the range), some at a time.
         """

@@ -1,4 +1,4 @@
-"""The order of the fleet's rows, from vectors: filters, sort keys, and which tables stand on a page."""
+"""The order of the fleet's rows, from vectors: filters, sort keys, and the tables of a page."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _SHARES = {"small_share": "small_files", "delete_share": "total_delete_files"}
 
 class SortKeys:
     """Vectors over the rows of the fleet in the order of their names: tables, then damaged names among them. `ends`:
-    where they stand at the begin of the range, at the instant that differences are told against, and at the end, looked
-    up when a column is sorted by. `paces`: at the last two.
+    their states at the start of the range, at the instant that differences are relative to, and at the end, looked up
+    when a column is sorted by. `paces`: at the last two.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SortKeys:
         return chosen[np.lexsort((second[chosen], first[chosen]))]
 
     def position(self, query: FleetQuery, place: int) -> list[int | float | str]:
-        """Where a row stands in the order of a query, whatever else comes or goes: its keys and its name."""
+        """The position of a row in the order of a query, independent of other rows: its keys and its name."""
         return [*(column[place].item() for column in self._rising(query)), *self.names[place]]
 
     def after(self, query: FleetQuery, order: NDArray[np.intp], position: tuple[float, float, TableName]) -> int:

@@ -1,6 +1,5 @@
-"""The fleet: one row per table with the reason why it stands where it stands, sorted and paged.
-
-The order comes from vectors over the tables; rows are made of those alone that stand on the page.
+"""The fleet: one row per table with the reason for its rank, sorted and paged. The order comes from vectors over the
+tables; rows are built only for the tables on the page.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _READ = (
     *("format", "status", "operation", "parent_id"),
     *("added_data_files", "removed_data_files", "added_bytes", "target_file_bytes"),
 )
-"""Columns that rows and their reasons are made of: of 42 in memory these, and the keys, are read of old commits."""
+"""Columns that rows and their reasons need: of 42 in memory, only these and the keys are read for old commits."""
 
 
 class _PageView(NamedTuple):
@@ -99,7 +98,7 @@ class FleetService:
         store.listeners.append(self._arrived)
 
     def _arrived(self, lake: Lake) -> None:
-        """A lake is about to be shown: what grew in it is decided now, not when somebody asks."""
+        """Called before a lake is published: growth is computed now, not on request."""
         self._hot.growth.update(lake.listed, self._clock.now())
 
     async def page(self, query: FleetQuery) -> TablesPage:
@@ -127,7 +126,7 @@ class FleetService:
         return to_millis(watermark)
 
     async def _seen(self, query: FleetQuery, after: After | None = None) -> _PageView:
-        """What is known of the time that is asked about, that time until now, and how fast jobs were."""
+        """Facts about the requested time, that time until now, and the pace of jobs."""
         reading = hot = self._store.reading
         if reading.error is UNREAD and not reading.lake.listed:
             raise UNREAD.with_traceback(None)  # one object for all: it must not gather the frames of each

@@ -1,7 +1,5 @@
-"""Why a table stands where it stands: one reason out of the closed, ranked set of DESIGN §6.1, with its numbers.
-
-Each rule looks at the history in a range and answers a Reason or None; the first that answers wins. A number that is
-not known never fulfils a rule.
+"""The reason for a table's rank: one of the closed, ranked set of DESIGN §6.1, with its numbers. Each rule examines the
+history in a range and returns a Reason or None; the first Reason wins. A number that is not known never fulfils a rule.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ def attention(found: Reason) -> tuple[int, float]:
 def unreadable(change: ChangeFact) -> Reason:
     """Metadata that cannot be read at all."""
     detail = (change.detail or "").strip().rstrip(".")
-    sentence = f"metadata cannot be read: {detail or change.to_value}"
+    sentence = f"metadata is unreadable: {detail or change.to_value}"
     return _reason("unreadable", "critical", sentence, 1.0, at=change.at)
 
 
@@ -122,8 +120,8 @@ def _no_compaction(seen: RangeView) -> Reason | None:
     if seen.replaced:
         return None
     sentence = (
-        f"{words.count(now.small_files)} of {words.count(now.total_data_files)} files are small "
-        "and no compaction ran in this range"
+        f"{words.count(now.small_files)} of {words.count(now.total_data_files)} files are small, and no compaction ran "
+        "in this range"
     )
     return _reason("no_compaction", "warning", sentence, now.small_files)
 
@@ -132,14 +130,16 @@ def _snapshots_many(seen: RangeView) -> Reason | None:
     kept = seen.after.live_snapshots if seen.after else None
     if kept is None or kept < seen.limits.snapshots:
         return None
-    return _reason("snapshots_many", "warning", f"{words.count(kept)} snapshots are kept and none expires", kept)
+    return _reason(
+        "snapshots_many", "warning", f"{words.count(kept)} snapshots are retained, and none was expired", kept
+    )
 
 
 def _skew(seen: RangeView) -> Reason | None:
     ratio = seen.after.skew_max_over_median if seen.after else None
     if ratio is None or ratio < seen.limits.skew_ratio:
         return None
-    return _reason("skew", "warning", f"the largest partition is {ratio:.0f} times the median one", ratio)
+    return _reason("skew", "warning", f"the largest partition is {ratio:.0f} times the median", ratio)
 
 
 def _schema_change(seen: RangeView) -> Reason | None:

@@ -1,5 +1,5 @@
-"""The fleet over time by risk: of each table and part of a range the reason with which it would stand in the list over
-that part alone, as far as metadata tells it. How fast jobs were is not asked part by part.
+"""The fleet over time by risk: for each table and part of a range, the reason that the list would show over that part
+alone, as far as metadata allows. The pace of jobs is not queried per part.
 """
 
 from __future__ import annotations

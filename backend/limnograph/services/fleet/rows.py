@@ -1,5 +1,5 @@
-"""Rows of one page of the fleet, made together out of the columns of all tables: of each table two rows are looked at,
-not its history.
+"""Rows of one page of the fleet, built together from the columns of all tables: of each table two rows are read, not
+its history.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _COUNTED = _CELLS[:4]
 
 
 class RowWindow(NamedTuple):
-    """The range of a page, half-open, and the instant of the comparison, epoch microseconds; seconds of the growth that
-    its rows tell, or None.
+    """The range of a page, half-open, and the instant of the comparison, epoch microseconds; seconds of the growth in
+    its rows, or None.
     """
 
     start: Micros
@@ -103,7 +103,9 @@ def _look(growth: GrowthIndex, slotted: BurstSlots, asked: RowWindow) -> _PageCo
 
 
 def _seen(table: HotTable, place: int, found: _PageColumns, asked: RowWindow, limits: Thresholds) -> RangeView:
-    """What rules see of a table but its pace. Its history is asked only where an edge of the range leaves a doubt."""
+    """Input of the rules for a table, without its pace. Its history is read only if an edge of the range leaves a
+    doubt.
+    """
     history, before, after = History(table), found.before, found.after
     if after.until[place] == asked.end or found.bursts.doubtful[place]:
         return table_view.view(history, asked.start, asked.end, None, limits)
@@ -129,7 +131,7 @@ def _burst(table: HotTable, place: int, found: Bursts) -> Burst | None:
 
 
 def _counted(table: HotTable, place: int) -> State | None:
-    """The numbers of which the difference is told, of the row at a place; -1: there is none."""
+    """The numbers whose difference is shown, of the row at an index; -1: there is none."""
     if place < 0:
         return None
     block, row = table.rows.holding(place)

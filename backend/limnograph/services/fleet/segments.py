@@ -1,7 +1,7 @@
-"""Sorted columns of many tables under one another in one array: a question to all of them is a few array steps.
+"""Sorted columns of many tables under one another in one array: a query over all of them is a few array steps.
 
-Every slot has a stretch of the array with some room to grow; one that outgrows it moves to the end, and the whole is
-packed anew when the end is reached.
+Every slot has a stretch of the array with some room to grow; one that outgrows it moves to the end, and the array is
+repacked when the end is reached.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Where every table stands at an instant, as vectors: kept from question to question and renewed only for tables that
-changed or whose state is another one by now. A question about the whole lake costs O(tables), not O(rows): a few array
-steps over the columns of main's moves, and the cells of one row a table.
+"""The state of every table at an instant, as vectors: kept between queries and updated only for tables that changed or
+whose state differs by now. A query over the whole lake costs O(tables), not O(rows): a few array steps over the columns
+of main's moves, and the cells of one row per table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FEW = 8
 
 
 class StateVectors(NamedTuple):
-    """Of the tables asked for, in their order. `values[table, column]`: STATE, NULL where not known. `moved`: last
+    """Of the requested tables, in their order. `values[table, column]`: STATE, NULL if unknown. `moved`: last
     move of main; `ordinal`: how many commits there were; `next_move`: when main moves next; `usual`: the usual
     gap between moves in seconds, NaN where not known.
     """

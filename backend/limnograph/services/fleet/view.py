@@ -73,5 +73,5 @@ def state_of(row: SnapshotFact | None) -> State | None:
 
 
 def usual_interval_s(history: History, until: Micros) -> float | None:
-    """How long main usually stands still (`analysis.usual_gap`), by its moves until an instant; None: not known."""
+    """The usual gap between changes of main (`analysis.usual_gap`), up to an instant; None: unknown."""
     return usual_gap_s(history.moves[: history.moves.searchsorted(until, "right")])

@@ -1,6 +1,7 @@
 """The log of maintenance: rows of `maintenance` as they say when a step was last tried, and the writing of new ones.
 
-What no row tells (a step that found nothing to do, a row that could not be written) is remembered in this process only.
+Anything without a row (a step that found nothing to do, a row that could not be written) is remembered in this process
+only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Retention as a step: raw rows that are old AND whose ids have left the lake go, after their days are rolled up.
-
-A row whose id is still in its table's metadata would be found new again by the next pass, so it stays however old.
-So does a row that others are told as a difference of, and a late one: no roll-up has it. Decides and deletes; what the
-lake still has comes from outside.
+"""Retention as a step: raw rows that are old AND whose ids have left the lake are deleted, after their days are rolled
+up. A row whose id is still in its table's metadata would be found new again by the next pass, so it is kept at any age.
+So is a row that others are differences from, and a late one, which no roll-up contains. Decides and deletes; the ids
+still in the lake are an input.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class RetentionStep:
         self._clock, self._failpoints, self._raw_days = clock, failpoints, raw_days
 
     def old(self) -> bool:
-        """Whether anything is old enough to be looked at."""
+        """Whether anything is old enough to be checked."""
         raw = self._upkeep.standing(SNAPSHOTS).parts
         hours = self._upkeep.standing(HOURLY).parts
         return any(p.start is not None and p.start < self._cutoff() for p in raw) or any(
@@ -112,7 +111,7 @@ class RetentionStep:
         return rows.with_columns(day).join(days, on=["table_uuid", "day"], how="left")
 
     def _without_bases(self, old: pl.DataFrame, going: pl.DataFrame, position: Position | None) -> pl.DataFrame:
-        """Without the rows that one which stays is told as a difference of, through however many others."""
+        """Without the rows that a kept row is a difference from, directly or indirectly."""
         if going.is_empty():
             return going
         where = Where(tables=frozenset(going["table_uuid"]), start=self._cutoff())
@@ -162,7 +161,7 @@ def needed_bases(staying: pl.DataFrame, going: pl.DataFrame) -> set[_Key]:
 
 
 def _bases(rows: pl.DataFrame) -> dict[_Key, list[_Key]]:
-    """Base of every row that is told as a difference."""
+    """Base of every row that is a difference."""
     found: dict[_Key, list[_Key]] = defaultdict(list)
     told = rows.filter((pl.col("partitions_scope") == "changed") & pl.col("partitions_base").is_not_null())
     for series, snapshot_id, base in told.select(*_KEY, "partitions_base").iter_rows():

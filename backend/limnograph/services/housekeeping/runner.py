@@ -1,7 +1,7 @@
 """Housekeeping of the meta tables: roll-ups, retention, compaction, expiry, orphans; one step at a time.
 
 What is due is decided by the clock and by what the meta tables themselves say, so it survives every restart and also
-runs when nothing moves. A step that fails is recorded and tried again later; it ends nothing else.
+runs when nothing moves. A step that fails is recorded and retried later; it stops nothing else.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Housekeeping:
         self._idle_until = 0
 
     def run_due(self, now: Micros | None = None) -> StepReport | None:
-        """Run the first step that is due; None when none is. A failed step is a report too. Raises SourceError when
-        the meta tables cannot even be looked at.
+        """Run the first step that is due; None when none is. A failed step is a report too. Raises SourceError when the
+        meta tables cannot be read.
         """
         now = self._clock.now() if now is None else now
         if now < self._idle_until:

@@ -158,7 +158,7 @@ class Steps:
             )
 
     def _sweep(self, table: MetaTable, older_than: Micros) -> StepOutcome:
-        """A dry run first: its count stands in the row whatever the removal says."""
+        """A dry run first: its count is recorded whatever the removal returns."""
         found = self._upkeep.orphans(table, older_than, remove=False)
         removed = 0
         if found:
@@ -187,7 +187,7 @@ class Steps:
 
 
 def label(part: PartitionFiles) -> str:
-    """A partition as people name it: its first day, or `all`."""
+    """The display name of a partition: its first day, or `all`."""
     if part.start is None:
         return "all"
     return dt.datetime.fromtimestamp(part.start / MICROS_PER_SECOND, dt.UTC).date().isoformat()

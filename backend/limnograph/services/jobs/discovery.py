@@ -72,8 +72,8 @@ class Jobs:
     async def page(
         self, name: TableName, job: str | None, span: TimeRange, at_ms: Millis, also: Sequence[Expression] = ()
     ) -> PageMetrics | None:
-        """What metrics know of the jobs of a table, or of one of them, over a range, and what is asked with it. None:
-        nothing is asked so.
+        """Queries for the jobs of a table, or for one of them, over a range, and the queries joined with it. None: no
+        query.
         """
         if self.metrics is None:
             return None
@@ -83,9 +83,8 @@ class Jobs:
         )
 
     async def of_table(self, name: TableName, at_ms: Millis, page: PageMetrics | None = None) -> list[LinkedJob]:
-        """Jobs known at an instant, readers first, most runs first. A failing metrics source is left out.
-
-        `page`: what was asked for a page already, here and below.
+        """Jobs known at an instant, readers first, most runs first. A failing metrics source is skipped. `page`: the
+        queries already sent for a page, here and below.
         """
         found = {(job.name, job.role): job for job in self._from_settings(name)}
         try:
@@ -149,7 +148,7 @@ class Jobs:
         return configured.prometheus or None if configured else None
 
     def graph(self, server: str | None) -> str | None:
-        """Where browsers find the server that is asked; None when it is not known, or not which of several."""
+        """Public address of the queried server; None if it is unknown or ambiguous."""
         if server is None and len(self._graphs) == 1:
             return next(iter(self._graphs.values()))
         return self._graphs.get(server) if server is not None else None

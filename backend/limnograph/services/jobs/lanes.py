@@ -18,9 +18,9 @@ from limnograph.services.sources import templates
 from limnograph.services.sources.page_metrics import PageMetrics
 
 TITLES = {
-    "source-timeout": "No answer in time",
+    "source-timeout": "Timed out",
     "source-unavailable": "Not reachable",
-    "source-rejected": "Answer refused",
+    "source-rejected": "Request rejected",
     "source-failed": "Failed",
 }
 
@@ -41,7 +41,7 @@ def problem_of(error: SourceError) -> LaneProblem:
 
 
 def choose(linked: list[LinkedJob], asked: str | None) -> ChosenJob | None:
-    """The job asked for by name, else the reader with most runs (they come in that order)."""
+    """The requested job, else the reader with the most runs (they are in that order)."""
     if asked is not None:
         role: Role | None = next((job.role for job in linked if job.name == asked), None)
         return ChosenJob(asked, role or "reads", linked=role is not None)
@@ -92,7 +92,7 @@ async def duration(
 
 
 async def _own_median(jobs: Jobs, job: str, span: TimeRange, server: str | None) -> list[Value] | None:
-    """By the settings' query; None without one, and where it fails: the duration stands without it."""
+    """By the settings' query; None without one or if it fails: the duration is drawn without it."""
     promql = jobs.own(job, "median")
     if jobs.metrics is None or not promql:
         return None
@@ -105,7 +105,7 @@ async def _own_median(jobs: Jobs, job: str, span: TimeRange, server: str | None)
 
 
 def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
-    """No job is known: because nobody told, or because the source that knows does not answer."""
+    """No job is known: none was reported, or the source is unavailable."""
     error = jobs.metrics.last_error if jobs.metrics else None
     if error is None:
         return absent
@@ -120,7 +120,7 @@ def _failed_discovery(absent: BandLane, jobs: Jobs) -> BandLane:
 
 
 def _band(matrix: Matrix, span: TimeRange) -> tuple[list[Value], list[Value], list[Value]]:
-    """Value known at each step, and the extremes until the next one: what the source says after it, up to then."""
+    """Value at each step, and the extremes until the next one, from the source's later samples."""
     middles = _column(matrix, "last", span)
     lows, highs = _column(matrix, "min", span), _column(matrix, "max", span)
     for i, middle in enumerate(middles):

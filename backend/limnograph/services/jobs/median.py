@@ -18,7 +18,7 @@ LEAST_RUNS = 3
 
 
 def beside(lane: BandLane, runs: BarsLane, span: TimeRange) -> BandLane:
-    """The lane with the median of its job's runs, where its own query has not told one."""
+    """The lane with the median of its job's runs, if its own query has none."""
     if lane.median is not None or lane.status not in {"ok", "partial"}:
         return lane
     found = _medians(lane, runs, span)
@@ -28,7 +28,7 @@ def beside(lane: BandLane, runs: BarsLane, span: TimeRange) -> BandLane:
 
 def _medians(lane: BandLane, runs: BarsLane, span: TimeRange) -> list[Value]:
     """At each instant of the newest RUNS runs that had ended well, or of all that did since the step before where those
-    are more. Null where the lane is: a job that nobody measures has no usual time either.
+    are more. Null where the lane is null: a job without measurements has no median either.
     """
     timed = ((bar.end, bar.start) for bar in runs.bars if bar.state == "ok")
     ended = sorted((end, (end - start) / MS_PER_SECOND) for end, start in timed if end and start is not None)

@@ -1,6 +1,5 @@
-"""Transitions of a job run put together: what is told twice, late or out of order makes the same run.
-
-Pure. Instants are epoch microseconds.
+"""Combines transitions of a job run: repeated, late or out-of-order ones produce the same run. Pure. Instants are epoch
+microseconds.
 """
 
 from __future__ import annotations
@@ -116,7 +115,7 @@ def on_table(run: RunFact, name: TableName, start: Micros, end: Micros) -> list[
 
 
 def wrote(run: RunFact, name: TableName, snapshot_id: int) -> RunTable | None:
-    """What a run says of a commit that it made; None where it says nothing of it."""
+    """The part of a run about a commit that it wrote; None if there is none."""
     for table in run.tables or ():
         if table.written_snapshot_id == snapshot_id and (table.catalog, table.namespace, table.table) == name:
             return table

@@ -1,7 +1,6 @@
-"""Job runs that were told to us: accepted into the inbox first, then kept in memory for as long as pages are hot.
-
-Runs are what the meta table holds united with the inbox by `(run_id, status)`; an older range is read from the meta
-table. Repeats and any order of transitions make the same runs.
+"""Pushed job runs: accepted into the inbox first, then kept in memory for as long as pages are hot. Runs are the rows
+of the meta table united with the inbox by `(run_id, status)`; an older range is read from the meta table. Repeats and
+any order of transitions produce the same runs.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ from limnograph.services.sources.cold_reads import ColdReads
 
 KIND = "run"
 MOST = 100_000
-"""Runs in memory at most; beyond, the oldest go and are read from the meta table when they are asked for."""
+"""Runs in memory at most; beyond, the oldest are evicted and read from the meta table on request."""
 MOST_FACETS = 64 * 2**20
 """Characters of different facets in memory at most: runs of one job mostly repeat each other's."""
 DAY = 86_400_000_000
 RUNNING_KEPT = 7 * DAY
-"""How long a run whose end was never told is kept, microseconds."""
+"""How long a run without a reported end is kept, microseconds."""
 _SKEW = 60_000_000
 _decoder = msgspec.json.Decoder(RunFact)
 _log = logging.getLogger("limnograph.inbox")
@@ -83,7 +82,7 @@ class RunRegistry:
         self._seen_to = EPOCH
         self._floor = EPOCH
         self.error: str | None = None
-        """Why the inbox failed when it was last asked; None when it answered."""
+        """Why the last read of the inbox failed; None if it succeeded."""
 
     async def accept(self, runs: Sequence[RunFact]) -> int:
         """Store durably, then show; returns how many were new. Raises SourceError."""
@@ -100,11 +99,11 @@ class RunRegistry:
         return new
 
     def restore(self) -> None:
-        """Read the meta table and the inbox. Raises SourceError of the inbox; the meta table is tried again later."""
+        """Read the meta table and the inbox. Raises SourceError of the inbox; the meta table is retried later."""
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Take in what other processes accepted since the last look, and let go what is too old. Raises SourceError."""
+        """Load runs that other processes accepted since the last call, and evict old ones. Raises SourceError."""
         self._read_meta()
         with self._health():
             newest = self._inbox.newest(KIND)
@@ -194,7 +193,7 @@ class RunRegistry:
     async def of_table(self, name: TableName, start: Micros, end: Micros) -> list[RunRecord]:
         """Runs that touched the table and overlap `[start, end)` (epoch microseconds), in order of their start.
 
-        What memory no longer has comes from the meta table; when that does not answer, what is in memory stands.
+        Evicted runs are read from the meta table; if that fails, only those in memory are returned.
         """
         with self._lock:
             told = {run_id: dict(self._told[run_id]) for run_id in self._of_table.get(name, ())}
@@ -271,5 +270,5 @@ def _decoded(item: InboxItem) -> RunFact | None:
     try:
         return _decoder.decode(item.payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        _log.warning("inbox: item %s is no run: %s", item.key, error)
+        _log.warning("inbox: item %s is not a run: %s", item.key, error)
         return None

@@ -25,7 +25,7 @@ class SharedTexts:
         return msgspec.structs.replace(run, tables=[self._of(table) for table in run.tables or ()])
 
     def keep(self, runs: Iterable[RunFact]) -> None:
-        """Let go the texts that none of these runs has."""
+        """Evict texts that none of these runs uses."""
         self._texts = {table.facets: table.facets for run in runs for table in run.tables or () if table.facets}
         self._length = sum(map(len, self._texts))
 

@@ -1,4 +1,4 @@
-"""What a job used while it ran (CPU, spill, executors): by queries of the settings, else by what Spark tells itself."""
+"""What a job used while it ran (CPU, spill, executors): by queries of the settings, else from Spark's own metrics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SPARK: Mapping[Signal, Callable[[str, int], str]] = {
 
 
 def promql(jobs: Jobs, job: str, signal: Signal, step_s: int) -> str:
-    """What is asked for a signal of a job; empty when nothing is known to tell it."""
+    """The query for a signal of a job; empty if there is no source."""
     own, spark = jobs.own(job, signal), _SPARK.get(signal)
     return own or (spark(job, step_s) if spark else "")
 
@@ -43,13 +43,13 @@ def total(matrix: Matrix) -> dict[int, float]:
 
 
 async def lanes(jobs: Jobs, job: ChosenJob | None, span: TimeRange, asked: Collection[str]) -> list[LineLane]:
-    """The lanes of those signals that are asked for; each fails alone."""
+    """The lanes of the requested signals; each fails separately."""
     wanted = [signal for signal in SIGNALS if signal in asked]
     return list(await asyncio.gather(*(_lane(jobs, job, signal, span) for signal in wanted)))
 
 
 async def _lane(jobs: Jobs, job: ChosenJob | None, signal: Signal, span: TimeRange) -> LineLane:
-    """Absent where no query tells the signal, and where the query of Spark's own series finds none."""
+    """Absent if there is no query for the signal, or if the query for Spark's own series finds none."""
     asked = "" if job is None else promql(jobs, job.name, signal, span.step_s)
     nothing: list[Value] = [None] * len(span.instants())
     if jobs.metrics is None or job is None or not asked:

@@ -64,7 +64,7 @@ def _by_table(facts: Facts) -> tuple[dict[str, list[SnapshotFact]], dict[str | N
 
 
 def trimmed(lake: Lake, floor: Micros) -> Lake:
-    """Without the rows and moves before `floor` (epoch microseconds), but for what stands at that edge."""
+    """Without the rows and moves before `floor` (epoch microseconds), except for the states at that edge."""
     found = []
     for table in lake.tables.values():
         shorter = table.trimmed(floor)

@@ -35,8 +35,8 @@ _Asked = tuple[Micros, Micros | None, tuple[str, ...], tuple[str, ...]]
 class OlderLakes:
     """`reaching` blocks: call it in a thread. `unordered`: the same engine's faster read, where it has one.
 
-    Thread-safe: `_lock` guards what is kept and is never held over I/O. Equal questions that come together are read
-    once; different ones do not wait for each other, but for WIDE_READS.
+    Thread-safe: `_lock` guards the cache and is never held over I/O. Concurrent equal queries are read once; different
+    ones wait only for WIDE_READS.
     """
 
     def __init__(self, engine: QueryEngine, clock: Clock, unordered: Fresh | None) -> None:
@@ -55,9 +55,8 @@ class OlderLakes:
         table_uuids: tuple[str, ...],
         columns: tuple[str, ...],
     ) -> Lake:
-        """The hot lake with older rows of a span (epoch microseconds), of all tables or some; of those nothing but
-        `columns` is known. Where the span ends before what memory holds, nothing is told of the time between. Raises
-        SourceError.
+        """The hot lake with older rows of a span (epoch microseconds), of all tables or some; of those only `columns`
+        are known. If the span ends before the rows in memory begin, the time between is unknown. Raises SourceError.
         """
         start, end = span
         if not table_uuids and start >= hot.floor:
@@ -103,7 +102,7 @@ class OlderLakes:
                 _check_wanted()
 
     def _own(self, head: MetaHead, asked: _Asked, ended: threading.Event) -> LoadedSpan:
-        """Read for all who ask the same; when that fails, the next of them tries."""
+        """Read once for all equal queries; if that fails, the next one retries."""
         try:
             found = self._load(asked)
             with self._lock:
@@ -137,7 +136,7 @@ class OlderLakes:
 def _check_wanted() -> None:
     stop = STOP.get()
     if stop is not None and stop.is_set:
-        raise SourceUnavailable("meta", "no one waits for the answer any more")
+        raise SourceUnavailable("meta", "the request was cancelled")
 
 
 def all_reach(lake: Lake, start: Micros, table_uuids: tuple[str, ...]) -> bool:
@@ -159,7 +158,7 @@ def _united(cold: LoadedSpan, hot: Lake, start: Micros, table_uuids: tuple[str, 
 
 
 def _with_hot(table: HotTable, hot: HotTable | None) -> HotTable:
-    """A table as it was read cold, with the rows that memory has: those know what the watcher told."""
+    """A table from a cold read, with the rows in memory, which include those of the watcher."""
     if hot is None:
         return table
     durable = frozenset(table.rows.column("snapshot_id").tolist())

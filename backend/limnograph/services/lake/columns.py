@@ -94,7 +94,7 @@ def sheet_of(facts: Sequence[SnapshotFact]) -> Sheet:
 
 
 def sheet_of_frame(frame: pl.DataFrame) -> Sheet:
-    """Rows of a frame, without a Python object per row. Of a hot column that it lacks nothing is known."""
+    """Rows of a frame, without a Python object per row. A missing hot column is unknown."""
     numbers = np.empty((len(HOT_COLUMNS), frame.height), np.int64)
     words: dict[str, int] = {}
     for index, name in enumerate(HOT_COLUMNS):

@@ -27,7 +27,7 @@ _OTHER, _CHANGED = np.uint8(len(_OPERATIONS)), np.uint8(8)
 _MOST = 2**31 - 1
 _LONG_AGO = Micros(NULL)
 _MANY = 5
-"""Where more than one table in five changed, all chunks are made anew: that is less work than to change each."""
+"""If more than one table in five changed, all chunks are rebuilt, which is less work than changing each."""
 
 
 class CommitFilter(NamedTuple):
@@ -70,7 +70,7 @@ class CommitIndex:
         return sum(column.nbytes for chunk in list(self._chunks.values()) for column in chunk)
 
     def update(self, tables: Sequence[HotTable], floor: Micros) -> Ints:
-        """Take in what changed; slots of the tables. Commits before `floor` are let go. O(tables), and O(rows since the
+        """Apply changes; slots of the tables. Commits before `floor` are evicted. O(tables), and O(rows since the
         first new one) of those that changed.
         """
         with self._lock:
@@ -150,10 +150,8 @@ def _matching(chunk: _Chunk, first: int, wanted: CommitFilter) -> NDArray[np.boo
 
 
 def _since(old: PackedRows, table: HotTable) -> Micros:
-    """The first instant at which its rows may be others than they were: blocks that both share are the same rows.
-
-    Whether a commit changed the schema depends on its parent, wherever that stands: all are looked at where there was,
-    or is, more than one schema.
+    """The first instant at which its rows may differ: shared blocks have the same rows. Whether a commit changed the
+    schema depends on its parent, anywhere in the table: all are examined if there was, or is, more than one schema.
     """
     new, same = table.rows, 0
     while same < min(len(old.blocks), len(new.blocks)) and old.blocks[same] is new.blocks[same]:

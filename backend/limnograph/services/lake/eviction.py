@@ -1,4 +1,4 @@
-"""Which old hours leave memory when the hot index is over its budget: those of tables that nobody looked at lately."""
+"""Which old hours leave memory when the hot index is over its budget: those of the least recently viewed tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def shorten_tables(
     lake: Lake, most_bytes: int, asked: Mapping[str, Micros], now: Micros
 ) -> tuple[list[HotTable], dict[str, Micros]]:
     """Tables with less history, and the edges from which each is complete, so that the lake holds at most `most_bytes`;
-    nothing while it does. Least recently asked tables first, larger ones first among those. O(tables).
+    nothing while it does. Least recently viewed tables first, larger ones first among those. O(tables).
     """
     total = lake.size[0]
     if total <= most_bytes:

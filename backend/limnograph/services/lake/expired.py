@@ -1,6 +1,5 @@
-"""Which commits the table itself still has: its own expiry takes snapshots out of its metadata, and we keep their rows.
-
-Told by sequence numbers, of which each commit takes one: spans that are still there, as `3,17-20,90-`. The last one
+"""Which commits the table itself still has: snapshot expiry removes snapshots from its metadata, and we keep their
+rows. Based on sequence numbers, of which each commit takes one: spans that still exist, as `3,17-20,90-`. The last one
 has no end, so that a commit changes nothing and an expiry does. Pure.
 """
 
@@ -37,7 +36,7 @@ def _spans(numbers: list[int]) -> Iterable[str]:
 
 
 class RetainedIds:
-    """What the newest row says. Without one, nothing is known: no expiry was seen, or nobody looked."""
+    """From the latest row. Without one it is unknown: no expiry was seen."""
 
     def __init__(self, newest: ChangeFact | None) -> None:
         self._starts: list[int] = []

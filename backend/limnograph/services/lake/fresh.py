@@ -29,7 +29,7 @@ class ArrivedRows(NamedTuple):
 
     @property
     def uuids(self) -> set[str]:
-        """Tables that something is told of."""
+        """Tables with new facts."""
         return {*self.rows, *self.changes}
 
     def put(self, table: HotTable) -> HotTable:
@@ -39,9 +39,7 @@ class ArrivedRows(NamedTuple):
 
 
 def arrived(fresh: Fresh, engine: QueryEngine, old: MetaHead, floor: Micros, lake: Lake) -> ArrivedRows | None:
-    """Rows of the window and changes that were appended since `old`; None when that cannot be told. Raises
-    SourceError.
-    """
+    """Rows of the window and changes that were appended since `old`; None if unknown. Raises SourceError."""
     rows = MetaQuery(table="snapshots", columns=ROW_COLUMNS)
     changes = MetaQuery(table="changes", columns=CHANGE_COLUMNS, kinds=CHANGE_KINDS)
     new_rows = fresh.fresh(rows, old.snapshots or 0)
@@ -84,7 +82,7 @@ def _in_the_window(
 
 
 def _unnamed(lake: Lake, uuid: str) -> bool:
-    """Whether rows must tell the name: the newest metadata file is looked up at the next whole read."""
+    """Whether rows must provide the name: the latest metadata file is looked up at the next complete read."""
     table = lake.tables.get(uuid)
     return table is None or not any(change.kind == "named" for change in table.changes)
 

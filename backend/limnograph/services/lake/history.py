@@ -1,4 +1,5 @@
-"""The known history of one table: its snapshots, what main pointed at and when, its other changes. A view on columns.
+"""The known history of one table: its snapshots, the snapshots main pointed to and when, its other changes. A view on
+columns.
 
 Main follows the table's own log (`changes` of kind `ref`), so rollbacks and set-current are right; where the log has
 no entry, rows that were ancestors of main stand in by their commit time. Instants are epoch microseconds. A view is
@@ -151,7 +152,7 @@ class History:
 
     @cached_property
     def snapshots(self) -> Mapping[int, SnapshotFact]:
-        """Rows by id, made when asked for."""
+        """Rows by id, built on demand."""
         return _ById(self)
 
     def between(self, start: Micros, end: Micros) -> CommitColumns:
@@ -199,7 +200,7 @@ class History:
 
     @property
     def unreadable(self) -> ChangeFact | None:
-        """The standing `unreadable` change; None when the table can be read."""
+        """The current `unreadable` change; None if the table is readable."""
         newest = self.latest("unreadable")
         return newest if newest and newest.to_value is not None else None
 

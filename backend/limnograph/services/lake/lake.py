@@ -35,10 +35,9 @@ class NameIndex(NamedTuple):
 
 
 class Lake:
-    """`floor`: nothing older than this instant is complete, but carry-in; `edges`: the same of single tables whose
-    older hours were let go. `nameless`: changes of names that were never readable. `observed_at`: when the newest
-    pass looked at the lake. Immutable after construction: a lazily computed value is the same whichever thread
-    computes it.
+    """`floor`: nothing older than this instant is complete, but carry-in; `edges`: the same for single tables whose
+    older hours were evicted. `nameless`: changes of names that were never readable. `observed_at`: when the latest pass
+    read the lake. Immutable after construction: a lazily computed value is the same whichever thread computes it.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class Lake:
         return Histories(self.tables)
 
     def resolved(self, name: TableName) -> TableName:
-        """The known name that is meant: itself, else the one with this plain form; itself when none is known."""
+        """The known name: itself, else the one with this plain form; itself if none is known."""
         if name in self.names or name in self.damaged:
             return name
         return self._by_plain.get(name.plain) or self._by_plain.get(PlainName(*name)) or name
@@ -89,7 +88,7 @@ class Lake:
             return History(self.tables[uuid])
         if name in self.damaged:
             return None
-        raise NotFound(f"no table {name} is known")
+        raise NotFound(f"unknown table {name}")
 
     @cached_property
     def listed(self) -> tuple[HotTable, ...]:
@@ -148,7 +147,7 @@ class Lake:
 
 
 class Histories(Mapping[str, History]):
-    """Views by uuid, made when asked for."""
+    """Views by uuid, built on demand."""
 
     def __init__(self, tables: Mapping[str, HotTable]) -> None:
         self._tables = tables

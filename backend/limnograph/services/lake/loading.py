@@ -24,7 +24,7 @@ from limnograph.services.lake.sheets import add_passes, names_by_id, newest_of, 
 from limnograph.services.lake.table import HotTable, LastSeen, table_of
 
 CHANGE_KINDS = ("schema", "spec", "ref", "named", "dropped", "first_seen", "unreadable", "retained")
-"""Changes that pages show; the others are read by nobody here."""
+"""Changes that pages show; others are not read."""
 CHANGE_COLUMNS = (
     *("table_uuid", "catalog", "namespace", "table", "kind", "subject", "from_value", "to_value", "at", "detail"),
     *("observed_at", "run_id"),
@@ -32,7 +32,7 @@ CHANGE_COLUMNS = (
 _STATES = tuple(kind for kind in CHANGE_KINDS if kind != "ref")
 _LOG_COLUMNS = ("table_uuid", "subject", "from_value", "to_value", "at", "observed_at", "run_id")
 _KEYS = frozenset(("snapshot_id", "committed_at", "sequence_number", "parent_id", "on_main"))
-"""What rows are sorted by, and what tells whether they are on main: of every row."""
+"""The sort key of rows, and the columns that decide whether they are on main: of every row."""
 
 
 class LoadedSpan(NamedTuple):
@@ -194,7 +194,7 @@ class _LoadProgress:
         return set(zip(newest["table_uuid"], newest["snapshot_id"], strict=True))
 
     def _name(self) -> None:
-        """Names and metadata locations as the newest rows tell them."""
+        """Names and metadata locations from the latest rows."""
         wanted = {(uuid, snapshot_id) for uuid, ids in self._newest.items() for snapshot_id in ids}
         for uuid, seen in names_by_id(self._engine, wanted).items():
             self._seen[uuid] = self._seen[uuid].and_also(seen)

@@ -23,7 +23,7 @@ def completed(durable: SnapshotFact, provisional: SnapshotFact) -> SnapshotFact:
 
 
 class WholeRows:
-    """The newest rows that the watcher told, with every column: the index keeps few. Guarded by the lock of the
+    """The latest rows of the watcher, with every column: the index keeps few. Guarded by the lock of the
     HotStore for writing; reading is a single look-up.
     """
 
@@ -31,7 +31,7 @@ class WholeRows:
         self._rows: OrderedDict[tuple[str, int], SnapshotFact] = OrderedDict()
 
     def keep(self, facts: Iterable[SnapshotFact]) -> None:
-        """The oldest are let go."""
+        """The oldest are evicted."""
         for fact in facts:
             self._rows[fact.table_uuid, fact.snapshot_id] = fact
         while len(self._rows) > _KEPT:

@@ -53,7 +53,7 @@ class Put(NamedTuple):
 
 
 class PackedRows(NamedTuple):
-    """Blocks in order. `before`: how many rows stood before the first one once and were dropped."""
+    """Blocks in order. `before`: how many rows before the first one were dropped."""
 
     blocks: tuple[Block, ...] = ()
     before: int = 0
@@ -147,9 +147,9 @@ class PackedRows(NamedTuple):
     def put(
         self, sheet: Sheet, *, wins: bool, filled: frozenset[int] = frozenset(), own: frozenset[int] = frozenset()
     ) -> Put:
-        """These rows and new ones, united by id. `wins`: a new row replaces the old one of its id, but where that is
-        one of `filled` its numbers stand where the new row knows none. Else the old row stands and the new one fills
-        what it does not know; old rows of `own` are replaced.
+        """These rows and new ones, united by id. `wins`: a new row replaces the old one of its id, but for one of
+        `filled` its numbers remain where the new row has none. Else the old row remains and the new one fills its
+        unknown numbers; old rows of `own` are replaced.
         """
         sheet = hot_columns.in_order(_last_of_each(sheet))
         ids = self.column("snapshot_id")
@@ -227,7 +227,7 @@ class PackedRows(NamedTuple):
 
 
 def places_of(ids: Ints, wanted: Ints) -> Ints:
-    """Where each wanted id stands in `ids`; -1 where it does not."""
+    """The index of each wanted id in `ids`; -1 if absent."""
     if not len(ids):
         return np.full(len(wanted), -1, np.int64)
     order = np.argsort(ids, kind="stable")

@@ -1,4 +1,4 @@
-"""Frames of rows as sheets by table, and what they tell of names, of the newest row and of passes."""
+"""Frames of rows as sheets by table, and the names, latest rows and passes derived from them."""
 
 from __future__ import annotations
 

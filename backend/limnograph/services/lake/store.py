@@ -37,10 +37,10 @@ DAY = 24 * HOUR
 WINDOW = 48 * HOUR
 _SLIDE = HOUR
 STUCK = 60 * MICROS_PER_SECOND
-"""A read of the meta tables that goes on for longer is told: two seconds are usual, a whole window takes some more."""
+"""A longer read of the meta tables is reported: two seconds are usual, a whole window takes somewhat longer."""
 _NOTHING = MetaHead(snapshots=None, changes=None)
-UNREAD = SourceUnavailable("meta", "the meta tables are being read for the first time; ask again in a moment")
-"""Until then nothing is known, which is not the same as that there is nothing."""
+UNREAD = SourceUnavailable("meta", "the meta tables are being read for the first time; retry in a moment")
+"""Until then facts are unknown, which is not the same as absent."""
 _log = logging.getLogger("limnograph.hot")
 
 
@@ -55,12 +55,12 @@ class LakeView(NamedTuple):
 
 
 class HotStore:
-    """`refresh` and cold reads block: call them in a thread. `fresh` tells what was appended since a head, so that a
-    new one costs O(new rows); without it, or where it cannot tell, the window is read again. `most_bytes`: beyond it
-    old hours of tables are let go and read cold, by engine `cold` when there is another.
+    """`refresh` and cold reads block: call them in a thread. `fresh` returns the rows appended since a head, so that a
+    new one costs O(new rows); without it, or if it cannot, the window is read again. `most_bytes`: beyond it old hours
+    of tables are evicted and read cold, by engine `cold` if there is another.
 
     Thread-safe: readers take `_reading`, an immutable value, without a lock. It is replaced under `_swapping`, which is
-    never held over I/O, together with what it is made of (`_whole`, `_passes`, `_floor`). `_refreshing` lets one
+    never held over I/O, together with its sources (`_whole`, `_passes`, `_floor`). `_refreshing` lets one
     refresh run at a time, reads included; no request waits for it.
     """
 
@@ -89,7 +89,7 @@ class HotStore:
         self._asked: dict[str, Micros] = {}
         self._watermarks = Watermarks()
         self.listeners: list[Callable[[Lake], None]] = []
-        """Told of a lake before it is shown, in the thread that made it."""
+        """Called with a lake before it is published, in the thread that built it."""
 
     @property
     def reading(self) -> LakeView:
@@ -114,7 +114,7 @@ class HotStore:
 
     @property
     def watermark(self) -> Micros | None:
-        """Metadata is known up to here (epoch microseconds); None while nothing is known of it."""
+        """Metadata is known up to this instant (epoch microseconds); None while it is unknown."""
         return self._watermarks.watermark(self._reading.lake)
 
     def known_until(self, name: TableName) -> Micros | None:
@@ -133,7 +133,7 @@ class HotStore:
         return {**never, **self._watermarks.answered()} if self._watermarks.watched else {}
 
     def refresh(self) -> bool:
-        """Take in what is new in the meta tables; once an hour let go what left the window. True: it changed."""
+        """Load new rows of the meta tables; once an hour evict rows outside of the window. True: it changed."""
         with self._refreshing:
             now = self._began = self._clock.now()
             try:
@@ -178,7 +178,7 @@ class HotStore:
         return True
 
     def _what_is_new(self, old: MetaHead, head: MetaHead, floor: Micros) -> LoadedSpan | ArrivedRows | None:
-        """Rows since the old head; the whole window when that cannot be told."""
+        """Rows since the old head; the whole window if that is unknown."""
         if head.snapshots is None and head.changes is None:
             return None
         if self._fresh is not None and old.snapshots is not None and old.changes is not None and self._floor:
@@ -199,11 +199,11 @@ class HotStore:
             self._reading = self._reading._replace(lake=self._ready(watched))
 
     def provisional_row(self, table_uuid: str, snapshot_id: int) -> SnapshotFact | None:
-        """The watcher's whole row of a commit, of the newest ones that it told."""
+        """The watcher's complete row of a commit, of its latest ones."""
         return self._whole.of(table_uuid, snapshot_id)
 
     def asked(self, table_uuid: str) -> None:
-        """Somebody looks at a table: its hours are let go last."""
+        """A table is viewed: its hours are evicted last."""
         self._asked[table_uuid] = self._clock.now()
 
     @property
@@ -225,7 +225,7 @@ class HotStore:
             try:
                 listener(lake)
             except Exception:  # noqa: BLE001 - the lake is shown whatever becomes of what is derived from it
-                _log.exception("what is kept beside the tables was not renewed")
+                _log.exception("derived state was not updated")
         return lake
 
     async def reach(
@@ -267,4 +267,4 @@ class HotStore:
 def _hangs(began: Micros) -> SourceTimeout:
     """One error for each read that hangs: pages that were made meanwhile hold for as long as it is the same one."""
     since = dt.datetime.fromtimestamp(began // MICROS_PER_SECOND, dt.UTC).isoformat()
-    return SourceTimeout("meta", f"the read that began at {since} has not ended")
+    return SourceTimeout("meta", f"the read that started at {since} has not finished")

@@ -23,7 +23,7 @@ CHANGE_BYTES = 600
 
 
 class LastSeen(NamedTuple):
-    """What the newest rows said about the table: name and location of its metadata; instants microseconds."""
+    """Name and metadata location of the table from the latest rows; instants microseconds."""
 
     observed_at: Micros | None = None
     name: TableName | None = None
@@ -146,7 +146,7 @@ class HotTable(NamedTuple):
         return self._renewed(rows=rows, log=log, provisional=self.provisional & ids, completed=self.completed & ids)
 
     def _last_on_main(self, before: Micros) -> frozenset[int]:
-        """The newest row of main before an instant: the state there, when no log tells it."""
+        """The latest row of main before an instant: the state at that time if there is no log."""
         times, ids = self.rows.column("committed_at"), self.rows.column("snapshot_id")
         end = int(times.searchsorted(before))
         on_main = (self.rows.column("on_main")[:end] == 1).nonzero()[0]
@@ -187,8 +187,8 @@ def table_of(uuid: str, rows: PackedRows, log: MainLog, changes: Iterable[Change
 
 
 def states_once(changes: Iterable[ChangeFact]) -> tuple[ChangeFact, ...]:
-    """In time order, without rows that repeat the state that stands: watcher and pipeline date the same state by when
-    each of them saw it.
+    """In time order, without rows that repeat the current state: watcher and pipeline date the same state by when each
+    of them saw it.
     """
     kept: list[ChangeFact] = []
     standing: dict[tuple[object, ...], str | None] = {}
@@ -214,7 +214,7 @@ def _unreadable(changes: Sequence[ChangeFact]) -> bool:
 
 
 def name_of(fact: SnapshotFact | ChangeFact) -> TableName | None:
-    """The name that a fact tells."""
+    """The name in a fact."""
     return TableName(fact.catalog, fact.namespace or "", fact.table) if fact.catalog and fact.table else None
 
 
@@ -229,7 +229,7 @@ def seen_of(facts: Iterable[SnapshotFact]) -> LastSeen:
 
 
 def _named_by(changes: Iterable[ChangeFact]) -> LastSeen:
-    """Name that changes tell: that of a table which never had a row."""
+    """Name from changes: of a table that never had a row."""
     seen = LastSeen()
     for change in changes:
         if name := name_of(change):

@@ -1,4 +1,4 @@
-"""All changes of one table: what the meta tables keep, and what only the watcher has told."""
+"""All changes of one table: those in the meta tables, and those known only from the watcher."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ChangeLog(NamedTuple):
     @property
     def notes(self) -> list[Note]:
         """What is missing then."""
-        said = "The meta tables could not be read: only what is in memory is shown, older changes may be missing."
+        said = "The meta tables could not be read: only changes in memory are shown; older ones may be missing."
         return [Note(code="meta_unread", sentence=said)] if self.failed else []
 
 
@@ -46,7 +46,7 @@ def told(engine: QueryEngine, history: History, kinds: tuple[str, ...]) -> Chang
 
 
 def _once(changes: list[ChangeFact]) -> list[ChangeFact]:
-    """Without rows that repeat the state that stands: watcher and pipeline date one by when each of them saw it."""
+    """Without rows that repeat the current state: watcher and pipeline date one by when each of them saw it."""
     kept: list[ChangeFact] = []
     standing: dict[tuple[str, str | None], str | None] = {}
     for change in changes:

@@ -1,6 +1,5 @@
-"""Appends and repairs of the meta tables that survive rivals and lost replies. Decides nothing about what is written.
-
-Who loses a compare-and-set re-reads, drops what is there by now, and writes the rest.
+"""Appends and repairs of the meta tables that survive rivals and lost replies. Does not decide what is written. After a
+lost compare-and-set it re-reads, drops rows that exist by now, and writes the rest.
 """
 
 from __future__ import annotations
@@ -103,11 +102,11 @@ class MetaAppender:
 
     def _gave_up(self, what: str) -> SourceUnavailable:
         detail = self._last.detail if isinstance(self._last, SourceError) else str(self._last)
-        return SourceUnavailable("meta store", f"{ATTEMPTS} {what} failed, the last one: {detail}")
+        return SourceUnavailable("meta store", f"{ATTEMPTS} {what} failed; last error: {detail}")
 
     def _wait(self, attempt: int, error: Exception) -> None:
         if attempt == 0 or str(error) != str(self._last):  # the same failure again is no news
-            self._progress(f"write lost ({error}); trying again from what stands there now")
+            self._progress(f"write conflict ({error}); retrying on the current state")
         self._last = error
         time.sleep(random.uniform(0.05, 0.3) * min(attempt + 1, 5))  # noqa: S311 - jitter, not a secret
 

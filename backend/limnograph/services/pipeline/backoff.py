@@ -1,4 +1,4 @@
-"""When a table that could not be read is tried again: exponential, capped, by the injected clock."""
+"""When a table that could not be read is retried: exponential back-off, capped, by the injected clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limnograph.domain.time import MICROS_PER_SECOND, Micros
 
 FIRST_SECONDS = 30
 CAP_SECONDS = 900
-"""A table is tried again after half a minute, then a minute, ... and at least every quarter of an hour."""
+"""A table is retried after half a minute, then a minute, ... and at least every quarter of an hour."""
 
 
 class Failure(NamedTuple):

@@ -53,7 +53,7 @@ class _Version(NamedTuple):
 def older_files(
     catalog: str, metadata: TableMetadata, tables: Tables, newest_known: Micros
 ) -> tuple[tuple[Micros, TableMetadata], ...]:
-    """Older metadata files that no snapshot explains and that are newer than what is known. Raises SourceError."""
+    """Older metadata files that no snapshot explains and that are newer than the known state. Raises SourceError."""
     explained = {snapshot.timestamp_ms for snapshot in metadata.snapshots.values()}
     entries = [e for e in metadata.metadata_log if to_micros(e.timestamp_ms) > newest_known]
     chosen = [e for e in entries if e.timestamp_ms not in explained][-OLDER_FILES:]
@@ -63,8 +63,8 @@ def older_files(
 def _readable(
     entries: list[LogEntry], catalog: str, metadata: TableMetadata, tables: Tables
 ) -> Iterator[tuple[Micros, TableMetadata]]:
-    """A file that is gone (as tables may ask for) or damaged is left out: the change is dated by what is left. One that
-    ends its reader ends this: a table has one deadline, not one for each of its files.
+    """A file that was deleted (as table properties may request) or is damaged is skipped: the change is dated by the
+    remaining files. One that ends its reader ends this: a table has one deadline, not one for each of its files.
     """
     for entry in entries:
         try:
@@ -136,8 +136,8 @@ def _state_rows(table: ObservedTable, ledger: Ledger, now: Micros) -> Iterator[C
 
 
 class _Upgrades:
-    """Rows `upgraded`: the format version rose, or the table got a uuid. States beside the others, so that they are
-    dated and told once like them; what was there at first sight is no upgrade.
+    """Rows `upgraded`: the format version increased, or the table was assigned a uuid. States like the others, so that
+    they are dated and recorded once; the state at first sight is not an upgrade.
     """
 
     def __init__(self, table: ObservedTable, ledger: Ledger) -> None:

@@ -76,7 +76,7 @@ class Drain:
         self._appending = MetaAppender(store, lambda _rows: pa.table({}), progress)
 
     def run(self) -> DrainReport:
-        """Drain what is there now. Raises SourceError; what was not drained waits for the next time."""
+        """Drain the current items. Raises SourceError; other items wait for the next drain."""
         run_id = str(uuid.uuid4())
         total, more = DrainReport(), True
         for _ in range(BATCHES):
@@ -121,7 +121,7 @@ class Drain:
         try:
             self._to_arrow(table, [fact])
         except _NO_ROW as error:
-            _log.error("inbox: %s is no row of %s and is left out: %s", _key(table, fact), table.name, error)
+            _log.error("inbox: %s is not a valid row of %s and is skipped: %s", _key(table, fact), table.name, error)
             return False
         return True
 
@@ -135,7 +135,7 @@ def _facts(target: Target, items: Sequence[InboxItem]) -> list[Fact]:
     for item in items:
         fact = _decoded(target, item)
         if fact is None:
-            _log.error("inbox: item %s is no %s and is left out", item.key, item.kind)
+            _log.error("inbox: item %s is not a valid %s and is skipped", item.key, item.kind)
         else:
             found.append(fact)
     return found

@@ -1,6 +1,5 @@
-"""What a rebuild tells of history that it cannot read again: gaps that the lake has forgotten, series known by rows.
-
-Pure but for the lake that is asked. Decides nothing about what is rebuilt.
+"""What a rebuild records about history that it cannot read again: gaps of expired snapshots, series known by rows. Pure
+except for reading the lake. Does not decide what is rebuilt.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def forgotten_gaps(lake: ObservedLake, told: Sequence[ChangeFact], now: Micros) 
 
 
 def missed(row: ChangeFact) -> int:
-    """Snapshots that a `gap` tells of; 0 when nobody can count them."""
+    """Number of snapshots in a `gap`; 0 if it is unknown."""
     return int(msgspec.json.decode(row.detail or "{}").get("missed_snapshots") or 0)
 
 

@@ -20,7 +20,7 @@ from limnograph.services.pipeline.changes import ObservedTable
 from limnograph.services.pipeline.ledger import Ledger
 
 REBUILD = "rebuild:"
-"""Begins the subject of a gap that a rebuild told."""
+"""Prefix of the subject of a gap that a rebuild recorded."""
 
 
 class _Last(NamedTuple):
@@ -31,7 +31,7 @@ class _Last(NamedTuple):
 
 
 def lost_parents(tables: Iterable[ObservedTable], known: Known, ledger: Ledger, now: Micros) -> list[Candidates]:
-    """Series whose rows are needed of all days, to tell whether a parent that expired was ever seen."""
+    """Series whose rows are needed of all days, to decide whether an expired parent was ever seen."""
     return [
         Candidates(table.uuid, None, None)
         for table in tables
@@ -62,8 +62,8 @@ def _gaps(table: ObservedTable, seen: dict[int, KnownRow], ledger: Ledger, now: 
 
 
 def _began_earlier(table: ObservedTable, seen: dict[int, KnownRow], child: Snapshot, ledger: Ledger) -> bool:
-    """Whether the oldest snapshot that was there at first sight expired before it was read, told by its number. How
-    many went with it nobody knows: not every number between was there.
+    """Whether the oldest snapshot at first sight expired before it was read, by its number. How many expired with it is
+    unknown: not every number in between existed.
     """
     first, ordered = ledger.first_seen(table.uuid), table.metadata.ordered
     told = msgspec.json.decode(first.detail or "{}").get("floor") if first else None
@@ -104,7 +104,7 @@ def _last_known(seen: dict[int, KnownRow], child: Snapshot) -> _Last | None:
 def _missed(
     metadata: TableMetadata, seen: dict[int, KnownRow], child: Snapshot, last: _Last, counted: int
 ) -> int | None:
-    """Sequence numbers between the two that no snapshot has, without those of a gap that was told before this one."""
+    """Sequence numbers between the two that no snapshot has, without those of a previously recorded gap."""
     low, high = last.row.sequence_number, child.sequence_number
     if not low or not high:
         return None

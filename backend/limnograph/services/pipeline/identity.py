@@ -54,7 +54,7 @@ def _may_continue(metadata: TableMetadata, uuid: str, ledger: Ledger) -> bool:
 
 
 def _shares(metadata: TableMetadata, uuid: str, ledger: Ledger) -> bool:
-    """Whether metadata speaks of a snapshot that the series' main had."""
+    """Whether metadata refers to a snapshot of the series' main."""
     spoken = {*metadata.snapshots, *(entry.value for entry in metadata.snapshot_log)}
     spoken |= {s.parent_id for s in metadata.snapshots.values() if s.parent_id is not None}
     return any(snapshot_id in {str(i) for i in spoken} for snapshot_id, _ in ledger.main_log(uuid))

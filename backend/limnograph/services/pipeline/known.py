@@ -1,4 +1,4 @@
-"""Which rows the snapshots of some tables have: asked of the days where they can lie, and no others."""
+"""Which rows the snapshots of some tables have: only the days that can contain them are read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from limnograph.services.pipeline.changes import ObservedTable
 
 DAY_MICROS = 86_400 * MICROS_PER_SECOND
 FRESH_DAYS = 3
-"""Tables all of whose candidates are so near to the newest one of all are asked for apart from those with a history."""
+"""Tables all of whose candidates are this close to the latest one of all are read separately from those with a history.
+"""
 
 
 def known_of(store: MetaStore, head: int | None, tables: Collection[ObservedTable], settled: Known) -> Known:
-    """Rows at `head` of the snapshots that are not settled, and those of the same days: a new row may be told as a
-    difference of one. Raises SourceError.
+    """Rows at `head` of the snapshots that are not settled, and those of the same days: a new row may be a difference
+    from one. Raises SourceError.
     """
     found: Known = {}
     if head is not None:

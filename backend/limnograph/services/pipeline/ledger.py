@@ -1,8 +1,6 @@
-"""What `changes` already says, indexed: newest value of every state, main's log, first sights, owners of names.
-
-A value that grows while a pass adds rows to it, so that nothing is written twice in one pass either. Names and health
-of all tables are there from the start; the states of a series come when it is asked for, because a lake has many tables
-and a pass looks at few.
+"""The contents of `changes`, indexed: latest value of every state, main's log, first sights, owners of names. It grows
+while a pass adds rows, so that nothing is written twice in one pass either. Names and health of all tables are there
+from the start; the states of a series are read on demand, because a lake has many tables and a pass reads few.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ States = Callable[[Collection[str]], Iterable[ChangeFact]]
 
 
 def ledger_at(store: MetaStore, head: int | None) -> Ledger:
-    """What stands at a head of `changes`. Raises SourceError, also later, when states are asked for."""
+    """The rows at a head of `changes`. Raises SourceError, also later, when states are read."""
     return Ledger(store.names(head), lambda series: store.states(head, series))
 
 
@@ -76,7 +74,7 @@ class Ledger:
                 del sick[row.subject]
 
     def _dropped_since(self, row: ChangeFact) -> bool:
-        """Whether the name that a row of health speaks of was dropped after it."""
+        """Whether the name in a row of health was dropped after it."""
         there = self._dropped.get(row.table_uuid or name_of(row), {}).get(row.subject)
         return there is not None and _order(there) > _order(row)
 
@@ -101,7 +99,7 @@ class Ledger:
         return self._events.get((uuid, kind), {}).get(subject)
 
     def holds(self, row: ChangeFact) -> bool:
-        """Whether a row would say nothing new: its event is there, or its state stands so or is newer."""
+        """Whether a row is redundant: its event exists, or its state is current or superseded."""
         who = row.table_uuid or name_of(row)
         if row.kind == "first_seen":
             return self.first_seen(who) is not None
@@ -151,7 +149,7 @@ class Ledger:
 
 
 def _order(row: ChangeFact) -> tuple[int, int]:
-    """By when it happened, then when it was told; what is not told yet is newest."""
+    """By when it happened, then by when it was recorded; unrecorded rows are the latest."""
     return row.at, sys.maxsize if row.observed_at is None else row.observed_at
 
 
@@ -168,5 +166,5 @@ def _put_oldest(rows: dict[str | None, ChangeFact], key: str | None, row: Change
 
 
 def name_of(row: ChangeFact) -> str:
-    """Dotted name of the table that a row speaks of."""
+    """Dotted name of the table that a row is about."""
     return str(TableName(row.catalog or "", row.namespace or "", row.table or ""))

@@ -1,4 +1,4 @@
-"""What the pipeline tells a meter about its passes, drains and steps. Decides nothing, changes nothing."""
+"""Reports passes, drains and steps of the pipeline to a meter. Decides nothing, changes nothing."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class PassMeter:
 
 
 class MeteredLake:
-    """Port Lake, told."""
+    """Port Lake, metered."""
 
     def __init__(self, lake: ObservedLake, told: PassMeter) -> None:
         self._lake, self._told = lake, told
@@ -101,7 +101,7 @@ class MeteredLake:
 
 
 class MeteredExtraction:
-    """Port Extraction, told."""
+    """Port Extraction, metered."""
 
     def __init__(self, extraction: Extraction, told: PassMeter) -> None:
         self._extraction, self._told = extraction, told
@@ -112,7 +112,7 @@ class MeteredExtraction:
 
 
 class MeteredPasses:
-    """Passes, told."""
+    """Passes, metered."""
 
     def __init__(self, passes: _Passes, told: PassMeter) -> None:
         self._passes, self._told = passes, told
@@ -129,7 +129,7 @@ class MeteredPasses:
 
 
 class MeteredDrain:
-    """Drains of an inbox, told with what waits afterwards."""
+    """Drains of an inbox, metered with the number of items left."""
 
     def __init__(self, drain: _Drain, inbox: Inbox, meter: Meter) -> None:
         self._drain, self._inbox, self._meter = drain, inbox, meter
@@ -144,7 +144,7 @@ class MeteredDrain:
         return report
 
     def _tell_backlog(self) -> None:
-        """Of an inbox that does not answer nothing is known; why stands in the drain's own error."""
+        """An unavailable inbox has no numbers; the reason is in the drain's own error."""
         try:
             items, oldest = self._inbox.backlog(TARGETS)
         except SourceError:

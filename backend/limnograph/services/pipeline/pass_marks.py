@@ -1,6 +1,5 @@
-"""When the pipeline last made a good pass: a mark in the inbox, which the server reads also of a dead pipeline.
-
-The meta tables cannot tell: a pass that finds nothing new writes nothing to them.
+"""When the pipeline last completed a successful pass: a mark in the inbox, which the server can read after the pipeline
+stopped. The meta tables do not contain it: a pass that finds nothing new writes nothing to them.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class InboxState:
         self._passed: Micros | None = None
 
     def look(self) -> None:
-        """Read it. Raises SourceError; then nothing is known of what waits, and the newest pass stays known."""
+        """Read it. Raises SourceError; then the waiting items are unknown, and the latest pass remains known."""
         try:
             passed = self._inbox.newest(PASS_MARK)
             self._passed = self._passed if passed is None else passed

@@ -1,8 +1,8 @@
-"""One pass of the pipeline: pin the meta heads, read the lake, append what is new. Exactly once, whoever else runs.
-
-What is new is the set difference against the pinned head, never a checkpoint. Every append is a compare-and-set on the
-head that the difference was taken from; who loses re-reads, drops what is there by now, and appends the rest. Tables
-are looked at some at a time, and what is new enters in portions: what is done stays done, and a driver stays small.
+"""One pass of the pipeline: pin the meta heads, read the lake, append what is new. Exactly once, with any number of
+concurrent pipelines. New rows are the set difference against the pinned head, never a checkpoint. Every append is a
+compare-and-set on the head that the difference was taken from; after a conflict it re-reads, drops rows that exist by
+now, and appends the rest. Tables are read some at a time, and new rows are appended in portions: finished work is kept,
+and a driver stays small.
 """
 
 from __future__ import annotations
@@ -53,9 +53,8 @@ class Heads(NamedTuple):
 
 
 class Passes:
-    """Makes passes over one lake into one meta store. Remembers only what saves reads: nothing rests on it.
-
-    `stop`: asked between portions; once true a pass ends there. `backfill_seconds`: see BACKFILL_SECONDS.
+    """Runs passes over one lake into one meta store. Its state only saves reads: correctness does not depend on it.
+    `stop`: called between portions; once true a pass ends there. `backfill_seconds`: see BACKFILL_SECONDS.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class Passes:
         waiting = self._backoff.waiting(now)
         moved = sorted(p for p in job.listing.pointers if p.name not in waiting and self._settled.moved(p))
         if moved:
-            self._progress(f"{len(job.listing.pointers)} tables listed, {len(moved)} to look at")
+            self._progress(f"{len(job.listing.pointers)} tables listed, {len(moved)} to check")
         if moved or not self._settled.same_names(job.listing):
             self._look_at_all(job, moved, heads)
         self._failpoints.reach("before_finish_pass")

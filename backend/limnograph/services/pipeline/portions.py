@@ -81,7 +81,7 @@ def span_of(uuid: str, snapshots: Iterable[Snapshot]) -> Candidates:
 
 
 def without(units: Sequence[Unit], known: Known) -> list[Unit]:
-    """What is left of units where some rows came to stand meanwhile."""
+    """The remaining rows of units if some were written meanwhile."""
     found: list[Unit] = []
     for unit in units:
         seen = known.get(unit.due.table_uuid, {})
@@ -115,7 +115,7 @@ def shortfall(due: Sequence[DueTable], extracted: ExtractedRows) -> dict[TableNa
         if place in extracted.missed:
             reasons.setdefault(table.name, f": {extracted.missed[place]}")
     return {
-        name: f"{count - got[uuid]} of {count} snapshots could not be read now{reasons.get(name, '')}"
+        name: f"{count - got[uuid]} of {count} snapshots could not be read{reasons.get(name, '')}"
         for (name, uuid), count in wanted.items()
         if count > got[uuid]
     }

@@ -1,7 +1,6 @@
-"""Rebuild of meta tables that were deleted by hand: made empty, given what the other tables know, filled by passes.
-
-What the lake still has is read again. What it has forgotten is counted as a `gap`, and roll-ups that were made of it
-stay. Nobody passes meanwhile: until all is prepared the tables count as lost. Done again after a death, it is the same.
+"""Rebuild of deleted meta tables: created empty, given the facts of the other tables, filled by passes. Snapshots still
+in the lake are read again. Expired ones are counted as a `gap`, and their roll-ups are kept. No pass runs meanwhile:
+until all is prepared the tables count as lost. Repeated after a crash, the result is the same.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class Rebuild:
         lost = [table for table in META_TABLES if table in wanted]
         if not lost:
             return Rebuilt(run_id=run_id)
-        self._progress(f"to be made again: {', '.join(table.name for table in lost)}")
+        self._progress(f"to rebuild: {', '.join(table.name for table in lost)}")
         closed = self._close_days(lost)
         self._failpoints.reach("before_create_tables")
         properties = {} if closed is None else {SNAPSHOTS.name: {RAW_FLOOR: _date(closed)}}
@@ -96,8 +95,8 @@ class Rebuild:
         )
 
     def _close_days(self, lost: Sequence[MetaTable]) -> Micros | None:
-        """Begin of the first day that is rolled up again; None: every day is. Roll-ups that were made before the loss
-        of facts that the lake may have forgotten stay; the marks of how far they came start anew.
+        """Start of the first day that is rolled up again; None: every day is. Roll-ups of expired facts from before the
+        loss are kept; their progress marks are reset.
         """
         standing = [table for table in (HOURLY, DAILY) if table not in lost]
         if not standing:

@@ -1,8 +1,8 @@
-"""Repairs of rows that stand in the meta table: damaged ones that can be read again, and a table's on demand.
+"""Repairs of rows in the meta table: damaged ones that are readable again, and a table's on demand.
 
 Only rows that exist are replaced, only while the lake's metadata still holds their snapshots, and never by worse ones.
 A replaced row is a new observation: `on_main` and `refs` (provenance), like the name, the schema and spec ids of the
-table and `metadata_location`, say what the lake says at its new `observed_at`; `source` is `backfill`.
+table and `metadata_location`, are those of the lake at its new `observed_at`; `source` is `backfill`.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Repairs:
         self, found: Survey, wanted: Sequence[_RepairTarget], started_s: float, *, only_better: bool
     ) -> RepairReport:
         done = _Sum()
-        self._progress(f"{sum(len(w.ids) for w in wanted)} snapshots of {len(wanted)} tables to read again")
+        self._progress(f"{sum(len(w.ids) for w in wanted)} snapshots of {len(wanted)} tables to re-extract")
         for part in _rounds(wanted):
             stand = self._standing(part)
             due = [due_of(w.table, w.ids, stand.get(w.table.uuid, {}), done.run_id, source="backfill") for w in part]
@@ -201,7 +201,7 @@ def _pointer(listing: LakeListing, name: TableName, field: str) -> TablePointer:
 
 def _rounds(wanted: Sequence[_RepairTarget]) -> Iterator[list[_RepairTarget]]:
     """Parts that are extracted and committed together: of a table no more than are read to their entries at once, and
-    in commit order, so that a row may be told as a difference of its parent's.
+    in commit order, so that a row may be a difference from its parent's.
     """
     for first in range(0, len(wanted), TABLES_AT_ONCE):
         group = wanted[first : first + TABLES_AT_ONCE]

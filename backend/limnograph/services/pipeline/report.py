@@ -46,7 +46,7 @@ class PassWork:
         self.later: list[Unit] = []
 
     def report(self, waiting: Mapping[TableName, Failure]) -> PassReport:
-        """`waiting`: tables that failed before and were not tried again yet."""
+        """`waiting`: tables that failed before and were not retried yet."""
         failed = {name: failure.reason for name, failure in waiting.items()} | self.failed
         return PassReport(
             run_id=self.run_id,

@@ -30,7 +30,7 @@ class _SettledTable(NamedTuple):
 
 
 class SettledTables:
-    """By name of the table. `most_ids` in all; tables beyond are looked at whole when they move."""
+    """By name of the table. `most_ids` in total; tables beyond are read completely when they change."""
 
     def __init__(self, most_ids: int = MOST_IDS) -> None:
         self._tables: dict[TableName, _SettledTable] = {}
@@ -43,12 +43,12 @@ class SettledTables:
         self._count, self._listing = 0, None
 
     def moved(self, pointer: TablePointer) -> bool:
-        """Whether the table is to be looked at."""
+        """Whether the table must be checked."""
         known = self._tables.get(pointer.name)
         return known is None or known.location != pointer.location
 
     def same_names(self, listing: LakeListing) -> bool:
-        """Whether no name came or went, as far as the listing can tell."""
+        """Whether no name was added or removed, according to the listing."""
         old = self._listing
         if old is None or not listing.complete <= old.complete:
             return False
@@ -56,7 +56,7 @@ class SettledTables:
         return same and (listing.pointers is old.pointers or _names(listing) == _names(old))
 
     def put_names(self, listing: LakeListing) -> None:
-        """Everything about names is told; forget tables that catalogs which answered list no more."""
+        """Everything about names is recorded; forget tables that responding catalogs no longer list."""
         self._listing = listing
         for name in self._tables.keys() - {pointer.name for pointer in listing.pointers}:
             if name.catalog in listing.complete:
@@ -65,8 +65,8 @@ class SettledTables:
     def put(
         self, pointer: TablePointer, table: ObservedTable | None, ledger: Ledger, left: Collection[int] = ()
     ) -> None:
-        """All that the pointer shows is told, but for snapshots that are `left`: with any of those, the table is looked
-        again. `table` None: nothing is known of its rows, and there is nothing to do until the pointer moves.
+        """Everything behind the pointer is recorded, except for snapshots in `left`: with any of those, the table is
+        checked again. `table` None: its rows are unknown, and there is nothing to do until the pointer changes.
         """
         self._drop(pointer.name)
         ids: array[int] = array("q")
@@ -79,7 +79,7 @@ class SettledTables:
         self._tables[pointer.name] = _SettledTable("" if left else pointer.location, table.uuid if table else None, ids)
 
     def known(self, tables: Collection[ObservedTable]) -> Known:
-        """Rows that tables have for sure, as far as their metadata tells of them."""
+        """Rows that tables certainly have, among those in their metadata."""
         found: Known = {}
         for table in tables:
             there = self._tables.get(table.name)

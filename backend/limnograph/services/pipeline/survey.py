@@ -1,4 +1,4 @@
-"""First half of a pass: what the lake says now, against what `changes` and `snapshots` already hold. Writes nothing."""
+"""First half of a pass: compares the lake with the contents of `changes` and `snapshots`. Writes nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from limnograph.services.pipeline.sightings import dropped, first_seen, health, 
 
 _log = logging.getLogger("limnograph.survey")
 READ_AT_ONCE = 8
-_UNSAFE = "the name is empty or has characters that break lines, shown escaped here; rename the table to observe it"
+_UNSAFE = "the name is empty or contains line breaks (shown escaped); rename the table to observe it"
 TABLES_AT_ONCE = 1_000
 """Tables whose metadata is in memory together."""
 
@@ -39,7 +39,7 @@ class DamagedTable(msgspec.Struct, frozen=True):
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """Answers of the lake for the pointers that were looked at. `failed`: tables that stay due."""
+    """Results of the lake for the checked pointers. `failed`: tables that remain due."""
 
     listing: LakeListing
     readable: dict[TablePointer, TableMetadata]
@@ -75,7 +75,7 @@ def survey(lake: ObservedLake, listing: LakeListing, pointers: Iterable[TablePoi
                 # A pointer is as old as its last probe: the table may have moved on and its old file be deleted.
                 newer = lake.newest(pointer)
                 if newer is None:
-                    found.failed[pointer.name] = "it left its catalog while it was read"
+                    found.failed[pointer.name] = "it was removed from its catalog while it was read"
                 elif newer.location == pointer.location:
                     damaged(pointer, error)
                 else:
@@ -127,9 +127,8 @@ def _may_be(tables: Mapping[TableName, TableMetadata], ledger: Ledger) -> set[st
 
 
 def _read_relatives(found: Survey, lake: ObservedLake, ledger: Ledger) -> set[str]:
-    """Read the listed tables whose uuid another name shows now, so that a copy and its original are told apart.
-
-    Answers the uuids of which such a table is listed, but cannot be read now.
+    """Read the listed tables whose uuid another name shows now, so that a copy and its original are distinguished.
+    Returns the uuids of which such a table is listed, but currently unreadable.
     """
     owners, looked = ledger.owners(), {*found.readable, *(damage.pointer for damage in found.damaged)}
     strangers = {m.uuid for p, m in found.readable.items() if m.uuid and owners.get(str(p.name)) != m.uuid}
@@ -186,7 +185,7 @@ def one_name_each(tables: Iterable[ObservedTable]) -> list[ObservedTable]:
 def due_of(
     table: ObservedTable, ids: list[int], seen: dict[int, KnownRow], run_id: str, source: str = "poll"
 ) -> DueTable:
-    """What is to be extracted of one table. `seen`: its rows that stand in the meta table."""
+    """What to extract from one table. `seen`: its rows in the meta table."""
     parents = {table.metadata.snapshots[i].parent_id for i in ids}
     return DueTable(
         catalog=table.name.catalog,

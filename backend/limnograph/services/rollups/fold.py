@@ -1,7 +1,7 @@
 """Roll-ups as a function: raw rows and main's moves in, one row per table and hour out; hours in, days out.
 
 Pure: it opens nothing and knows no clock. Numbers that are not known are null, and a sum over nothing is 0. States
-follow the log of main, so a rollback counts as what it is; what main pointed at before a span is not told in it.
+follow the log of main, so a rollback is represented correctly; the snapshot before a span is not part of it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ROW_COLUMNS = (
     *DELTAS,
     *STATES,
 )
-"""Columns of `snapshots` that a roll-up is made of."""
+"""Columns of `snapshots` that a roll-up is computed from."""
 MOVE_COLUMNS = ("table_uuid", "at", "place", "snapshot_id")
-"""Moves of main: instant, order among the moves of a table, and the snapshot that main points at from then on."""
+"""Moves of main: instant, order among the moves of a table, and the snapshot that main points to afterwards."""
 
 _NAMED = pl.col("catalog").is_not_null() | pl.col("table").is_not_null()
 
@@ -42,9 +42,9 @@ class Stamp(NamedTuple):
 
 
 def roll_hours(rows: pl.DataFrame, moves: pl.DataFrame, pointed: pl.DataFrame, stamp: Stamp) -> pl.DataFrame:
-    """Rows of `snapshots_hourly`. `rows` (ROW_COLUMNS): all that were committed in the hours asked for; `moves`
-    (MOVE_COLUMNS): all moves of main in them; `pointed` (ROW_COLUMNS): rows of the snapshots that the moves point at,
-    as far as they are known. One row a key in each.
+    """Rows of `snapshots_hourly`. `rows` (ROW_COLUMNS): all that were committed in the requested hours; `moves`
+    (MOVE_COLUMNS): all moves of main in them; `pointed` (ROW_COLUMNS): rows of the snapshots that the moves point to,
+    if known. One row per key in each.
     """
     key = ["table_uuid", "hour"]
     commits = rows.filter(pl.col("committed_at").is_not_null()).with_columns(_floor("committed_at", HOUR, "hour"))
@@ -122,7 +122,7 @@ def _walk_columns() -> list[pl.Expr]:
 
 
 def _sum(values: pl.Expr) -> pl.Expr:
-    """Sum of what is known: 0 of no values, null when none of them is known or the sum is beyond 63 bits."""
+    """Sum of the known values: 0 of no values, null when none of them is known or the sum is beyond 63 bits."""
     total = values.cast(pl.Int128).sum().cast(pl.Int64, strict=False)
     return pl.when((values.len() > 0) & (values.count() == 0)).then(None).otherwise(total)
 

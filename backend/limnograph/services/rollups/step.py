@@ -1,7 +1,6 @@
-"""The roll-up as a step: what is dirty since the last one, read at one cut, rolled, merged. Done twice it is the same.
-
-How far it came stands in properties (`rollup_marks`), set after both merges: who dies between does it again. The
-heads of a cut stood at one instant, so of two cuts one is newer in both, and the newer roll-up stays.
+"""The roll-up as a step: dirty hours since the last one, read at one cut, rolled up, merged. Idempotent. Its progress
+is in properties (`rollup_marks`), set after both merges: a crash in between repeats it. The heads of a cut belong to
+one instant, so of two cuts one is newer in both, and the newer roll-up wins.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _HOURLY = tuple(column.name for column in HOURLY.columns)
 
 
 class Cut(NamedTuple):
-    """Heads that stood at one instant."""
+    """Heads at one instant."""
 
     snapshots: Position
     changes: Position | None
@@ -53,7 +52,7 @@ class RollupReport(msgspec.Struct, frozen=True):
 
 
 class Rollups:
-    """Rolls up one store. `hourly_days`: hours older than that are told by their day alone; `rows_at_once`: dirty rows
+    """Rolls up one store. `hourly_days`: hours older than that are kept only per day; `rows_at_once`: dirty rows
     whose days are rolled and merged together, which bounds the memory of a backfill.
     """
 
@@ -102,7 +101,7 @@ class Rollups:
         self._failpoints.reach("after_mark_rolled")
 
     def _cut(self) -> Cut | None:
-        """None while `snapshots` is empty. Raises SourceUnavailable when the heads never stand still."""
+        """None while `snapshots` is empty. Raises SourceUnavailable if the heads keep changing."""
         for _ in range(CUTS):
             before = self._upkeep.standing(SNAPSHOTS).position
             changes = self._upkeep.standing(CHANGES).position
@@ -110,7 +109,7 @@ class Rollups:
                 return None
             if before == self._upkeep.standing(SNAPSHOTS).position:
                 return Cut(before, changes)
-        raise SourceUnavailable("meta store", f"{CUTS} times a commit came between reading two heads")
+        raise SourceUnavailable("meta store", f"commits interrupted the read of both table heads {CUTS} times")
 
     def _dirty(self, cut: Cut) -> pl.DataFrame:
         """`(table_uuid, hour, rows)` whose roll-up may have changed: hours of new rows, of new moves of main, and of

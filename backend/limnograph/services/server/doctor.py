@@ -55,7 +55,7 @@ def run(checks: Sequence[Check], within_s: float = WITHIN_S) -> list[CheckReport
         thread.start()
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
-    return [found.get(check.name) or _failed(check, f"no answer within {within_s:g} s", within_s) for check in checks]
+    return [found.get(check.name) or _failed(check, f"no response within {within_s:g} s", within_s) for check in checks]
 
 
 def well(found: Sequence[CheckReport]) -> bool:
@@ -92,7 +92,7 @@ def _failed(check: Check, detail: str, seconds: float) -> CheckReport:
 
 
 def age(seconds: float) -> str:
-    """A duration as people say it."""
+    """A duration in words."""
     for unit, width in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * width:
             return f"{seconds / width:.0f} {unit}"
@@ -100,8 +100,10 @@ def age(seconds: float) -> str:
 
 
 def skewed(source: str, their_s: float, our_s: float) -> CheckResult:
-    """How far a clock is from ours."""
+    """The offset of a clock from this machine's."""
     apart = their_s - our_s
-    detail = f"{abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} ours" if abs(apart) >= 1 else "as ours"
-    remedy = f"synchronise this machine and that of {source} (NTP)" if abs(apart) > SKEW_S else None
+    detail = (
+        f"{abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} this machine" if abs(apart) >= 1 else "in sync"
+    )
+    remedy = f"synchronise the clocks of this machine and {source} (NTP)" if abs(apart) > SKEW_S else None
     return CheckResult(f"{source}: {detail}", remedy)

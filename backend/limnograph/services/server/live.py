@@ -24,7 +24,7 @@ RETRY_S = 10
 
 
 class LiveEvent(NamedTuple):
-    """`id`: what a browser gives back as `Last-Event-ID`; empty where it must keep the one before."""
+    """`id`: returned by browsers as `Last-Event-ID`; empty if they must keep the previous one."""
 
     id: str
     kind: str

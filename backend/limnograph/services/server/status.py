@@ -1,4 +1,4 @@
-"""State of the whole: sources, newest pass, watermark, what is missing. Never fails: a failed source is a status."""
+"""Server status: sources, latest pass, watermark, set-up hints. Never fails: a failed source is a status."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class StatusService:
         does not keep the pages away.
         """
         if not self._store.attempted:
-            return "the first read of the meta tables has not ended"
+            return "the first read of the meta tables has not finished"
         return self._also_waiting()
 
     async def status(self) -> Status:
@@ -117,7 +117,7 @@ class StatusService:
         age = (now_us - max(at for at in (written, passed) if at is not None)) / MICROS_PER_SECOND
         if passed is None or age <= self._limits.pass_age_s:
             return SourceStatus(id="pipeline", kind="pipeline", status="ok", age_s=age, detail=None)
-        detail = f"no pass has succeeded for {seconds(age)}; its log names the cause"
+        detail = f"no pass has succeeded for {seconds(age)}; see the pipeline's log"
         return SourceStatus(id="pipeline", kind="pipeline", status="stale", age_s=age, detail=detail)
 
     def _prometheus(self) -> list[SourceStatus]:
@@ -133,7 +133,7 @@ class StatusService:
         if self._cold is None:
             return []
         error, last = self._cold.error, self._cold.last_success
-        detail = f"{error}; old rows are read without it, slower" if error else None
+        detail = f"{error}; older rows are read without Trino, more slowly" if error else None
         return [
             SourceStatus(
                 id=self._cold.name,
@@ -157,7 +157,7 @@ class StatusService:
                 kind="alertmanager",
                 status="error" if error else "ok",
                 age_s=None if last is None else (now_us - last) / MICROS_PER_SECOND,
-                detail=str(error) if error else None if last else "asked once an alert is open",
+                detail=str(error) if error else None if last else "queried only while an alert is open",
             )
         ]
 

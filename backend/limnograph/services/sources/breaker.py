@@ -55,11 +55,9 @@ class Breaker:
             if left <= 0 and not self._trying:
                 self._trying = True
                 return
-            detail = self._last.detail if self._last else "it failed"
+            detail = self._last.detail if self._last else "it fails"
             when = f"in {max(1, round(left))} s" if left > 0 else "now"
-            raise SourceUnavailable(
-                self._source, f"{detail} ({self._failures} times in a row; it is tried again {when})"
-            )
+            raise SourceUnavailable(self._source, f"{detail} ({self._failures} consecutive failures; retry {when})")
 
     def succeeded(self) -> None:
         """An answer came."""
@@ -76,6 +74,6 @@ class Breaker:
             self._until = self._now() + self._open_s * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
 
     def gave_up(self) -> None:
-        """Nobody waited for the answer: neither a success nor a failure."""
+        """The request was cancelled: neither a success nor a failure."""
         with self._lock:
             self._trying = False

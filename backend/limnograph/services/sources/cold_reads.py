@@ -1,4 +1,5 @@
-"""Cold reads: off the event loop, within one deadline, stopped when nobody waits, by another engine when one fails.
+"""Cold reads: off the event loop, within one deadline, cancelled when no request waits, by another engine when one
+fails.
 
 A read that hangs for good (a catalog that drips) keeps its thread; there are few of those, and no page waits for one.
 """
@@ -53,7 +54,7 @@ class ColdReads:
         if until_s <= asyncio.get_running_loop().time():
             raise self._late()
         if not self._free.acquire(blocking=False):
-            raise SourceUnavailable("meta", f"{self._most} reads of the meta tables run already, or hang")
+            raise SourceUnavailable("meta", f"{self._most} reads of the meta tables are already running")
         stop, loop = Stop(), asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         context = contextvars.copy_context()
@@ -85,7 +86,7 @@ class ColdReads:
             raise self._late() from error
 
     def _late(self) -> SourceTimeout:
-        return SourceTimeout("meta", f"no full answer within {self.within_s:g} s")
+        return SourceTimeout("meta", f"no complete response within {self.within_s:g} s")
 
 
 def _told(
@@ -109,9 +110,9 @@ def _told(
 
 
 class ColdEngine:
-    """QueryEngine that asks `first` (Trino) and, when that fails, `second` (polars over the same tables).
+    """QueryEngine that queries `first` (Trino) and, if that fails, `second` (polars over the same tables).
 
-    A page is then slower, not blank; `error` says why to the status page. Thread-safe: `error` and `last_success` are
+    A page is then slower, not blank; the status page shows `error`. Thread-safe: `error` and `last_success` are
     replaced whole.
     """
 
@@ -123,7 +124,7 @@ class ColdEngine:
         self.error: SourceError | None = None
 
     def head(self) -> MetaHead:
-        """Of the second: it asks the catalog, and `first` reads what that says."""
+        """From the second: it reads the catalog, and `first` reads the result."""
         return self._second.head()
 
     def properties(self, table: Table) -> Mapping[str, str]:

@@ -1,6 +1,5 @@
-"""The deadline of a page: all questions of one kind that it asks, however many follow one another, end by one instant.
-
-It goes along with the context, so that no question on the way has to hand it on. Instants are the event loop's.
+"""The deadline of a page: all its queries of one kind, even sequential ones, end by one instant. It is a context
+variable, so that no caller has to pass it on. Instants are the event loop's.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from contextvars import ContextVar
 
 
 class PageDeadline:
-    """Of one kind of questions: those of another kind are not kept by it. Made once a kind, beside what asks."""
+    """Of one kind of queries; other kinds are not affected. Created once per kind, in the module that queries."""
 
     def __init__(self, name: str) -> None:
         self._until_s: ContextVar[float | None] = ContextVar(name, default=None)
 
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """What is asked in it ends within this time, and within that of the page around it."""
+        """Queries inside end within this time, and within that of the enclosing page."""
         token = self._until_s.set(self.end_s(seconds))
         try:
             yield

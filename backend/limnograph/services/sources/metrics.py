@@ -1,6 +1,5 @@
-"""Metrics sources with their health: one breaker each, equal questions asked once, a page's deadline kept.
-
-Of several servers all are asked; the first in the order of the settings that has the series answers.
+"""Metrics sources with their health: one breaker each, equal queries coalesced, the page's deadline observed. Of
+several servers all are queried; the first in the order of the settings that has the series is used.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from limnograph.services.sources.deadline import PageDeadline
 from limnograph.services.sources.query_counts import QueryCounts
 
 PAGE_S = 5.0
-_LATE = "no full answer within the page's time"
+_LATE = "no complete response within the page's deadline"
 _PAGE = PageDeadline("metrics")
 
 

@@ -1,7 +1,7 @@
-"""One question to each metrics server for all lanes of a page; its series are told apart and put together here.
+"""One query to each metrics server for all lanes of a page; its series are separated and combined here.
 
-Templates that cannot be joined (a query of the settings, a step without a finer one) and joined questions that a
-server refuses or cuts are asked one by one instead, so that one of them fails alone.
+Templates that cannot be joined (a query of the settings, a step without a finer one) and joined queries that a server
+rejects or truncates are sent one by one instead, so that one of them fails alone.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from limnograph.services.sources import templates
 from limnograph.services.sources.metrics import Answer, Metrics, first_with_series, united
 
 LEAST_STEP_S = 15
-"""Runs are looked for at a usual scrape interval: finer steps find nothing more."""
+"""Runs are searched at a usual scrape interval: finer steps find no more."""
 RUN_POINTS = 2_000
 _STATS = {templates.DURATION: ("last", "duration"), templates.FINISHED: ("finished",)}
 
 
 class PageMetrics(NamedTuple):
-    """What the servers answered, by name. `matchers`: labels that every series asked for has."""
+    """Responses of the servers, by name. `matchers`: labels of every requested series."""
 
     answers: Mapping[str, Answer]
     matchers: Mapping[str, str]
 
     def covers(self, matchers: Mapping[str, str]) -> bool:
-        """Whether all series that the matchers select were asked for."""
+        """Whether all series that the matchers select were requested."""
         return all(matchers.get(label) == value for label, value in self.matchers.items())
 
     def known(self) -> Matrix:
@@ -48,7 +48,7 @@ class PageMetrics(NamedTuple):
         return united(found) if everywhere else first_with_series(found)
 
     def named(self, names: Collection[str], until: Millis) -> Matrix:
-        """Series of some metrics that were asked besides, of all servers, up to an instant. Raises SourceError."""
+        """Series of some additionally queried metrics, of all servers, up to an instant. Raises SourceError."""
         return united([_named(answer, names, until) for answer in self.answers.values()])
 
     def _parts(self, matchers: Mapping[str, str], stats: set[str], server: str | None) -> list[Answer]:
@@ -60,7 +60,7 @@ class PageMetrics(NamedTuple):
 async def ask(
     metrics: Metrics, matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, also: Sequence[Expression] = ()
 ) -> PageMetrics | None:
-    """Asks each server once. `also`: more that is asked with it. None: these questions are to be asked one by one."""
+    """Queries each server once. `also`: further queries to join. None: these queries must be sent one by one."""
     fine_s = finer(span)
     if fine_s is None:
         return None
@@ -73,14 +73,14 @@ async def ask(
 def question(
     matchers: Mapping[str, str], span: TimeRange, at_ms: Millis, fine_s: int, also: Sequence[Expression] = ()
 ) -> RangeQuery:
-    """All that a page asks. `at_ms`: the instant at which jobs are known."""
+    """All queries of a page. `at_ms`: the instant at which jobs are known."""
     at_s, end_s = templates.snapped(at_ms) // MS_PER_SECOND, span.end // MS_PER_SECOND
     promql = templates.of_page(matchers, at_s, end_s, fine_s, templates.window_s(span.step_s), also=also)
     return RangeQuery(promql, span.start, span.end, fine_s)
 
 
 def finer(span: TimeRange) -> int | None:
-    """Seconds that divide the step and are about those at which runs are looked for; None when there are none."""
+    """Seconds that divide the step and are close to the interval at which runs are searched; None if there are none."""
     wanted = runs_step(span.start, span.end)
     if span.step_s <= wanted:
         return span.step_s
@@ -94,7 +94,7 @@ def finer(span: TimeRange) -> int | None:
 
 
 def runs_step(start_ms: Millis, end_ms: Millis) -> int:
-    """Seconds between instants at which runs are looked for: RUN_POINTS at most."""
+    """Seconds between instants at which runs are searched: RUN_POINTS at most."""
     return max(LEAST_STEP_S, -(-(end_ms - start_ms) // (RUN_POINTS * MS_PER_SECOND)))
 
 

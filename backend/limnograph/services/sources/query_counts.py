@@ -65,7 +65,7 @@ class QueryCounts:
 
 
 def _outcome(error: BaseException) -> Outcome:
-    """A failure after nobody waited any more is none of the source."""
+    """A failure after cancellation is not a failure of the source."""
     stop = STOP.get()
     if isinstance(error, asyncio.CancelledError) or (stop is not None and stop.is_set):
         return "cancelled"
@@ -73,7 +73,7 @@ def _outcome(error: BaseException) -> Outcome:
 
 
 class CountedSource(NamedTuple):
-    """A source as its numbers name it; no breaker where it is always asked."""
+    """A source as its metrics name it; without a breaker if it is always queried."""
 
     kind: str
     name: str

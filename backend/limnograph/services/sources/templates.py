@@ -1,8 +1,8 @@
-"""The named PromQL templates: what Limnograph asks a metrics source. Users give values, never text.
+"""The named PromQL templates: Limnograph's queries to a metrics source. Users supply values, never text.
 
-`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7), `metrics_executor_*` what Spark shows itself of
-executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the
-window is not drawn, so a line ends where its source fell silent.
+`spark_job_*` are the gauges of `limnograph.spark_metrics` (DESIGN §7), `metrics_executor_*` Spark's own metrics of
+executors with `spark.ui.prometheus.enabled`. Windows are seconds: a sample older than the window is not drawn, so a
+line ends where its source fell silent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOOKBACK = 120
 """Two minutes: twice the usual scrape interval, so one lost scrape is no gap and a stopped source is."""
 
 SNAP_MS = 15_000
-"""Instants of questions about now stand on a usual scrape interval, so that they repeat."""
+"""Instants of queries about now are aligned to a usual scrape interval, so that they repeat."""
 
 RATE_WINDOW = 300
 """A rate needs two samples: of an endpoint that is scraped every minute, with one scrape lost."""
@@ -108,7 +108,8 @@ def of_page(
     *,
     also: Sequence[Expression] = (),
 ) -> str:
-    """What `jobs_of_table`, `duration_band` and `finished_runs` ask, of all jobs that the matchers select, at once.
+    """The queries of `jobs_of_table`, `duration_band` and `finished_runs`, for all jobs that the matchers select,
+    joined.
 
     Steps of `fine_s`: metrics by name (last sample within `look_back_s`), the duration's extremes since the step before
     under STAT min and max, and at `end_s` alone, the range's last instant, what was known at `at_s` of the day before

@@ -25,7 +25,7 @@ from limnograph.services.table.touched import touched_rows
 from limnograph.services.table.writing_runs import writing_run
 
 AROUND = 6 * 3_600 * MICROS_PER_SECOND
-"""How far runs before and after a commit are looked at, microseconds."""
+"""How far before and after a commit runs are examined, microseconds."""
 RUNS_KEPT = 30
 _UNKNOWN = Shift(None, None, None)
 _Unit = Literal["files", "bytes", "rows", "manifests", "bytes_per_file"]
@@ -99,7 +99,7 @@ class CommitDetails:
             raise reading.error.with_traceback(None)  # kept with the reading: it must not gather frames
         history = reading.lake.find(name)
         if history is None:
-            raise NotFound(f"{name} could never be read, so no commit of it is known")
+            raise NotFound(f"{name} has never been readable, so its commits are unknown")
         row = self._row(history.uuid, snapshot_id, history)
         if row is None:
             raise NotFound(f"{name} has no commit {snapshot_id}")

@@ -48,7 +48,7 @@ class StoredCommit(NamedTuple):
 
 
 class ListedCommit(NamedTuple):
-    """A commit of a list: where its row stands, and `(committed_at, snapshot id)`, which lists are sorted by."""
+    """A commit of a list: the position of its row, and `(committed_at, snapshot id)`, the sort key of lists."""
 
     history: History
     place: int
@@ -64,7 +64,7 @@ class CommitLists:
         store.listeners.append(self._arrived)
 
     def _arrived(self, lake: Lake) -> None:
-        """A lake is about to be shown: its commits get into their order now, not when somebody asks."""
+        """Called before a lake is published: its commits are sorted now, not on request."""
         self._index.update(lake.listed, lake.floor)
 
     async def page(self, query: CommitsQuery) -> CommitsPage:

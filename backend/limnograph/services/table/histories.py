@@ -42,16 +42,16 @@ class TableHistories:
         return reading.lake.histories.get(history.uuid, history)
 
     def known_until(self, name: TableName) -> Micros:
-        """Nothing is known from here on, microseconds: the watermark, at most now."""
+        """Facts after this instant are unknown, microseconds: the watermark, at most now."""
         now, watermark = self._clock.now(), self._store.known_until(name)
         return now if watermark is None else min(now, watermark)
 
     def head(self, name: TableName, history: History, notes: list[Note]) -> dict[str, Any]:
-        """Members of PageHead; damage that stands is the first of the notes."""
+        """Members of PageHead; current damage is the first note."""
         row, damage, watermark = history.head, history.unreadable, self._store.known_until(name)
         if damage is not None:
             said = f": {damage.detail}" if damage.detail else ""
-            unreadable = Note(code="unreadable", sentence=f"The metadata cannot be read ({damage.to_value}){said}")
+            unreadable = Note(code="unreadable", sentence=f"The metadata is unreadable ({damage.to_value}){said}")
             notes = [unreadable, *notes]
         return {
             **name.plain._asdict(),

@@ -1,4 +1,4 @@
-"""The rows that a commit wrote, as a predicate for statements that people run: of its partitions, by its own specs."""
+"""The rows that a commit wrote, as a predicate for users' statements: of its partitions, by its own specs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from limnograph.services.table.schema import versions as schemas
 from limnograph.services.table.schema.field_trees import Tree, tree_of
 
 ICEBERG = "iceberg"
-_OTHER_FORMAT = Predicate(None, "Statements of Iceberg do not run on a table of another format.")
-_IN_PART = Predicate(None, "Not all partitions that the commit touched are known.")
+_OTHER_FORMAT = Predicate(None, "Iceberg statements do not run on tables of other formats.")
+_IN_PART = Predicate(None, "Some partitions that the commit touched are unknown.")
 
 
 def touched_rows(history: History, row: SnapshotFact) -> TouchedRows:

@@ -27,7 +27,7 @@ async def draw(
     *,
     page: asyncio.Task[PageMetrics | None] | None = None,
 ) -> BarsLane:
-    """`absent` until anybody has told an alert at all, or one waits. `page`: what other lanes ask."""
+    """`absent` until an alert was received, or one is pending. `page`: the queries of other lanes."""
     episodes = alerts.episodes(name) if alerts else []
     waiting = await waits(metrics, name, span, now_ms, [episode.fact for episode in episodes], page=page)
     known = waiting or (alerts is not None and alerts.version(None))

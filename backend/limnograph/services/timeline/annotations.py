@@ -1,4 +1,4 @@
-"""A commit told in one line, for graphs elsewhere: what it did and who wrote it."""
+"""A commit in one line, for other programs' graphs: its effect and its writer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def annotation(commit: CommitRow) -> Annotation:
         (commit.added_records, "+", "record"),
     )
     told = [f"{sign}{count:,} {kind}{'' if count == 1 else 's'}" for count, sign, kind in counts if count]
-    nothing = "no file changed" if all(count is not None for count, _, _ in counts) else "what changed is not known"
+    nothing = "no file changed" if all(count is not None for count, _, _ in counts) else "changes are unknown"
     told += ["schema changed"] * commit.schema_changed
     writer = commit.app_name or commit.app_id or commit.engine
     name = f"{commit.catalog}.{commit.namespace}.{commit.table}"

@@ -1,7 +1,6 @@
-"""Lanes of the timeline out of a table's history: states, commits, versions, freshness. Pure; knows no source.
-
-Values stand at the step's first instant and hold until the next commit. Right of what is known (`known_until`) and
-where a number is not known there is null: a gap in the drawn path, never a zero.
+"""Lanes of the timeline from a table's history: states, commits, versions, freshness. Pure; knows no source. Values are
+placed at the step's first instant and hold until the next commit. After `known_until`, and where a number is unknown,
+there is null: a gap in the drawn path, never a zero.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ from limnograph.services.timeline import refs as ref_lane
 
 class MetaState(NamedTuple):
     """Status that all lanes of the metadata share. `known_until` epoch microseconds; `meta`: catalog and namespace of
-    the meta tables, for the SQL that people copy. `ref`: the branch or tag whose commits are told apart.
-    `fresh_within_s`: age of the last commit that the settings promise; None: nothing is promised.
+    the meta tables, for the SQL to copy. `ref`: the branch or tag whose commits are distinguished. `fresh_within_s`:
+    the objective for the age of the last commit; None: there is none.
     """
 
     status: LaneStatus
@@ -75,7 +74,7 @@ def instants(span: TimeRange) -> list[Micros]:
 
 
 def until(values: list[Value], at: list[Micros], known_until: Micros) -> list[Value]:
-    """Values at instants; None right of what is known."""
+    """Values at instants; None after the known time."""
     return [value if instant <= known_until else None for instant, value in zip(at, values, strict=True)]
 
 
@@ -129,8 +128,8 @@ def _freshness(history: History, span: TimeRange, state: MetaState) -> LineLane:
 
 
 def oldest_s(history: History, span: TimeRange, state: MetaState) -> float | None:
-    """The age that is promised, else that from which on the table counts as stale at the end of what is shown; None
-    with too few commits to tell.
+    """The objective for the age, else the age at which the table counts as stale at the end of the range; None with too
+    few commits.
     """
     if state.fresh_within_s is not None:
         return state.fresh_within_s

@@ -1,7 +1,6 @@
-"""Lanes of a long range: roll-ups up to their edge, raw rows from there on, on one axis. Pure; knows no source.
-
-What raw rows would say at the same step, roll-ups say too: the state at a step's first instant and the extremes inside
-it, so that a spike of a minute shows in a year. One commit on a span's very first microsecond counts one span later.
+"""Lanes of a long range: roll-ups up to their edge, raw rows after it, on one axis. Pure; knows no source. Roll-ups
+contain the same as raw rows at the same step: the state at a step's first instant and the extremes inside it, so that a
+spike of a minute shows in a year. One commit on a span's very first microsecond counts one span later.
 """
 
 from __future__ import annotations
@@ -192,7 +191,7 @@ def _mark(row: dict[str, int | None]) -> CommitEvent:
 
 
 def thinned(events: list[CommitEvent], span: TimeRange) -> list[CommitEvent]:
-    """At most MAX_POINTS marks: when there are more, those of one step are one, told by the one that added most."""
+    """At most MAX_POINTS marks: beyond, those of one step are merged, named after the one that added most."""
     if len(events) <= MAX_POINTS:
         return events
     width = max(span.step_s * MS_PER_SECOND, -(-(span.end - span.start) // MAX_POINTS))
@@ -222,7 +221,7 @@ def _merged(group: list[CommitEvent]) -> CommitEvent:
 
 
 def _sum(values: list[int | None]) -> int | None:
-    """Of what is known; None when nothing is."""
+    """Of the known values; None without any."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

@@ -1,7 +1,7 @@
-"""When alerts of a table waited before they fired, out of what Prometheus writes about its own rules.
+"""When alerts of a table were pending before they fired, from Prometheus' own series about its rules.
 
-`ALERTS` has a sample at each evaluation while an alert is pending or fires; `ALERTS_FOR_STATE` says since when its
-expression is true. Both are asked with the question of the page's job lanes where there is one, else with their own.
+`ALERTS` has a sample at each evaluation while an alert is pending or fires; `ALERTS_FOR_STATE` has the time since when
+its expression is true. Both are joined with the query of the page's job lanes if there is one, else queried separately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from limnograph.services.sources.metrics import Metrics, page_budget
 from limnograph.services.sources.page_metrics import PageMetrics, finer
 
 WITHIN_S = 2.0
-"""The lane does not wait longer: what was told here stands without it."""
+"""The lane does not wait longer: received alerts are shown without it."""
 LONGEST_MS = 7 * 86_400_000
 """No rule waits longer; an older beginning is that of another episode."""
 METRICS = ("ALERTS", "ALERTS_FOR_STATE")
@@ -46,8 +46,8 @@ async def waits(
     *,
     page: asyncio.Task[PageMetrics | None] | None = None,
 ) -> list[Bar]:
-    """A bar for each time that an alert of the table waited: until it fired, where it did. None of them where no source
-    answers in time: `told`, what was told here, stands without them. `page`: what is being asked with `selection`.
+    """A bar for each time that an alert of the table was pending, until it fired if it did. None if no source responds
+    in time: the received alerts (`told`) are shown without them. `page`: the query being sent with `selection`.
     """
     end = min(span.end, now_ms)
     if metrics is None or end <= span.start:
@@ -107,7 +107,7 @@ def _add(rule: _Rule, one: Series) -> None:
 
 
 def _of(rule: _Rule, told: Sequence[AlertFact], width_ms: int, still: Millis | None) -> list[Bar]:
-    """`still`: the newest instant that was asked about, where it is now."""
+    """`still`: the latest queried instant, if it is pending now."""
     fired = sorted(to_millis(fact.starts_at) for fact in told if _same(rule.labels, fact.labels or {}))
     found: dict[Millis, Millis | None] = {}
     for before, at in zip([Millis(0), *fired], fired, strict=False):
@@ -136,5 +136,5 @@ def _runs(times: Iterable[Millis], width_ms: int) -> list[tuple[Millis, Millis]]
 
 
 def _same(rule: Mapping[str, str], told: Mapping[str, str]) -> bool:
-    """What was told may carry external labels besides."""
+    """Received alerts may carry external labels as well."""
     return all(told.get(name) == value for name, value in rule.items())

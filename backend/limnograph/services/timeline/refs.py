@@ -1,6 +1,6 @@
-"""What refs add to the lane of commits: where they moved otherwise than by a commit, and what a ref does not lead to.
+"""What refs add to the lane of commits: moves other than commits, and commits that a ref does not contain.
 
-Pure; knows no source. A ref that goes on by commits of its own is not told: those commits are marks themselves.
+Pure; knows no source. A ref that advances by its own commits is not shown: those commits are marks themselves.
 """
 
 from __future__ import annotations

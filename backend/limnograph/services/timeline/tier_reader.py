@@ -225,7 +225,7 @@ class _Fresh:
 
 
 def together(*calls: Callable[[], pl.DataFrame]) -> list[pl.DataFrame]:
-    """What the calls return, asked side by side: a query server takes as long for all as for one. Raises what the
+    """Results of concurrent calls: a query server takes as long for all as for one. Raises what the
     first of them raises.
     """
     contexts = [contextvars.copy_context() for _ in calls]

@@ -72,7 +72,7 @@ class TimelineService:
         *,
         ref: str | None = None,
     ) -> Timeline:
-        """Lanes in the order asked. Raises NotFound, InvalidInput; SourceError when not one lane was answered."""
+        """Lanes in the requested order. Raises NotFound, InvalidInput; SourceError if no lane is available."""
         before = None if compare_s is None else _earlier(span, compare_s)
         reading = self._store.reading
         if reading.error is None or reading.lake.histories:
@@ -97,7 +97,7 @@ class TimelineService:
     async def _lanes(
         self, name: TableName, span: TimeRange, asked: tuple[str, ...], job: str | None, ref: str | None = None
     ) -> list[Lane]:
-        """In the order asked; a source that fails is a lane that says so."""
+        """In the requested order; a failed source is a lane with a problem."""
         wanted = [lane for lane in asked if lane in lanes.META_LANES]
         async with asyncio.TaskGroup() as group:
             page = group.create_task(self._page(name, span, asked, job))
@@ -202,7 +202,7 @@ def _earlier(span: TimeRange, seconds: int) -> TimeRange:
         raise InvalidInput("cmp", f"must be between 1 and {MAX_COMPARE_S} seconds")
     shift_ms = -(-seconds // span.step_s) * span.step_s * MS_PER_SECOND
     if span.start < shift_ms:
-        raise InvalidInput("cmp", "leads to before 1970")
+        raise InvalidInput("cmp", "must not reach back before 1970")
     return TimeRange(span.start - shift_ms, span.end - shift_ms, span.step_s)
 
 
@@ -218,4 +218,4 @@ def _raise_if_nothing(found: list[Lane]) -> None:
     failed = [lane for lane in found if lane.status == "error"]
     if failed and not any(lane.status in _ANSWERED for lane in found):
         problem = failed[0].problem
-        raise SourceUnavailable(failed[0].source, problem.detail if problem else "no lane could be answered")
+        raise SourceUnavailable(failed[0].source, problem.detail if problem else "no lane is available")

@@ -1,6 +1,5 @@
-"""What is known of one catalog: its names, last pointers, and why something is stale. Pure; threads are elsewhere.
-
-While a catalog is down, what was known last stays known.
+"""The known state of one catalog: its names, last pointers, and why something is stale. Pure; threads are elsewhere.
+While a catalog is down, its last state is kept.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ IN_A_ROW = 3
 """Tables that fail one after another with no answer in between: it is the catalog."""
 NAMED = 20
 """Of the tables that fail, as many are named one by one."""
-_UNLOADED = "is listed, but the catalog does not load it as an Iceberg table (404)"
+_UNLOADED = "is listed, but the catalog cannot load it as an Iceberg table (404)"
 
 
 class CatalogSnapshot(NamedTuple):
@@ -170,5 +169,5 @@ class CatalogState:
 
     def _sentences(self) -> list[str]:
         found = sorted(self._reasons.values())
-        more = [f"catalog {self.name}: {len(found) - NAMED} more tables have no answer"] if len(found) > NAMED else []
+        more = [f"catalog {self.name}: {len(found) - NAMED} more tables did not respond"] if len(found) > NAMED else []
         return found[:NAMED] + more

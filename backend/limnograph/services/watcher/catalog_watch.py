@@ -145,7 +145,7 @@ class CatalogWatch:
         """Probe one table now, in this thread. None: it is no longer there. Raises SourceError."""
         catalog = self._catalog
         if catalog is None:
-            raise SourceUnavailable(f"catalog {self.name}", "it does not answer")
+            raise SourceUnavailable(f"catalog {self.name}", "it does not respond")
         found = catalog.probe(name)
         with self._changed:
             self._state.found(name, found, time.monotonic())
@@ -184,16 +184,16 @@ class CatalogWatch:
     def _give_up(self) -> None:
         """Nothing came for as long as the caller waits. While answers come, if slowly, the catalog is not down."""
         if self._pool.busy and time.monotonic() - self._alive_at >= self._deadline_s and not self._state.reason:
-            waited = f"no answer within {self._deadline_s:.0f} s; what is known of its tables is old"
+            waited = f"no response within {self._deadline_s:.0f} s; its tables are stale"
             self._state.down(f"catalog {self.name}: {waited}", time.monotonic())
 
     # Threads: `_next`, `_start_thread` and `_leave_behind` are called with the lock, the others take it.
 
     def _leave_behind(self, now: float) -> None:
-        _log.warning("catalog %s: no answer for %d s; its connections are opened again", self.name, HANGS_S)
+        _log.warning("catalog %s: no response for %d s; reconnecting", self.name, HANGS_S)
         self._pool.leave_behind()
         self._listing, self._catalog = False, None
-        self._state.down(self._state.reason or f"catalog {self.name}: no answer for {HANGS_S:.0f} s", now)
+        self._state.down(self._state.reason or f"catalog {self.name}: no response for {HANGS_S:.0f} s", now)
         self._state.again_at = now
 
     def _start_thread(self, now: float) -> None:

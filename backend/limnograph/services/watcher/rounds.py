@@ -1,7 +1,6 @@
-"""The watcher's rounds: probe all pointers, read the tables that moved, report their facts. Writes nothing anywhere.
-
-It starts from what the meta tables hold for the window, so that with a pipeline it reports only what is newer, and
-without one the whole window.
+"""The watcher's rounds: probe all pointers, read the tables that changed, report their facts. Writes nothing. It starts
+from the rows of the meta tables in the window, so that with a pipeline it reports only newer facts, and without one the
+whole window.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from limnograph.services.pipeline.ledger import Ledger
 from limnograph.services.pipeline.survey import first_sights, observed_tables, other_changes, survey
 
 FIRST_SECONDS, CAP_SECONDS = 2, 300
-"""A table that does not answer may hold a round up as long as its deadline is: it is tried again ever more seldom."""
+"""A table that does not respond may delay a round by its deadline: it is retried with exponential back-off."""
 PART = 500
 """Snapshots of one message at most, about a megabyte."""
 

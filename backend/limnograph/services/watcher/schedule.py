@@ -15,14 +15,14 @@ from limnograph.domain.ids import TableName
 from limnograph.ports.catalog import CatalogNames, ProbeResult, TablePointer
 
 INTERVALS_S = (1, 2, 4, 8, 15, 30, 60, 120, 240, 480, 900)
-"""A table is probed at one of these, so that all tables of an interval stand in one queue."""
+"""A table is probed at one of these, so that all tables of an interval are in one queue."""
 PER_GAP, PER_QUIET = 8, 16
 """Probes between two usual commits; and while a table is quiet for as long as it has been."""
 LONGEST_GAP_S = 60
-"""Commits come in bursts: right after one, a table that usually commits once a day is looked at like a busy one."""
+"""Commits come in bursts: right after one, a table that usually commits once a day is probed like a busy one."""
 FAILED_S = 30
 LISTED_S = 60
-"""Tables whose interval is not below that of listings are not probed besides, where the listing tells pointers."""
+"""Tables whose interval is not below that of listings are not probed separately if the listing returns pointers."""
 NEW_S = 60
 """What a table that was never probed waits for counts like a minute of one that was."""
 BURST_S = 2

@@ -15,8 +15,8 @@ export interface paths {
         put?: never;
         /**
          * Accept alerts of Alertmanager or Grafana
-         * @description Every transition is durable before the answer; a repeat of (fingerprint, startsAt, status) changes nothing. When
-         *     too much waits already, 503 says when to send it again.
+         * @description Every transition is durable before the response; a repeat of (fingerprint, startsAt, status) changes nothing.
+         *     When the inbox is full, the response is 503 with `Retry-After`.
          */
         post: operations["postAlertmanager"];
         delete?: never;
@@ -34,7 +34,7 @@ export interface paths {
         };
         /**
          * Alerts
-         * @description Those that fire first, then newest first; the last thirty days.
+         * @description Alerts of the last thirty days: firing alerts first, then newest first.
          */
         get: operations["listAlerts"];
         put?: never;
@@ -53,9 +53,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where a link with labels leads
-         * @description Every parameter is a label, but `fp` (the fingerprint) and `startsAt` (epoch ms or RFC 3339). Our own record
-         *     counts before Prometheus, Alertmanager and the link. Several tables or none: `path` is null, choose.
+         * Resolve an alert link
+         * @description Every parameter is a label, except `fp` (the fingerprint) and `startsAt` (epoch ms or RFC 3339). Recorded alerts
+         *     take precedence over Prometheus, Alertmanager and the link. With several tables, or none, `path` is null and the
+         *     user chooses.
          */
         get: operations["resolveAlert"];
         put?: never;
@@ -75,7 +76,7 @@ export interface paths {
         };
         /**
          * One incident
-         * @description The alert with its window, its table's commits in it, its earlier episodes and the ways out.
+         * @description The alert with its time window, the commits of its table in that window, its earlier episodes and links.
          */
         get: operations["getAlert"];
         put?: never;
@@ -95,8 +96,8 @@ export interface paths {
         };
         /**
          * Commits as annotations
-         * @description Newest first, of all tables or, where all three of its names are given, of one; default the last 24 hours. For
-         *     data sources that read annotations from JSON: fields are called as Grafana calls them.
+         * @description Newest first, of all tables or, if all three names are given, of one; default: the last 24 hours. For data
+         *     sources that read annotations from JSON; fields have Grafana's names.
          */
         get: operations["listAnnotations"];
         put?: never;
@@ -116,7 +117,7 @@ export interface paths {
         };
         /**
          * Commits of all tables
-         * @description Newest first; default range the last 24 hours.
+         * @description Newest first; default range: the last 24 hours.
          */
         get: operations["listCommits"];
         put?: never;
@@ -138,8 +139,8 @@ export interface paths {
         put?: never;
         /**
          * Accept an OpenLineage event
-         * @description START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs wake
-         *     whoever looks at tables. Events of jobs or datasets alone are taken and say nothing.
+         * @description START, COMPLETE, FAIL and ABORT are transitions of a job run; Iceberg report facets become reports; outputs
+         *     trigger a check of their tables. Job and dataset events are accepted and ignored.
          */
         post: operations["postLineage"];
         delete?: never;
@@ -158,7 +159,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept CloudEvents of a catalog
+         * Accept a catalog's CloudEvents
          * @description Structured, batched or binary mode. A repeat of `(source, id)` changes nothing.
          */
         post: operations["postCloudEvents"];
@@ -179,7 +180,7 @@ export interface paths {
         put?: never;
         /**
          * Accept changes of a JDBC catalog
-         * @description Debezium's change events of `iceberg_tables`, one or a list; those of other tables are left out.
+         * @description Debezium's change events of `iceberg_tables`, one or a list; events of other tables are ignored.
          */
         post: operations["postDebezium"];
         delete?: never;
@@ -199,7 +200,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an Iceberg metrics report
-         * @description A ReportMetricsRequest whose table is the one that it names; a commit wakes whoever looks at it.
+         * @description A ReportMetricsRequest for the table that it names; a commit report triggers a check of that table.
          */
         post: operations["postIcebergReport"];
         delete?: never;
@@ -219,7 +220,7 @@ export interface paths {
         put?: never;
         /**
          * Accept object store events
-         * @description Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects that are no metadata are left out.
+         * @description Records of S3, MinIO, RustFS or SeaweedFS, EventBridge or SNS; objects other than table metadata are ignored.
          */
         post: operations["postS3Event"];
         delete?: never;
@@ -239,7 +240,7 @@ export interface paths {
         put?: never;
         /**
          * Accept a job run
-         * @description One transition of a run, durable in the inbox before the answer; a repeat of (run_id, status) changes nothing.
+         * @description A transition of a run, durable in the inbox before the response; repeats of (run_id, status) change nothing.
          */
         post: operations["postRun"];
         delete?: never;
@@ -258,13 +259,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log a browser in
-         * @description An API token becomes a cookie that pages and the stream are read with; it ends with the token.
+         * Create a browser session
+         * @description Exchanges an API token for a session cookie; the session ends with the token.
          */
         post: operations["createSession"];
         /**
          * Log out
-         * @description The session ends everywhere, at once. Without one, nothing changes.
+         * @description Ends the session on all servers. Without a session, nothing changes.
          */
         delete: operations["endSession"];
         options?: never;
@@ -280,8 +281,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * State of the whole
-         * @description Sources, watermark, newest pass and what is missing. A failed source is a status, never an error.
+         * Server status
+         * @description Sources, watermark, latest pass and set-up hints. A failed source is a status, never an error.
          */
         get: operations["getStatus"];
         put?: never;
@@ -300,9 +301,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens now, as server-sent events
-         * @description Events `commit`, `table`, `sources` and `reset`, each with an id, so that a browser that comes back misses none;
-         *     a comment every 15 seconds. A reader that is too slow is let go.
+         * Live events
+         * @description Server-sent events `commit`, `table`, `alert`, `sources` and `reset`, each with an id, so that a reconnecting
+         *     browser misses none; a comment every 15 seconds. A client that reads too slowly is disconnected.
          */
         get: operations["getStream"];
         put?: never;
@@ -321,8 +322,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Fleet rows
-         * @description Tables with the reason why each stands where it stands; default range the last 24 hours.
+         * List tables
+         * @description Tables, each with the reason for its rank; default range: the last 24 hours.
          */
         get: operations["listTables"];
         put?: never;
@@ -341,9 +342,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tables over time
-         * @description Commits, change of data files and alerts that fired, in 48 equal parts of a range (default the last 24 hours), of
-         *     the 30 tables that need attention most. From memory: O(tables x parts).
+         * Heat map of tables
+         * @description Commits, changes in data files and alerts in 48 equal parts of a range (default: the last 24 hours), for the 30
+         *     tables that need the most attention. Computed from memory.
          */
         get: operations["getHeat"];
         put?: never;
@@ -362,8 +363,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One table now
-         * @description Identity, schema, spec, refs, freshness and jobs. A table that cannot be read answers with its status.
+         * Describe a table
+         * @description Identity, schema, spec, refs, freshness and jobs. For an unreadable table, the response contains its status.
          */
         get: operations["getTable"];
         put?: never;
@@ -383,7 +384,7 @@ export interface paths {
         };
         /**
          * Commits of a table
-         * @description Newest first; default range the last 24 hours.
+         * @description Newest first; default range: the last 24 hours.
          */
         get: operations["listTableCommits"];
         put?: never;
@@ -403,7 +404,8 @@ export interface paths {
         };
         /**
          * One commit
-         * @description What the commit did to its parent's state, who wrote it, what it touched and what runs did around it.
+         * @description Effect of the commit on its parent's state, its writer, the partitions it touched, and job runs before and after
+         *     it.
          */
         get: operations["getCommit"];
         put?: never;
@@ -422,10 +424,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which commit a job's change coincides with
+         * Explain a job's change
          * @description Changes of the job in the range, ranked hypotheses with evidence, a verdict; default the last six hours. "No
-         *     commit explains this" is an answer. `differences`: what is different about the commits of the range, beside those of
-         *     the baseline. What people said is in `labels`.
+         *     commit explains this" is a valid verdict. `differences`: how the commits of the range differ from those of the
+         *     baseline. `labels`: labels by users.
          */
         get: operations["explain"];
         put?: never;
@@ -447,8 +449,8 @@ export interface paths {
         put?: never;
         /**
          * Confirm or reject a suspect
-         * @description Needs the scope `annotate`: everyone sees it. Durable in the inbox before the answer. The newest word on a
-         *     commit of a job counts; `withdrawn` takes it back. Nothing is ever deleted.
+         * @description Requires the scope `annotate`; labels are visible to everyone. Durable in the inbox before the response. The
+         *     latest label on a commit of a job applies; `withdrawn` retracts it. Nothing is ever deleted.
          */
         post: operations["postLabel"];
         delete?: never;
@@ -486,7 +488,7 @@ export interface paths {
         };
         /**
          * Branches and tags
-         * @description What each leads to, what expiry keeps because of it, and how they moved.
+         * @description Branches and tags with their snapshots, retention and history.
          */
         get: operations["getRefs"];
         put?: never;
@@ -506,7 +508,8 @@ export interface paths {
         };
         /**
          * Versions of schema, partition spec and sort order
-         * @description Newest first, each against the one before by field id; every field through all versions of the schema.
+         * @description Versions, newest first, each compared with the previous one by field id; every field across all versions of the
+         *     schema.
          */
         get: operations["getSchemaHistory"];
         put?: never;
@@ -526,7 +529,7 @@ export interface paths {
         };
         /**
          * Lanes of a table
-         * @description Metadata and metrics on one time axis; 200 while at least one lane answers. Default: the last six hours.
+         * @description Metadata and metrics on one time axis; 200 if at least one lane is available. Default: the last six hours.
          */
         get: operations["getTimeline"];
         put?: never;
@@ -545,8 +548,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Alive
-         * @description The process answers.
+         * Liveness probe
+         * @description The process is running.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -566,7 +569,7 @@ export interface paths {
         };
         /**
          * Prometheus exposition
-         * @description Numbers of the server and of every table (docs/metrics.md).
+         * @description Metrics of the server and of every table (docs/metrics.md).
          */
         get: operations["getMetrics"];
         put?: never;
@@ -585,9 +588,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ready
-         * @description 200 once the first read of the meta tables and the first look at every catalog ended, also where they failed
-         *     (`/api/v1/status` says so) or the look takes longer than 30 s; 503 with `starting` and a reason before.
+         * Readiness probe
+         * @description 200 once the first read of the meta tables and the first check of every catalog have finished, even if they
+         *     failed (see `/api/v1/status`) or the check takes longer than 30 s; until then 503 with `starting` and a reason.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -608,7 +611,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept an Iceberg metrics report as a REST catalog without prefix does
+         * Accept an Iceberg metrics report on a REST catalog's path without prefix
          * @description The same for a catalog whose clients have no prefix.
          */
         post: operations["reportMetrics"];
@@ -628,8 +631,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Accept an Iceberg metrics report as a REST catalog does
-         * @description For a proxy that copies what clients send to their REST catalog. The table is that of the URL.
+         * Accept an Iceberg metrics report on a REST catalog's path
+         * @description For a proxy that mirrors requests of clients to their REST catalog. The table is taken from the URL.
          */
         post: operations["reportMetricsWithPrefix"];
         delete?: never;
@@ -644,7 +647,7 @@ export interface components {
     schemas: {
         /**
          * AcceptedEvents
-         * @description What was newly stored in the inbox; repeats are accepted and not stored again.
+         * @description The number of items newly stored in the inbox; repeats are accepted and not stored again.
          */
         AcceptedEvents: {
             accepted: number;
@@ -652,7 +655,7 @@ export interface components {
         };
         /**
          * AlertIn
-         * @description One alert of a webhook. Everything may be missing; what is of another type is read as its text.
+         * @description One alert of a webhook. Any field may be missing; a value of another type is read as text.
          */
         AlertIn: {
             /** @default null */
@@ -678,7 +681,7 @@ export interface components {
         };
         /**
          * AlertLink
-         * @description A way out. `url` is null where what the sender gave is no http or https address: then `text` is only text.
+         * @description A link. `url` is null if the sender's value is not an http or https address; `text` is then plain text.
          */
         AlertLink: {
             /** @enum {unknown} */
@@ -688,7 +691,8 @@ export interface components {
         };
         /**
          * AlertSpan
-         * @description A time that an alert fired; `end` null: it still does. Of one whose end nobody told, to when it was heard of.
+         * @description An interval in which an alert fired; `end` null: still firing. Without a received end, `end` is the time of the
+         *         last notification.
          */
         AlertSpan: {
             from: number;
@@ -703,7 +707,7 @@ export interface components {
         };
         /**
          * AlertTable
-         * @description The table that an alert is about; null parts are not known.
+         * @description The table that an alert is about; unknown parts are null.
          */
         AlertTable: {
             catalog: string | null;
@@ -712,8 +716,8 @@ export interface components {
         };
         /**
          * AlertTarget
-         * @description Where a link with labels leads. `path` is a path of this server; null when a person has to choose among `tables`
-         *         or nothing is known. `source`: who knew it.
+         * @description The target of an alert link. `path` is a path of this server; null if the user has to choose among `tables` or no
+         *         table is known. `source`: where the answer was found.
          */
         AlertTarget: {
             active_at: number | null;
@@ -731,7 +735,8 @@ export interface components {
         };
         /**
          * AlertTransition
-         * @description What was told: `at` when it happened (null where the sender did not say), `observed_at` when it came here.
+         * @description A received transition: `at` when it happened (null if the sender did not state it), `observed_at` when it was
+         *         received.
          */
         AlertTransition: {
             at: number | null;
@@ -741,10 +746,11 @@ export interface components {
         };
         /**
          * AlertView
-         * @description One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while it does, or not known.
+         * @description One episode of an alert. `starts_at`: when it began to fire; `ends_at`: null while firing or unknown.
          *
-         *         `state` is `unknown` where no end was told and neither Alertmanager nor Prometheus has it any more, or nothing was
-         *         heard of it for a day; `heard_at`: then the last time that it was. `muted`: as Alertmanager has it, if asked.
+         *         `state` is `unknown` if no end was received and neither Alertmanager nor Prometheus still has the alert, or nothing
+         *         was received for a day; `heard_at` is then the time of the last notification. `muted`: as reported by Alertmanager,
+         *         if queried.
          */
         AlertView: {
             alert_name: string | null;
@@ -763,7 +769,7 @@ export interface components {
         };
         /**
          * AlertWeek
-         * @description When one alert fired in the last seven days, oldest first; the newest hundred times.
+         * @description Intervals in which one alert fired in the last seven days, oldest first; at most the latest hundred.
          */
         AlertWeek: {
             fingerprint: string;
@@ -771,7 +777,7 @@ export interface components {
         };
         /**
          * AlertWindow
-         * @description The time to look at: from an hour or more before the cause may lie; `end` null: live.
+         * @description The time range to show: begins an hour or more before the possible cause; `end` null: live.
          */
         AlertWindow: {
             from: number;
@@ -779,7 +785,7 @@ export interface components {
         };
         /**
          * AlertmanagerIn
-         * @description Body of a webhook: Alertmanager's version 4, or Grafana's, which has `orgId` too.
+         * @description Body of a webhook: Alertmanager's version 4, or Grafana's, which adds `orgId`.
          */
         AlertmanagerIn: {
             /** @default null */
@@ -801,8 +807,8 @@ export interface components {
         };
         /**
          * AlertsPage
-         * @description Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: how many there are of each.
-         *         `weeks`: of each alert of the page, whatever the page is narrowed to.
+         * @description Alerts, firing ones first, then newest first. `firing`, `resolved`, `unknown`: the number of each. `weeks`: of
+         *         each alert on the page, regardless of filters.
          */
         AlertsPage: {
             firing: number;
@@ -814,7 +820,7 @@ export interface components {
         };
         /**
          * Annotation
-         * @description One mark. `path`: the page of the commit at this server.
+         * @description One mark. `path`: the page of the commit on this server.
          */
         Annotation: {
             id: string;
@@ -836,7 +842,7 @@ export interface components {
          * @description A middle line in a band: duration min/last/max per step, or file sizes p10/p50/p90.
          *
          *         `target` is a rule line (target file size); null when there is none. `median`: the median run of a job, by the
-         *         settings' query or by the newest runs that are known; null when none is.
+         *         settings' query or from the latest known runs; null if there is none.
          */
         BandLane: {
             /** @default null */
@@ -867,8 +873,8 @@ export interface components {
         };
         /**
          * Bar
-         * @description A span of a state: a schema version, a job run, an alert. `end` null = still so. `start` null: only the end of a
-         *         job run was reported. `state` picks the drawing.
+         * @description A span of a state: a schema version, a job run, an alert. `end` null = ongoing. `start` null: only the end of a
+         *         job run was reported. `state` selects the style.
          */
         Bar: {
             /** @default null */
@@ -907,7 +913,7 @@ export interface components {
         /**
          * Baseline
          * @description What a range is compared with: `before` is four times as long and ends where the range begins; `yesterday` and
-         *         `week` are the same time then, or the last such time before a range that is longer.
+         *         `week` are the same time one day or one week earlier, or, for a longer range, the last such time before it.
          */
         Baseline: {
             from: number;
@@ -932,8 +938,8 @@ export interface components {
         };
         /**
          * ChangeBounds
-         * @description How well the size of a change is known: 95 % of it, in seconds, None with fewer than eight runs on a side; and
-         *         what else moved then.
+         * @description The 95 % confidence interval of the size of a change in seconds, null with fewer than eight runs on either side;
+         *         and what else changed then.
          */
         ChangeBounds: {
             competing: components["schemas"]["CompetingChange"][];
@@ -944,7 +950,7 @@ export interface components {
         };
         /**
          * ChangeSource
-         * @description Where a change happened, as far as we need it.
+         * @description Source of a change, with the fields we need.
          */
         ChangeSource: {
             /** @default null */
@@ -952,7 +958,7 @@ export interface components {
         };
         /**
          * CloudEvent
-         * @description CloudEvents 1.0 in structured mode. `name`, `namespace`, `prefix`: extensions that catalogs add.
+         * @description CloudEvents 1.0 in structured mode. `name`, `namespace`, `prefix`: extensions added by catalogs.
          */
         CloudEvent: {
             /** @default null */
@@ -973,8 +979,7 @@ export interface components {
         /**
          * ColumnOrigin
          * @description A column that a written column comes from. `transformation` as OpenLineage names it, `DIRECT/IDENTITY`; `masked`:
-         *         whether nothing of the value is left, null where that was not said. `from_table`: its name in the
-         *         event.
+         *         whether the value is fully masked, null if not reported. `from_table`: its name in the event.
          */
         ColumnOrigin: {
             column: string;
@@ -985,9 +990,9 @@ export interface components {
         };
         /**
          * CommitDetail
-         * @description One commit: what it did to its parent's state, who wrote it, what it touched, what runs did around it. `expired`:
-         *         the table's own expiry took it out of its metadata, so that nobody can travel to it; null where that is not known.
-         *         `written_by_run`: left out where no run reported it; `written_by_job` may be known all the same.
+         * @description One commit: its effect on its parent's state, its writer, the partitions it touched, and the runs around it.
+         *         `expired`: snapshot expiry removed it from the table's metadata, so that time travel to it is impossible; null if
+         *         unknown. `written_by_run`: absent if no run reported the commit; `written_by_job` may still be known.
          */
         CommitDetail: {
             commit: components["schemas"]["CommitRow"];
@@ -1021,8 +1026,8 @@ export interface components {
          * CommitEvent
          * @description One commit mark. `on_main`: ancestor of main's head now. `provisional`: seen by the watcher, not yet durable.
          *
-         *         `commits`: how many it stands for; with more than one the numbers are sums, and `snapshot_id` is one of them (empty
-         *         where none is known). `expired`: the table's own expiry took it out of its metadata; null where that is not known.
+         *         `commits`: the number of commits it represents; with more than one the numbers are sums, and `snapshot_id` is one of
+         *         them (empty if none is known). `expired`: snapshot expiry removed it from the table's metadata; null if unknown.
          */
         CommitEvent: {
             added_bytes: number | null;
@@ -1072,7 +1077,7 @@ export interface components {
         };
         /**
          * CommitStreamEvent
-         * @description Event `commit`: a commit came, or the pipeline's row took the place of the watcher's (`provisional` false).
+         * @description Event `commit`: a new commit, or the pipeline's row that replaces the watcher's (`provisional` false).
          */
         CommitStreamEvent: {
             added_data_files: number | null;
@@ -1096,7 +1101,7 @@ export interface components {
         };
         /**
          * ComparedPeriod
-         * @description The same lanes of the period `seconds` earlier (a multiple of the step): their value `i` is of `t[i]` minus
+         * @description The same lanes for the period `seconds` earlier (a multiple of the step): their value `i` belongs to `t[i]` minus
          *         `seconds`; events and bars carry their own instants.
          */
         ComparedPeriod: {
@@ -1105,11 +1110,12 @@ export interface components {
         };
         /**
          * CompetingChange
-         * @description What else moved around a change: other jobs, how much the job had to do, or what it used (`cpu` ...).
+         * @description What else changed at the same time: other jobs, the load of the job, or the resources it used (`cpu` ...).
          *
-         *         `ratio`: level after over before, of `series` jobs the median; `moved` of them moved that way by a tenth or more.
-         *         Of what the job used, `before` and `after` are levels in `unit`, and `at` is when it moved, either way; None: it did
-         *         not. With 0 `series` nothing is known of it: `problem` says why, None: nothing tells it.
+         *         `ratio`: level after divided by level before, the median of `series` jobs; `moved` of them changed in that direction
+         *         by 10 % or more. For resources, `before` and `after` are levels in `unit`, and `at` is when the level changed in
+         *         either direction; null: it did not. With 0 `series` there is no data: `problem` is the reason, null: there is no
+         *         source for it.
          */
         CompetingChange: {
             /** @default null */
@@ -1130,7 +1136,7 @@ export interface components {
         };
         /**
          * Dataset
-         * @description What is read or written. Namespace and name follow the dataset naming rules.
+         * @description A dataset that is read or written. Namespace and name follow the dataset naming rules.
          */
         Dataset: {
             /** @default null */
@@ -1150,7 +1156,7 @@ export interface components {
         };
         /**
          * Diff
-         * @description One number before (parent) and after the commit. `delta` null when one side is not known.
+         * @description One number before (parent) and after the commit. `delta` is null if either side is unknown.
          */
         Diff: {
             after: number | null;
@@ -1162,10 +1168,10 @@ export interface components {
         };
         /**
          * Difference
-         * @description What is different about the commits of the range: one number of theirs beside that of the baseline's commits.
+         * @description How commits of the range differ: one of their numbers compared with that of the baseline's commits.
          *
          *         `value`: the table or the writer (operation and application) that a share is of. `unit`: `share` is 0 to 1.
-         *         `weight`: 0 alike, 1 nothing in common. None: no commit there tells.
+         *         `weight`: 0 identical, 1 nothing in common. Null: no commit has the number.
          */
         Difference: {
             baseline: number | null;
@@ -1179,8 +1185,8 @@ export interface components {
         };
         /**
          * EventsLane
-         * @description Commits in time order. `off_ref`: ids of those that the asked ref does not lead to; null where none was asked for
-         *         or it is not known.
+         * @description Commits in time order. `off_ref`: ids of the commits that are not ancestors of the requested ref; null if none
+         *         was requested or it is unknown.
          */
         EventsLane: {
             /** @default null */
@@ -1209,7 +1215,7 @@ export interface components {
         };
         /**
          * Evidence
-         * @description One thing that speaks for or against a hypothesis. `value` and `typical` are in the unit that the name says.
+         * @description One piece of evidence for or against a hypothesis. `value` and `typical` are in the unit in the name.
          */
         Evidence: {
             part: string;
@@ -1225,12 +1231,12 @@ export interface components {
          * ExplainPage
          * @description The answer for one job of a table in a range. Instants epoch ms.
          *
-         *         `baseline`: what the range is compared with. `since`: runs from there on were looked at for changes.
-         *         `runs` and `controls`: runs of the job, and other jobs, that were compared; `tables` those that the job reads.
-         *         `around`: one for each change of the explanation. `differences`: most telling first. `watermark`: commits are known
-         *         up to there. `pending`: what no run tells yet, null: runs tell. `queries`: what was asked for runs and commits, as
-         *         text to copy. `sure_from`: from which posterior of a commit on each word of confidence is said; it is named from
-         *         `possible` on.
+         *         `baseline`: what the range is compared with. `since`: runs from this instant onward were examined for changes.
+         *         `runs` and `controls`: the number of runs of the job, and of other jobs, that were compared; `tables`: those that
+         *         the job reads. `around`: one for each change of the explanation. `differences`: largest first. `watermark`: commits
+         *         are known up to this instant. `pending`: what cannot be explained before another run ends, null: nothing. `queries`:
+         *         the queries for runs and commits, as text to copy. `sure_from`: the least posterior of a commit for each word of
+         *         confidence; commits are named at `possible` or above.
          */
         ExplainPage: {
             around: components["schemas"]["ChangeBounds"][];
@@ -1257,7 +1263,7 @@ export interface components {
         };
         /**
          * Explanation
-         * @description The answer. `hypotheses` in rank order over the whole case; `blamed` are those worth naming.
+         * @description The answer. `hypotheses` in rank order over the whole case; `blamed` are the ones worth naming.
          */
         Explanation: {
             blamed: string[];
@@ -1280,10 +1286,10 @@ export interface components {
         };
         /**
          * FieldChange
-         * @description One difference of two schemas, by field id. `name`: dotted, as after the change (dropped: as before).
+         * @description One difference between two schemas, by field id. `name`: dotted, after the change (dropped: before it).
          *
-         *         `risk` is that of programs which read the table: `breaking` when a query that names or types the column as before
-         *         fails or answers otherwise, `check` when it may.
+         *         `risk` concerns programs that read the table: `breaking` if a query with the previous name or type fails or returns
+         *         other results, `check` if it may.
          */
         FieldChange: {
             after: string | null;
@@ -1298,7 +1304,8 @@ export interface components {
         };
         /**
          * FieldHistory
-         * @description A row of the matrix: one field id through all versions of the schema. Without a span it was not there.
+         * @description A row of the matrix: one field id across all versions of the schema. Outside of its spans the field does not
+         *         exist.
          */
         FieldHistory: {
             field_id: number;
@@ -1307,7 +1314,7 @@ export interface components {
         };
         /**
          * FieldSpan
-         * @description What a field was from column `first` of the matrix on, `versions` columns long.
+         * @description The state of a field from column `first` of the matrix, for `versions` columns.
          */
         FieldSpan: {
             doc: string | null;
@@ -1320,7 +1327,7 @@ export interface components {
         /**
          * FileTrack
          * @description Live data files of the table over the range: each value holds until the next instant. The first instant is the
-         *         range's start; of very many moves the largest in each of equal steps.
+         *         start of the range; with very many changes, the largest in each of equal steps.
          */
         FileTrack: {
             data_files: (number | null)[];
@@ -1328,7 +1335,7 @@ export interface components {
         };
         /**
          * FleetHeat
-         * @description Tables over time, those that need attention most first. `total`, `watermark` as in the list of tables.
+         * @description Tables over time, those that need the most attention first. `total`, `watermark`: as in the list of tables.
          */
         FleetHeat: {
             from: number;
@@ -1339,10 +1346,9 @@ export interface components {
         };
         /**
          * FleetHeatRow
-         * @description One table in equal parts of a range. `data_files`: more or fewer at the end of a part than at its start;
-         *         `alerts`: how many fired in it, null while none was ever told. `risk`: the reason with which the table would
-         *         stand in the list over that part alone; `job_slower` is never told: jobs are not asked by parts. In lists null = not
-         *         known.
+         * @description One table in equal parts of a range. `data_files`: change from the start to the end of a part; `alerts`: number
+         *         of alerts that fired in it, null if no alert was ever received. `risk`: the reason that the list of tables would
+         *         show for that part alone; never `job_slower`, because jobs are not evaluated per part. In lists null = unknown.
          */
         FleetHeatRow: {
             alerts: number[] | null;
@@ -1355,7 +1361,7 @@ export interface components {
         };
         /**
          * Freshness
-         * @description `usual_interval_s`: median distance of the last commits of main.
+         * @description `usual_interval_s`: median interval between the latest commits of main.
          */
         Freshness: {
             age_s: number | null;
@@ -1364,7 +1370,7 @@ export interface components {
         };
         /**
          * Growth
-         * @description Greatest rise of the data files within the time asked for. `share` of `files_before`; null: from nothing.
+         * @description Largest increase in data files within the requested time. `share`: of `files_before`; null: from zero.
          */
         Growth: {
             at: number;
@@ -1374,7 +1380,7 @@ export interface components {
         };
         /**
          * HealthView
-         * @description Liveness and readiness. `detail`: what readiness still waits for.
+         * @description Liveness and readiness. `detail`: what the server is still waiting for.
          */
         HealthView: {
             /** @default null */
@@ -1385,7 +1391,7 @@ export interface components {
         };
         /**
          * HeatRow
-         * @description Most data files that a partition had in each step; 0: it had none, null: not known.
+         * @description Maximum number of data files of a partition in each step; 0: none, null: unknown.
          */
         HeatRow: {
             data_files: (number | null)[];
@@ -1394,7 +1400,7 @@ export interface components {
         };
         /**
          * Hint
-         * @description Something to set up: `snippet` is text to copy (settings or a command).
+         * @description A set-up step: `snippet` is text to copy (settings or a command).
          */
         Hint: {
             /** @enum {unknown} */
@@ -1406,7 +1412,7 @@ export interface components {
         };
         /**
          * HotIndex
-         * @description What the server holds in memory. `tables_shortened`: those whose older hours are read from the meta tables.
+         * @description Contents of the server's memory. `tables_shortened`: tables whose older hours are read from the meta tables.
          */
         HotIndex: {
             bytes: number;
@@ -1417,7 +1423,7 @@ export interface components {
          * Hypothesis
          * @description One explanation of the change at index `change` of the answer; posteriors of a change add up to 1.
          *
-         *         `unlabelled`: the posterior before what a person said of this very change's suspects; absent where nobody did.
+         *         `unlabelled`: the posterior without users' labels on the suspects of this change; absent if there are none.
          */
         Hypothesis: {
             /** @default null */
@@ -1446,8 +1452,8 @@ export interface components {
         };
         /**
          * Incident
-         * @description One episode with what stands around it. `active_at`: when its expression became true, where Prometheus still
-         *         knows. `commits`: of its table within the window, newest first. `before`: earlier episodes, newest first.
+         * @description One episode with its context. `active_at`: when its expression became true, if Prometheus still knows. `commits`:
+         *         of its table within the window, newest first. `before`: earlier episodes, newest first.
          */
         Incident: {
             active_at: number | null;
@@ -1467,7 +1473,7 @@ export interface components {
         };
         /**
          * Instant
-         * @description The table as main had it at `t`. `snapshot_id` null: main or the row of its snapshot is not known there.
+         * @description The state of main at `t`. `snapshot_id` null: main, or the row of its snapshot, is unknown at that time.
          *
          *         `histogram`: live data files per bin of `PartitionsPage.edges`. `partitions`: those with a live file.
          */
@@ -1487,7 +1493,7 @@ export interface components {
         };
         /**
          * Job
-         * @description What is executed again and again; unique in its namespace.
+         * @description A recurring process; unique in its namespace.
          */
         Job: {
             /** @default null */
@@ -1499,7 +1505,7 @@ export interface components {
         };
         /**
          * Label
-         * @description What a person said about a commit as explanation of a job's change. Instants epoch ms.
+         * @description A user's label on a commit as the explanation of a job's change. Instants epoch ms.
          */
         Label: {
             /** @default null */
@@ -1515,7 +1521,7 @@ export interface components {
         };
         /**
          * LabelIn
-         * @description Body of `POST …/labels`: what a person says about a suspect. The range is the one explained, epoch ms.
+         * @description Body of `POST …/labels`: a user's label on a suspect. The range is the explained one, epoch ms.
          */
         LabelIn: {
             /** @default null */
@@ -1530,7 +1536,7 @@ export interface components {
         };
         /**
          * LaneProblem
-         * @description Why a lane is not ok: `type` as in problem details, `detail` for a person.
+         * @description Why a lane is not ok: `type` as in problem details, `detail` for users.
          */
         LaneProblem: {
             detail: string;
@@ -1539,7 +1545,7 @@ export interface components {
         };
         /**
          * LaneQuery
-         * @description What was asked upstream, as text to copy. `prometheus`: where browsers find the server that was asked.
+         * @description The upstream query, as text to copy. `prometheus`: address, for browsers, of the server that was queried.
          */
         LaneQuery: {
             /** @default null */
@@ -1551,7 +1557,7 @@ export interface components {
         };
         /**
          * Level
-         * @description How the job did in a window: runs that ended well and began there; their median, None without one.
+         * @description Runs of the job in a window: successful runs that began in it, and their median, null if there are none.
          */
         Level: {
             from: number;
@@ -1561,10 +1567,11 @@ export interface components {
         };
         /**
          * LevelChange
-         * @description A change of the job's level. `onset` is the first run affected; `effect_ratio` level after over level before.
+         * @description A change in the level of a job's duration. `onset` is the first affected run; `effect_ratio` is the level after
+         *         divided by the level before.
          *
-         *         `probability`: that it is one at all. `onset_from` and `onset_to` enclose the onset with 90 %. `runs`: how many it
-         *         lasts, until a change takes it back or to the last known run.
+         *         `probability`: that the change is real. `onset_from` to `onset_to`: 90 % credible interval of the onset. `runs`: its
+         *         length in runs, until a later change reverts it or to the last known run.
          */
         LevelChange: {
             after_seconds: number;
@@ -1581,8 +1588,8 @@ export interface components {
         };
         /**
          * LineLane
-         * @description A sampled value: null breaks the line. `target` is a rule line: the age that the settings promise of the table
-         *         (`objective`), else the one from which on it counts as stale.
+         * @description A sampled value: null breaks the line. `target` is a rule line: the table's objective for freshness
+         *         (`objective`), otherwise the age at which it counts as stale.
          */
         LineLane: {
             /** @default null */
@@ -1615,7 +1622,7 @@ export interface components {
         };
         /**
          * LinkedJob
-         * @description A job that reads or writes the table. `source`: how the link is known (`metrics`, `runs`, `settings`).
+         * @description A job that reads or writes the table. `source`: where the link is known from (`metrics`, `runs`, `settings`).
          */
         LinkedJob: {
             name: string;
@@ -1627,7 +1634,7 @@ export interface components {
         };
         /**
          * MatrixVersion
-         * @description A column of the matrix: a schema and when it became the table's own.
+         * @description A column of the matrix: a schema and when it became current.
          */
         MatrixVersion: {
             schema_id: string;
@@ -1635,7 +1642,7 @@ export interface components {
         };
         /**
          * Note
-         * @description What is not there and why: closed code and a sentence.
+         * @description What is missing and why: a code from a closed set and a sentence.
          */
         Note: {
             /** @enum {unknown} */
@@ -1664,7 +1671,7 @@ export interface components {
         };
         /**
          * PartitionHeat
-         * @description Partitions by time, those with most files: `t` are starts of steps of `step` ms.
+         * @description Partitions over time, those with the most files: `t` are the starts of steps of `step` ms.
          */
         PartitionHeat: {
             rows: components["schemas"]["HeatRow"][];
@@ -1673,7 +1680,7 @@ export interface components {
         };
         /**
          * PartitionRest
-         * @description Everything that no row of the answer shows: all live files minus those of the rows.
+         * @description Everything that is not in the rows: all live files minus those of the rows.
          */
         PartitionRest: {
             bytes: number | null;
@@ -1683,8 +1690,8 @@ export interface components {
         };
         /**
          * PartitionRow
-         * @description One partition at `at`. Shares are of the whole table; `delete_ratio`: delete files for each data file;
-         *         `bytes_over_median`: against the median partition, null unless every partition is named. Deltas: since `cmp`.
+         * @description One partition at `at`. Shares are relative to the table; `delete_ratio`: delete files for each data file;
+         *         `bytes_over_median`: relative to the median partition, null unless every partition is named. Deltas: since `cmp`.
          */
         PartitionRow: {
             average_file_bytes: number | null;
@@ -1705,8 +1712,8 @@ export interface components {
         };
         /**
          * PartitionsPage
-         * @description Partitions at one instant, against another when asked (`before`). `named`: with a known state; `matching`: of
-         *         those the ones that fit the filter; `rest`: null when a filter is given. `track` and `heat` are of `range`.
+         * @description Partitions at one instant, compared with another if requested (`before`). `named`: those with a known state;
+         *         `matching`: of those, the ones that match the filter; `rest`: null with a filter. `track` and `heat` are of `range`.
          */
         PartitionsPage: {
             after: components["schemas"]["Instant"];
@@ -1732,9 +1739,10 @@ export interface components {
         };
         /**
          * Pending
-         * @description What no run tells yet. `last_run`: start of the newest run that ended well, null: none is known since `since` of
-         *         the answer. `running_since`: start of a later run that has not ended, null: none is known. `commits`: of the range,
-         *         after `last_run`; `commit_id` and `committed_at`: the one that is waited for, null: the range has no run at all.
+         * @description What cannot be explained before another run ends. `last_run`: start of the latest successful run, null: none is
+         *         known since `since` of the answer. `running_since`: start of a later run that has not ended, null: none is known.
+         *         `commits`: of the range, after `last_run`; `commit_id` and `committed_at`: the commit that a run is awaited for,
+         *         null: the range has no run.
          */
         Pending: {
             commit_id: string | null;
@@ -1745,7 +1753,7 @@ export interface components {
         };
         /**
          * Problem
-         * @description RFC 9457 problem details; `type` is of a closed set, `field` names a bad parameter.
+         * @description RFC 9457 problem details; `type` is from a closed set, `field` names the invalid parameter.
          */
         Problem: {
             detail: string;
@@ -1769,7 +1777,7 @@ export interface components {
         };
         /**
          * Reason
-         * @description Why a table stands where it stands: closed code, one sentence with the number in it, magnitude for sorting.
+         * @description The reason for a table's rank: a closed code, a sentence with the number, and a magnitude for sorting.
          */
         Reason: {
             /** @default null */
@@ -1795,7 +1803,7 @@ export interface components {
         };
         /**
          * RefFlag
-         * @description A ref that was made, removed (`snapshot_id` null) or set to an older commit.
+         * @description A ref that was created, removed (`snapshot_id` null) or set to an older commit.
          */
         RefFlag: {
             ref: string;
@@ -1806,8 +1814,8 @@ export interface components {
         };
         /**
          * RefMove
-         * @description A ref that was made, moved or removed. `kind` of main's: commits are left out, `rolled_back` leads to an
-         *         ancestor, `advanced` to a descendant, `moved` anywhere else or somewhere unknown.
+         * @description A ref that was created, moved or removed. `kind` for main: commits are omitted, `rolled_back` is a move to an
+         *         ancestor, `advanced` to a descendant, `moved` to any other or unknown snapshot.
          */
         RefMove: {
             from_snapshot_id: string | null;
@@ -1823,10 +1831,10 @@ export interface components {
         };
         /**
          * RefRow
-         * @description A branch or tag now. `committed_at`: of its snapshot. `ancestors`: known snapshots it leads to, itself included;
-         *         `protected`: how many of those an expiry now would keep because of this ref, the oldest at `protected_from`;
-         *         `ahead`, `behind`: snapshots that main does not have, and those of main that it does not have. `expires_at`: when
-         *         expiry would remove the ref itself.
+         * @description A branch or tag now. `committed_at`: of its snapshot. `ancestors`: number of its known ancestors, its own
+         *         snapshot included; `protected`: how many of those snapshot expiry would keep now because of this ref, the oldest
+         *         committed at `protected_from`; `ahead`, `behind`: snapshots that main does not have, and snapshots of main that it
+         *         does not have. `expires_at`: when expiry would remove the ref itself.
          */
         RefRow: {
             ahead: number | null;
@@ -1846,7 +1854,7 @@ export interface components {
         };
         /**
          * RefsPage
-         * @description Branches and tags now, main first, and how they moved, newest first. `live_snapshots`: of the table.
+         * @description Branches and tags now, main first, and their moves, newest first. `live_snapshots`: of the table.
          */
         RefsPage: {
             catalog: string;
@@ -1863,7 +1871,7 @@ export interface components {
         };
         /**
          * ReportIn
-         * @description ReportMetricsRequest: a scan report or a commit report. What it has beyond these fields is left out.
+         * @description ReportMetricsRequest: a scan report or a commit report. Other fields are ignored.
          */
         ReportIn: {
             /** @default null */
@@ -1886,7 +1894,7 @@ export interface components {
         };
         /**
          * ResetStreamEvent
-         * @description Event `reset`: what happened meanwhile is not known here any more; ask for everything that is on the page.
+         * @description Event `reset`: missed events are no longer available; clients should reload the page's data.
          */
         ResetStreamEvent: {
             /** @enum {unknown} */
@@ -1894,8 +1902,8 @@ export interface components {
         };
         /**
          * Retention
-         * @description What Iceberg's expiry keeps for a ref. Each with where it is said: by the ref, by a property of the table, or
-         *         by nobody (Iceberg's default). `max_ref_age_ms` null: the ref stays for ever.
+         * @description What snapshot expiry keeps for a ref. Each value with its origin: the ref, a property of the table, or Iceberg's
+         *         default. `max_ref_age_ms` null: the ref never expires.
          */
         Retention: {
             max_age_said_by: ("default" | "ref" | "table") | null;
@@ -1918,9 +1926,9 @@ export interface components {
         };
         /**
          * RunEffect
-         * @description Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: how much longer
-         *         they take, between `change_low_s` and `change_high_s` in 95 of 100 cases; those are null of too few runs.
-         *         `last_run`: start of the newest ended run that is known within six hours of the commit, epoch ms.
+         * @description Durations of a job's runs before and after the commit (medians of up to 30), seconds. `change_s`: their increase,
+         *         with the 95 % confidence interval `change_low_s` to `change_high_s`, which is null for too few runs. `last_run`:
+         *         start of the latest completed run within six hours of the commit, epoch ms.
          */
         RunEffect: {
             change_high_s: number | null;
@@ -1937,7 +1945,7 @@ export interface components {
         };
         /**
          * RunEvent
-         * @description A transition of a run. A run's events are accumulative: a later one need not repeat what an earlier one said.
+         * @description A transition of a run. A run's events accumulate: a later one need not repeat the contents of an earlier one.
          */
         RunEvent: {
             eventTime: string;
@@ -1969,7 +1977,7 @@ export interface components {
         };
         /**
          * RunTableIn
-         * @description A table of an accepted run; ids of snapshots are text. `written_snapshot_id`: the commit that the run made.
+         * @description A table of an accepted run; snapshot ids are text. `written_snapshot_id`: the commit that the run wrote.
          */
         RunTableIn: {
             catalog: string;
@@ -2061,7 +2069,7 @@ export interface components {
         };
         /**
          * SessionIn
-         * @description Body of `POST /api/v1/session`: an API token, and where to go afterwards.
+         * @description Body of `POST /api/v1/session`: an API token, and the path to redirect to.
          */
         SessionIn: {
             /** @default / */
@@ -2070,7 +2078,7 @@ export interface components {
         };
         /**
          * SessionView
-         * @description Who is logged in now. `next`: a path of this server.
+         * @description The authenticated user. `next`: a path of this server.
          */
         SessionView: {
             next: string;
@@ -2079,8 +2087,8 @@ export interface components {
         };
         /**
          * Similar
-         * @description Past commits of the same table, operation and writer, how many of them a change of the job followed, and of how
-         *         many a person said that they did it or did not.
+         * @description Past commits of the same table, operation and writer; how many were followed by a change of the job, and how many
+         *         users confirmed or rejected.
          */
         Similar: {
             commits: number;
@@ -2092,7 +2100,7 @@ export interface components {
         };
         /**
          * SizeShape
-         * @description Live file sizes after the commit and before it: counts per bin; `edges` bytes (bins = edges + 1).
+         * @description Live file sizes before and after the commit: counts per bin; `edges` bytes (bins = edges + 1).
          */
         SizeShape: {
             after: number[] | null;
@@ -2101,8 +2109,8 @@ export interface components {
         };
         /**
          * SourceStatus
-         * @description Health of one source as last seen; `age_s` since the last success. `breaker`: of a source that is left alone for
-         *         a while after failures in a row (`open`); `half-open`: the next question tries it.
+         * @description Health of one source; `age_s`: seconds since the last success. `breaker`: state of its circuit breaker; `open`:
+         *         not queried for a while after consecutive failures; `half-open`: the next query is a trial.
          */
         SourceStatus: {
             age_s: number | null;
@@ -2117,7 +2125,7 @@ export interface components {
         };
         /**
          * SourcesStreamEvent
-         * @description Event `sources`: a source answers now, or no longer does.
+         * @description Event `sources`: a source became available or unavailable.
          */
         SourcesStreamEvent: {
             sources: components["schemas"]["SourceStatus"][];
@@ -2143,8 +2151,8 @@ export interface components {
         };
         /**
          * Status
-         * @description State of the whole: sources, newest pass, watermark, what is missing; `hourly_days`: how long hours are kept;
-         *         `scopes`: what the caller may do.
+         * @description Server status: sources, latest pass, watermark, set-up hints; `hourly_days`: retention of hourly roll-ups;
+         *         `scopes`: scopes of the caller.
          */
         Status: {
             hints: components["schemas"]["Hint"][];
@@ -2164,7 +2172,7 @@ export interface components {
         };
         /**
          * StepLane
-         * @description A state that holds between commits: `v[i]` is the value at `t[i]`, null where not known.
+         * @description A state between commits: `v[i]` is the value at `t[i]`, null if unknown.
          */
         StepLane: {
             /** @default null */
@@ -2193,8 +2201,8 @@ export interface components {
         };
         /**
          * StructureVersion
-         * @description A schema, partition spec or sort order that became the table's own at `t` (first seen; at the earliest after
-         *         `not_before`). `risk` and `changes`: against the one before; `first`: nothing is known before it.
+         * @description A schema, partition spec or sort order that became current at `t` (first seen; after `not_before`). `risk` and
+         *         `changes`: compared with the previous one; `first`: no earlier version is known.
          */
         StructureVersion: {
             changes: components["schemas"]["FieldChange"][];
@@ -2215,7 +2223,7 @@ export interface components {
         };
         /**
          * TableDeltas
-         * @description Change over the range, or since the instant that was asked for; null = not known at one of both ends.
+         * @description Change over the range, or since the requested instant; null = unknown at either end.
          */
         TableDeltas: {
             bytes: number | null;
@@ -2227,8 +2235,8 @@ export interface components {
         };
         /**
          * TableDetail
-         * @description Identity and state of a table now. `unreadable_code` is set when its metadata cannot be read. `gone_at`: when the
-         *         name was lost, epoch ms: the table was dropped, or has the name `renamed_to` since; numbers are its last ones.
+         * @description Identity and state of a table now. `unreadable_code` is set if its metadata is unreadable. `gone_at`: when the
+         *         table was dropped or renamed to `renamed_to`, epoch ms; its numbers are the last known.
          */
         TableDetail: {
             catalog: string;
@@ -2259,7 +2267,7 @@ export interface components {
         };
         /**
          * TableRef
-         * @description A table by its plain name. `path`: of its page.
+         * @description A table by its plain name. `path`: the path of its page.
          */
         TableRef: {
             catalog: string;
@@ -2269,7 +2277,7 @@ export interface components {
         };
         /**
          * TableRow
-         * @description One row of the fleet. `spark`: data files at equal distances over the range. `growth`: when asked for.
+         * @description One row of the fleet. `spark`: data files at equal intervals over the range. `growth`: if requested.
          */
         TableRow: {
             catalog: string;
@@ -2288,8 +2296,8 @@ export interface components {
         };
         /**
          * TableStreamEvent
-         * @description Event `table`: anything known of a table changed; its pages are worth asking for again. `commits`: how many came,
-         *         of which at most a hundred are told one by one.
+         * @description Event `table`: the facts of a table changed; clients should reload its pages. `commits`: number of new commits,
+         *         at most a hundred of which are sent as events.
          */
         TableStreamEvent: {
             catalog: string;
@@ -2299,8 +2307,8 @@ export interface components {
         };
         /**
          * TableValues
-         * @description Numbers of a table at the end of the range; null = not known. Of the reader that slowed most: the median run, and
-         *         what 95 of 100 runs stay below, both over the last sixth of the range, 5 minutes to an hour.
+         * @description Numbers of a table at the end of the range; null = unknown. Of the reader that slowed down most: the median and
+         *         the 95th percentile of run durations over the last sixth of the range, 5 minutes to one hour.
          */
         TableValues: {
             bytes: number | null;
@@ -2331,9 +2339,9 @@ export interface components {
         };
         /**
          * Timeline
-         * @description `t[i]` = from + i * step. `watermark`: metadata is known up to there; null when no pass has run yet. `cmp`: the
-         *         period before, when it was asked for. `detail`: the table now, when it was asked for; null also when it could not be
-         *         told, which the route of the table alone explains.
+         * @description `t[i]` = from + i * step. `watermark`: metadata is known up to this instant; null before the first pass. `cmp`:
+         *         the earlier period, if requested. `detail`: the table now, if requested; also null if it is unavailable, in which
+         *         case the table's own route returns the reason.
          */
         Timeline: {
             /** @default null */
@@ -2347,8 +2355,9 @@ export interface components {
         };
         /**
          * TouchedRows
-         * @description Rows of the partitions that the commit wrote. `spark_sql`: a predicate for Spark, made of the partition specs and
-         *         the present names of columns; null where none can be made. `note`: why, or what it leaves out; null: it is exact.
+         * @description The rows of the partitions that the commit wrote. `spark_sql`: a predicate for Spark, built from the partition
+         *         specs and current column names; null if none can be built. `note`: the reason, or what the predicate omits; null: it
+         *         is exact.
          */
         TouchedRows: {
             note: string | null;
@@ -2356,7 +2365,7 @@ export interface components {
         };
         /**
          * WritingRun
-         * @description The run that reported that it wrote the commit. Times epoch ms; `started_at` null where only its end is known.
+         * @description The run that reported writing the commit. Times epoch ms; `started_at` is null if only its end is known.
          *         `ref`: branch that it wrote to; null: main. `columns`: at most 500 of `columns_total`; empty: not reported.
          */
         WritingRun: {
@@ -2414,7 +2423,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2474,15 +2483,15 @@ export interface operations {
     listAlerts: {
         parameters: {
             query?: {
-                /** @description Only these. */
+                /** @description Only alerts in this state. */
                 state?: "firing" | "resolved" | "unknown" | null;
                 /** @description Part of the name or of a label, case-insensitive. */
                 q?: string;
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
-                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 limit?: number;
             };
             header?: never;
@@ -2512,7 +2521,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2581,7 +2590,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2632,12 +2641,12 @@ export interface operations {
     getAlert: {
         parameters: {
             query?: {
-                /** @description When the episode began, epoch ms; default the newest. */
+                /** @description Start of the episode, epoch ms; default: the latest. */
                 starts_at?: number;
             };
             header?: never;
             path: {
-                /** @description Fingerprint of the alert, as its sender gives it. */
+                /** @description Fingerprint of the alert, as sent. */
                 fingerprint: string;
             };
             cookie?: never;
@@ -2665,7 +2674,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2729,15 +2738,15 @@ export interface operations {
                 from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number;
-                /** @description Catalog of the table, as its metrics have it; empty, `*` or `.*`: any. */
+                /** @description Catalog of the table, as in its metrics' labels; empty, `*` or `.*`: any. */
                 catalog?: string;
-                /** @description Namespace of the table, as its metrics have it; empty, `*` or `.*`: any. */
+                /** @description Namespace of the table, as in its metrics' labels; empty, `*` or `.*`: any. */
                 table_namespace?: string;
-                /** @description Name of the table, as its metrics have it; empty, `*` or `.*`: any. */
+                /** @description Name of the table, as in its metrics' labels; empty, `*` or `.*`: any. */
                 table?: string;
                 /** @description Only commits that added at least this many. */
                 min_added_data_files?: number;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 limit?: number;
             };
             header?: never;
@@ -2755,7 +2764,7 @@ export interface operations {
                     "application/json": components["schemas"]["AnnotationsPage"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -2774,7 +2783,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2842,11 +2851,11 @@ export interface operations {
                 operation?: string;
                 /** @description Only commits that added at least this many. */
                 min_added_data_files?: number;
-                /** @description Only commits whose schema differs from the one before. */
+                /** @description Only commits whose schema differs from the previous one. */
                 schema_changed?: boolean;
-                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 limit?: number;
             };
             header?: never;
@@ -2864,7 +2873,7 @@ export interface operations {
                     "application/json": components["schemas"]["CommitsPage"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -2883,7 +2892,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -2965,7 +2974,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3056,7 +3065,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3147,7 +3156,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3238,7 +3247,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3329,7 +3338,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3420,7 +3429,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3511,7 +3520,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3596,7 +3605,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3665,7 +3674,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3708,7 +3717,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Id of the last event that was received. */
+                /** @description Id of the last event received. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -3716,7 +3725,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Server-sent events, without end. */
+            /** @description Server-sent events; the stream stays open. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3737,7 +3746,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3783,9 +3792,9 @@ export interface operations {
                 q?: string;
                 /** @description `catalog.namespace` or a namespace. */
                 ns?: string;
-                /** @description `attention`: rank of reason, then magnitude. */
+                /** @description `attention`: by rank of reason, then magnitude. */
                 sort?: "attention" | "name" | "data_files" | "delete_files" | "records" | "bytes" | "small_files" | "file_size_p50" | "manifests" | "live_snapshots" | "small_share" | "delete_share" | "skew" | "commits" | "last_commit" | "job_duration" | "job_p95" | "delta_data_files" | "delta_delete_files" | "delta_records" | "delta_bytes" | "delta_job_duration" | "delta_job_p95" | "delta_share_data_files" | "delta_share_delete_files" | "delta_share_records" | "delta_share_bytes";
-                /** @description Unknown values are last either way. */
+                /** @description Unknown values are last in both orders. */
                 dir?: "asc" | "desc";
                 /** @description Start, epoch ms, inclusive. */
                 from?: number;
@@ -3797,9 +3806,9 @@ export interface operations {
                 within?: number;
                 /** @description Take differences against the state this many seconds before the end; default the range's start. */
                 cmp?: number;
-                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 limit?: number;
             };
             header?: never;
@@ -3817,7 +3826,7 @@ export interface operations {
                     "application/json": components["schemas"]["TablesPage"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -3836,7 +3845,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -3911,7 +3920,7 @@ export interface operations {
                     "application/json": components["schemas"]["FleetHeat"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -3930,7 +3939,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4003,7 +4012,7 @@ export interface operations {
                     "application/json": components["schemas"]["TableDetail"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4022,7 +4031,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4090,11 +4099,11 @@ export interface operations {
                 operation?: string;
                 /** @description Only commits that added at least this many. */
                 min_added_data_files?: number;
-                /** @description Only commits whose schema differs from the one before. */
+                /** @description Only commits whose schema differs from the previous one. */
                 schema_changed?: boolean;
-                /** @description `next_cursor` of the page before. Enough alone: it carries the other parameters, `from` and `to` as they were resolved; one that is sent and says something else is refused. */
+                /** @description `next_cursor` of the previous page. Sufficient alone: it carries the other parameters, with `from` and `to` as resolved; a parameter that contradicts it is rejected. */
                 cursor?: string;
-                /** @description Rows of a page. */
+                /** @description Rows per page. */
                 limit?: number;
             };
             header?: never;
@@ -4119,7 +4128,7 @@ export interface operations {
                     "application/json": components["schemas"]["CommitsPage"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4138,7 +4147,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4206,7 +4215,7 @@ export interface operations {
                 namespace: string;
                 /** @description Table name; `.` written `~d`, `/` written `~s`, `~` written `~~`. */
                 table: string;
-                /** @description Snapshot id as text, all digits. */
+                /** @description Snapshot id as text, with all digits. */
                 snapshot_id: string;
             };
             cookie?: never;
@@ -4222,7 +4231,7 @@ export interface operations {
                     "application/json": components["schemas"]["CommitDetail"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4241,7 +4250,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4305,7 +4314,7 @@ export interface operations {
                 from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number;
-                /** @description Job name; default the reader with most runs. */
+                /** @description Job name; default: the reader with the most runs. */
                 job?: string;
                 /** @description What the range is compared with: `before` (four times as long, just before it), the same time `yesterday` or last `week`, or `custom`: from `baseline_from` to `baseline_to`. */
                 baseline?: "before" | "yesterday" | "week" | "custom";
@@ -4348,7 +4357,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4446,7 +4455,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4517,17 +4526,17 @@ export interface operations {
             query?: {
                 /** @description Instant, epoch ms; default `to`. */
                 at?: number;
-                /** @description Also answer the instant this many seconds before `at`. */
+                /** @description Also return the instant this many seconds before `at`. */
                 cmp?: number;
                 /** @description Start, epoch ms, inclusive. */
                 from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number;
-                /** @description Only partitions with these values: `day=2026-11-20`, several joined with `/`; a value that ends in `*` is a beginning. */
+                /** @description Only partitions with these values: `day=2026-11-20`, several joined with `/`; a trailing `*` matches a prefix. */
                 partition?: string;
-                /** @description Deltas by their size, whichever way they went. */
+                /** @description Sort order; deltas sort by absolute value. */
                 sort?: "data_files" | "bytes" | "average_file_bytes" | "small_files" | "delete_ratio" | "last_committed_at" | "data_files_delta" | "bytes_delta" | "partition";
-                /** @description Unknown values are last either way. */
+                /** @description Unknown values are last in both orders. */
                 dir?: "asc" | "desc";
                 /** @description Rows. */
                 limit?: number;
@@ -4554,7 +4563,7 @@ export interface operations {
                     "application/json": components["schemas"]["PartitionsPage"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4573,7 +4582,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4655,7 +4664,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefsPage"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4674,7 +4683,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4756,7 +4765,7 @@ export interface operations {
                     "application/json": components["schemas"]["SchemaPage"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4775,7 +4784,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4839,17 +4848,17 @@ export interface operations {
                 from?: number;
                 /** @description End, epoch ms, exclusive; default now. */
                 to?: number;
-                /** @description Whole seconds; default: about 720 points. An answer has at most 2000. */
+                /** @description Step in whole seconds; default: about 720 points. At most 2000 points. */
                 step?: number;
-                /** @description Comma-separated, of alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, cpu, spill, executors. Default: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness. */
+                /** @description Comma-separated lanes: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness, bytes, records, manifests, skew, debt, cpu, spill, executors. Default: alerts, job_duration, job_runs, commits, schema, data_files, file_size, delete_files, freshness. */
                 lanes?: string;
-                /** @description Job name; default the reader with most runs. */
+                /** @description Job name; default: the reader with the most runs. */
                 job?: string;
-                /** @description Also answer the period this many seconds earlier. */
+                /** @description Also return the period this many seconds earlier. */
                 cmp?: number;
-                /** @description Branch or tag: the lane of commits tells in `off_ref` which of them it does not lead to. */
+                /** @description Branch or tag; `off_ref` of the lane of commits lists the commits that are not its ancestors. */
                 ref?: string;
-                /** @description Also answer what the route of the table answers: one request less. */
+                /** @description Also return the table's details, which saves one request. */
                 detail?: boolean;
             };
             header?: never;
@@ -4874,7 +4883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Timeline"];
                 };
             };
-            /** @description The answer with the `ETag` of `If-None-Match` still holds. */
+            /** @description The response with the `ETag` of `If-None-Match` is still current. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -4893,7 +4902,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -4980,7 +4989,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -5049,7 +5058,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -5118,7 +5127,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -5205,7 +5214,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };
@@ -5267,7 +5276,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Prefix that the REST catalog gave its client. */
+                /** @description Prefix that the REST catalog assigned to its client. */
                 prefix: string;
                 /** @description Namespace; levels joined with the unit separator `%1F`. */
                 namespace: string;
@@ -5303,7 +5312,7 @@ export interface operations {
             /** @description Problem details. */
             401: {
                 headers: {
-                    /** @description How to say who one is. */
+                    /** @description How to authenticate. */
                     "WWW-Authenticate"?: string;
                     [name: string]: unknown;
                 };

@@ -43,7 +43,7 @@ test('verdict, confidence, grade, evidence for and against, past commits, differ
     /strong/,
     /declared/,
     /usually 2 for this table/,
-    /At the same time other jobs moved/,
+    /At the same time other jobs changed/,
     /3 other appends/,
   ])
     await expect.element(screen.getByText(text).first()).toBeVisible();
@@ -163,11 +163,11 @@ test('a word said earlier is shown when it is opened again', async () => {
 
 test('states: no job, too little, slow all along, behind, stale', async () => {
   const none = await shown(
-    quiet('No job of this table is known: add one.', { tables: [], runs: 0, job: null }),
+    quiet('No job is known for this table: add one.', { tables: [], runs: 0, job: null }),
   );
   await expect.element(none.screen.getByText(/A job is linked by/)).toBeVisible();
   await none.screen.unmount();
-  const little = await shown(quiet('Too little data: 6 runs.', { runs: 6 }));
+  const little = await shown(quiet('Not enough data: 6 runs.', { runs: 6 }));
   await expect.element(little.screen.getByText(/Too few runs/)).toBeVisible();
   await little.screen.unmount();
   const { from, to } = explainPage();

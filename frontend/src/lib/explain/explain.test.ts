@@ -78,8 +78,8 @@ describe('the verdict', () => {
 
 describe('outcomes', () => {
   test.each([
-    ['no-job', quiet('No job of this table is known', { tables: [], runs: 0 })],
-    ['too-little', quiet('Too little data', { runs: 6 })],
+    ['no-job', quiet('No job is known for this table', { tables: [], runs: 0 })],
+    ['too-little', quiet('Not enough data', { runs: 6 })],
     ['no-change', quiet('No change')],
     ['explained', explainPage()],
   ] as const)('%s', (outcome, page) => expect(outcomeOf(page)).toBe(outcome));
@@ -123,9 +123,9 @@ test('what the job used: what moved with its instant and lane, what is flat, wha
     { words: 'CPU flat at 0.31 cores.' },
     { words: 'Unknown: other jobs.' },
   ]);
-  const failed = competing('cpu', { series: 0, ratio: null, problem: 'no full answer within 5 s' });
+  const failed = competing('cpu', { series: 0, ratio: null, problem: 'no complete response within 5 s' });
   expect(competingLines({ ...AROUND, competing: [failed] })).toEqual([
-    { words: 'CPU unknown: no full answer within 5 s.' },
+    { words: 'CPU unknown: no complete response within 5 s.' },
     { words: 'Unknown: other jobs, job load, spill to disk, executors.' },
   ]);
   expect(movedSignals({ ...AROUND, competing: [failed] })).toEqual([]);

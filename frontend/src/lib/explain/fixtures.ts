@@ -130,7 +130,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
           {
             part: 'magnitude',
             speaks: 'against',
-            text: 'At the same time other jobs moved.',
+            text: 'At the same time other jobs changed.',
             value: 0.2,
             typical: null,
           },
@@ -176,7 +176,9 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
     { part: 'file_size', value: null, unit: 'bytes', selected: 906_083, baseline: null, weight: 0 },
   ],
   labels: [],
-  notes: ["No other job's runs are known here: what other jobs felt too cannot be told apart from commits."],
+  notes: [
+    'Runs of other jobs are unknown: effects that are common to all jobs cannot be distinguished from those of commits.',
+  ],
   watermark: FROM + 6 * 60 * MINUTE,
   pending: null,
   queries: {

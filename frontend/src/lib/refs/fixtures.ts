@@ -46,7 +46,7 @@ const TAG = refRow({
   protected: 1,
   expires_at: NOW + 24 * DAY,
   retention: { ...RULE, max_ref_age_ms: 30 * DAY, max_ref_age_said_by: 'ref' },
-  sentence: 'Expiry keeps its snapshot for as long as the tag stays',
+  sentence: 'Expiry keeps its snapshot as long as the tag exists',
 });
 
 export const refsPage = (change: Partial<Schemas['RefsPage']> = {}): Schemas['RefsPage'] => ({

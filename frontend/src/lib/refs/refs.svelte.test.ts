@@ -49,13 +49,12 @@ test('what the note says was not read is not said again of main; of another ref 
     ...{ min_snapshots_to_keep: null, max_snapshot_age_ms: null, max_ref_age_ms: null },
     ...{ min_snapshots_said_by: null, max_age_said_by: null, max_ref_age_said_by: null },
   };
-  const sentence =
-    'What expiry keeps because of it was not read yet; it is told with the next move of the branch';
+  const sentence = 'Its retention has not been read yet; it is known after the next change of the branch';
   const notes = [{ code: 'retention_unknown' as const, sentence: 'What main itself says was not read yet.' }];
   const refs = ['main', 'audit'].map((name) => refRow({ name, retention, sentence, protected_from: null }));
   const screen = await render(RefsView, { page: refsPage({ refs, notes }), ...links });
   await expect.element(screen.getByRole('heading', { name: 'audit' })).toBeVisible();
-  expect(screen.getByText(/was not read yet/).elements()).toHaveLength(1);
+  expect(screen.getByText(/has not been read yet/).elements()).toHaveLength(1);
   expect(screen.getByText('Rules', { exact: true }).query()).toBeNull();
 });
 

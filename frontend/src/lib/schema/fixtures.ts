@@ -20,7 +20,7 @@ export const version = (change: Partial<Schemas['StructureVersion']> = {}): Sche
       before: 'uid',
       after: 'user_id',
       risk: 'breaking',
-      sentence: 'uid was renamed to user_id; it is field 2 as before',
+      sentence: 'uid was renamed to user_id; its field id is still 2',
     },
   ],
   fields: [],
@@ -61,7 +61,7 @@ export const schemaPage = (change: Partial<Schemas['SchemaPage']> = {}): Schemas
       first: true,
       risk: 'safe',
       changes: [],
-      sentence: 'As first seen, 2 fields',
+      sentence: 'First seen, 2 fields',
     }),
   ],
   matrix_versions: [

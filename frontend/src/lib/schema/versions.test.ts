@@ -32,7 +32,7 @@ test('a comment alone is a change that says so', () => {
 
 test('the headline is the newest change that breaks readers', () => {
   const added = version({ id: '14', risk: 'safe', changes: [] });
-  expect(headline([added, version()])).toBe('Uid was renamed to user_id; it is field 2 as before.');
+  expect(headline([added, version()])).toBe('Uid was renamed to user_id; its field id is still 2.');
   expect(headline([version({ first: true })])).toBe('No changes since the table was first observed.');
   expect(
     headline([version({ kind: 'spec', changes: [], sentence: 'Partitioned by day(ts)', risk: 'safe' })]),

@@ -21,7 +21,7 @@ def properties(folder: Path, file: str, prefix: str = "sqlite:///") -> dict[str,
 def test_a_mistyped_path_creates_nothing_and_is_named(prefix, tmp_path) -> None:
     given = properties(tmp_path, "ctalog.db", prefix)
     given["uri"] += "?uri=true" if "file:" in prefix else "?timeout=3"
-    with pytest.raises(SourceUnavailable, match=r"no database .*ctalog\.db; check catalogs\.lake\.uri"):
+    with pytest.raises(SourceUnavailable, match=r"database .*ctalog\.db does not exist; check catalogs\.lake\.uri"):
         observed_catalog("lake", given).names()
     assert EmbeddedEngine(lambda: open_catalog("lake", given), ("limnograph",)).head().snapshots is None
     assert list(tmp_path.iterdir()) == []

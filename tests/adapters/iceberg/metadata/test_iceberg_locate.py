@@ -60,5 +60,5 @@ def test_of_one_version_the_file_written_last_is_the_table(tmp_path: Path) -> No
 
 def test_a_folder_without_metadata_is_no_table(tmp_path: Path) -> None:
     (tmp_path / "metadata").mkdir()
-    with pytest.raises(InvalidInput, match="no Iceberg table"):
+    with pytest.raises(InvalidInput, match="not an Iceberg table"):
         newest_metadata(str(tmp_path / "metadata"), FileStorage())

@@ -149,7 +149,7 @@ def test_a_snapshot_is_never_left_out_in_silence(items: Any) -> None:
 
 def test_a_number_that_is_none_is_told() -> None:
     metadata = parsed(document(2, [snapshot(1), snapshot(2, **{"timestamp-ms": "soon"})]))
-    assert [problem.detail for problem in metadata.problems] == ["a timestamp-ms is no whole number"]
+    assert [problem.detail for problem in metadata.problems] == ["timestamp-ms is not an integer"]
     assert metadata.snapshots[2**62 + 2].timestamp_ms is None
 
 

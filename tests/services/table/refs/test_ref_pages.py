@@ -48,7 +48,7 @@ def test_main_leads_the_list_with_its_ancestors_and_what_an_expiry_now_would_kee
     assert (main.name, main.type, main.snapshot_id, main.ancestors) == ("main", "branch", "4", 4)
     assert (main.protected, main.protected_from) == (2, (NOW - 4 * DAY) // 1000)
     assert (main.retention.max_snapshot_age_ms, main.retention.max_age_said_by) == (5 * DAY_MS, "default")
-    assert main.sentence == "Expiry keeps the newest snapshot and all of the last 5 days, 2 as of now"
+    assert main.sentence == "Expiry keeps the newest snapshot and all of the last 5 days, currently 2"
 
 
 def test_what_the_ref_says_wins_over_the_table_and_that_over_the_default() -> None:

@@ -54,7 +54,7 @@ def test_a_renamed_column_is_one_field_and_breaks_readers_that_name_it() -> None
     assert (newest.kind, newest.id, newest.previous_id, newest.risk) == ("schema", "13", "12", "breaking")
     assert [(c.kind, c.field_id, c.before, c.after) for c in newest.changes] == [("renamed", 2, "uid", "user_id")]
     assert (newest.t, newest.not_before) == ((NOW - HOUR) // 1000, (NOW - 2 * HOUR) // 1000)
-    assert newest.changes[0].sentence == "uid was renamed to user_id; it is field 2 as before"
+    assert newest.changes[0].sentence == "uid was renamed to user_id; its field id is still 2"
     row_of = next(r for r in found.matrix if r.field_id == 2)
     assert [(s.first, s.versions, s.name) for s in row_of.spans] == [(0, 1, "uid"), (1, 1, "user_id")]
 
@@ -232,8 +232,8 @@ def test_a_schema_whose_text_is_lost_or_damaged_is_unknown_and_not_empty() -> No
         ]
     )
     assert [v.sentence for v in found.versions] == [
-        "What changed is not known: one of both schemas is not kept",
-        "As first seen; its fields are not known",
+        "Changes are unknown: one of the two schemas is not retained",
+        "First seen; its fields are unknown",
     ]
     assert [v.schema_id for v in found.matrix_versions] == ["1"]
 

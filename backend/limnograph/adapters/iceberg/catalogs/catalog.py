@@ -47,7 +47,7 @@ def open_catalog(name: str, properties: Mapping[str, str], *, write: bool = Fals
     except NotInstalledError as error:
         raise SettingsError(f"catalogs.{name}.type", first_line(error)) from error
     except (ValidationError, JSONDecodeError) as error:
-        said = f"its server answers what is not of the protocol; check catalogs.{name}.uri ({first_line(error)})"
+        said = f"the response is not from an Iceberg catalog; check catalogs.{name}.uri ({first_line(error)})"
         raise SourceUnavailable(f"catalog {name}", said) from error
     except _WRONG_SETTINGS as error:
         raise SettingsError(f"catalogs.{name}", first_line(error)) from error

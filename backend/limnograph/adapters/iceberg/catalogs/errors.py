@@ -7,11 +7,11 @@ from http import HTTPStatus
 from limnograph.domain.errors import SourceError, SourceRejected, SourceTimeout, SourceUnavailable
 
 CHARACTERS = 300
-"""Of what a server says about itself."""
+"""Of a server's message."""
 _REMEDIES = {
-    401: "the token or password was refused or has expired; renew the credentials of catalogs.{name}",
-    403: "the credentials of catalogs.{name} are valid but may not do this; grant them read access",
-    404: "it is not there; check uri, prefix and warehouse of catalogs.{name}",
+    401: "the token or password was rejected or has expired; renew the credentials of catalogs.{name}",
+    403: "the credentials of catalogs.{name} are valid but lack permission; grant them read access",
+    404: "not found; check uri, prefix and warehouse of catalogs.{name}",
     419: "the token has expired; renew the credentials of catalogs.{name}",
     429: "too many requests; lower observe.probes_per_second",
 }
@@ -32,7 +32,7 @@ def unavailable(name: str, error: BaseException) -> SourceError:
     if refused is not None:
         return SourceUnavailable(f"catalog {name}", f"{_REMEDIES[refused].format(name=name)} ({text[:CHARACTERS]})")
     if "timeout" in kind.lower() or "timed out" in text.lower():
-        return SourceTimeout(f"catalog {name}", f"no answer in time ({text[:CHARACTERS]}); it is asked again")
+        return SourceTimeout(f"catalog {name}", f"timed out ({text[:CHARACTERS]}); retrying")
     if kind == "OAuthError":
         return SourceUnavailable(f"catalog {name}", f"{_REMEDIES[401].format(name=name)}: {text[:CHARACTERS]}")
     return SourceUnavailable(f"catalog {name}", text[:CHARACTERS])
@@ -50,7 +50,7 @@ def answered(name: str, status: int, said: str = "") -> SourceError:
         phrase = f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         phrase = f"status {status}"
-    fallback = "the server fails; it is asked again" if status >= 500 else "the server refuses the request"
+    fallback = "server error; retrying" if status >= 500 else "the server rejected the request"
     remedy = _REMEDIES.get(status, fallback).format(name=name)
     told = f" ({said[:CHARACTERS]})" if said else ""
     return SourceUnavailable(f"catalog {name}", f"{phrase}: {remedy}{told}")
@@ -62,7 +62,7 @@ def of_one(error: SourceError, what: str) -> SourceRejected:
 
 
 def first_line(error: BaseException) -> str:
-    """First line of what an exception says, its type when it says nothing."""
+    """First line of an exception's message, its type without one."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 

@@ -1,7 +1,6 @@
-"""Names and probes of catalogs that keep pointers in somebody else's service: Hive, Glue, whatever PyIceberg has.
-
-Hive and Glue tell the pointers of a whole database while listing it, and of one table without its metadata file. Of any
-other catalog PyIceberg loads the table.
+"""Names and probes of catalogs that keep pointers in an external service: Hive, Glue, any other of PyIceberg. Hive and
+Glue return the pointers of a whole database with its listing, and of one table without its metadata file. For any other
+catalog PyIceberg loads the table.
 """
 
 from __future__ import annotations
@@ -91,13 +90,13 @@ class AnyNames:
             return None
         location = found.get("metadata_location")
         if not location:
-            raise SourceRejected(str(name), "is of type ICEBERG, but its parameters have no metadata_location")
+            raise SourceRejected(str(name), "has type ICEBERG, but its parameters have no metadata_location")
         return TablePointer(name, _ICEBERG, location)
 
     def _listed(
         self, tables: Iterator[tuple[TableName, Mapping[str, str] | None]]
     ) -> dict[TableName, TablePointer | None]:
-        """Iceberg tables of a listing; one without a location is asked for again by itself, and told then."""
+        """Iceberg tables of a listing; one without a location is probed separately, and reported then."""
         found: dict[TableName, TablePointer | None] = {}
         for name, parameters in tables:
             try:
@@ -163,7 +162,7 @@ class GlueNames(AnyNames):
 
 
 def _gone(error: Exception) -> bool:
-    """Whether a client says that what was asked for is not there (any more)."""
+    """Whether a client's error means that the object does not exist."""
     if isinstance(error, NoSuchNamespaceError) or type(error).__name__ in _GONE:
         return True
     response = getattr(error, "response", None)

@@ -60,7 +60,7 @@ class ReadOnlySql(SqlCatalog):
         self._seen, self._schema_version = True, "v1" if "iceberg_type" in columns else "v0"
 
     def create_tables(self) -> None:
-        raise PermissionError(f"catalog {self.name} is only read here")
+        raise PermissionError(f"catalog {self.name} is read-only")
 
     def load_table(self, identifier: Any) -> Table:
         """As PyIceberg's. Raises NoSuchTableError also where there is no catalog yet."""
@@ -77,10 +77,13 @@ class ReadOnlySql(SqlCatalog):
         """What is not there of the catalog, as a sentence; None: all is. Raises what the driver raises."""
         file = self._file()
         if file is not None and not file.exists():
-            return f"there is no database {file}; check catalogs.{self.name}.uri"
+            return f"database {file} does not exist; check catalogs.{self.name}.uri"
         if not sa.inspect(self.engine).has_table(_TABLES):
             where = "" if file is None else f" {file}"
-            return f"the database{where} has no table {_TABLES}, so no Iceberg catalog; check catalogs.{self.name}.uri"
+            return (
+                f"the database{where} has no table {_TABLES}, so it is not an Iceberg catalog; check "
+                f"catalogs.{self.name}.uri"
+            )
         return None
 
     def _file(self) -> Path | None:

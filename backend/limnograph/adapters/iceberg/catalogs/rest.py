@@ -115,9 +115,9 @@ class RestNames:
         try:
             loaded = msgspec.json.decode(body, type=LoadedTable)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise SourceRejected(str(name), f"the answer of the catalog is no LoadTableResult: {error}") from error
+            raise SourceRejected(str(name), f"the catalog's response is not a LoadTableResult: {error}") from error
         if not loaded.location:
-            raise SourceRejected(str(name), "the catalog tells no metadata-location; its tables cannot be observed")
+            raise SourceRejected(str(name), "the catalog returns no metadata-location; its tables cannot be observed")
         quiet, gap = pace(loaded.metadata)
         return ProbeResult(TablePointer(name, "iceberg", loaded.location), quiet, gap)
 
@@ -158,7 +158,7 @@ class RestNames:
             try:
                 page = msgspec.json.decode(body, type=kind)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                garbage = SourceRejected(f"catalog {self.name}", f"its listing is not of Iceberg REST: {error}")
+                garbage = SourceRejected(f"catalog {self.name}", f"its listing is not valid Iceberg REST: {error}")
                 raise _RefusedRequest(garbage, 0) from error
             alive()
             yield page
@@ -168,7 +168,7 @@ class RestNames:
             asked["pageToken"] = page.token
 
     def _answer(self, url: str, params: dict[str, str], headers: dict[str, Any]) -> tuple[Response, bytes]:
-        """Answer and body; after a renewal of the token where the first answer asks for one and PyIceberg has how."""
+        """Response and body; after a renewal of the token if the first response requires one and PyIceberg can."""
         response, body = self._once(url, params, headers)
         if response.status_code in _EXPIRED:
             try:
@@ -185,7 +185,7 @@ class RestNames:
             with self._catalog._session.get(url, params=params, headers=headers, stream=True) as response:  # noqa: SLF001
                 return response, _whole(response, self.name)
         except RequestTimeout as error:
-            raise SourceTimeout(f"catalog {self.name}", "no answer in time; it is asked again") from error
+            raise SourceTimeout(f"catalog {self.name}", "timed out; retrying") from error
         except RequestException as error:
             raise unavailable(self.name, error) from error
 
@@ -213,9 +213,9 @@ def _whole(response: Response, name: str) -> bytes:
     for piece in response.iter_content(_PIECE):
         body += piece
         if len(body) > BODY_BYTES:
-            raise SourceRejected(f"catalog {name}", f"an answer is longer than {BODY_BYTES >> 20} MiB")
+            raise SourceRejected(f"catalog {name}", f"the response exceeds {BODY_BYTES >> 20} MiB")
         if time.monotonic() > end:
-            raise SourceTimeout(f"catalog {name}", f"an answer takes longer than {TOTAL_S:.0f} s")
+            raise SourceTimeout(f"catalog {name}", f"the response took longer than {TOTAL_S:.0f} s")
     return bytes(body)
 
 

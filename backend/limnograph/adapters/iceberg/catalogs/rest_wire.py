@@ -21,7 +21,7 @@ class _Metadata(msgspec.Struct):
 
 
 class LoadedTable(msgspec.Struct):
-    """LoadTableResult. `metadata` stays raw: of a table with much history it is large, and little of it is asked."""
+    """LoadTableResult. `metadata` stays raw: it is large for a long history, and little of it is needed."""
 
     location: str | None = msgspec.field(name="metadata-location", default=None)
     metadata: msgspec.Raw = msgspec.Raw(b"{}")
@@ -49,7 +49,7 @@ class NamespacePage(msgspec.Struct):
 
 
 def pace(raw: msgspec.Raw) -> tuple[float | None, float | None]:
-    """Seconds since the newest commit and usual seconds between the newest ones, as far as metadata tells."""
+    """Seconds since the latest commit and the usual seconds between commits, if known."""
     try:
         metadata = msgspec.json.decode(raw, type=_Metadata)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -71,7 +71,7 @@ def is_error(body: bytes) -> bool:
 
 
 def said(body: bytes) -> str:
-    """What the server says in its error, when it is one."""
+    """The server's error message, if there is one."""
     try:
         message = json.loads(body)["error"]["message"]
     except (ValueError, TypeError, KeyError):

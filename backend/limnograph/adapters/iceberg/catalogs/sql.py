@@ -1,4 +1,4 @@
-"""Names and pointers of an SQL catalog: one query tells all of them."""
+"""Names and pointers of an SQL catalog: one query returns all of them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SqlNames:
             raise unavailable(self.name, error) from error
 
     def _missing(self) -> str | None:
-        """Why there is nothing to ask, where that can be said."""
+        """Why there is nothing to query, if known."""
         try:
             return self._catalog.missing() if isinstance(self._catalog, ReadOnlySql) else None
         except SQLAlchemyError:

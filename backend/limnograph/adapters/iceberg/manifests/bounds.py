@@ -1,6 +1,6 @@
 """Bounds of a column as keys whose byte order is the order of the values (Iceberg spec, single-value serialisation).
 
-Knows how bounds are written in a manifest; which column is worth asking for is decided elsewhere.
+Knows how bounds are written in a manifest; which column to read is decided elsewhere.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class Entries(NamedTuple):
     """`partition` indexes `partitions` (texts such as `day=2026-11-20/region=eu`, empty text: unpartitioned).
 
     `snapshot`: the entry's own, else the one that added the manifest. `size` bytes: of a deletion vector its own part
-    of the Puffin file. `bounds` only when a field id was asked for, `paths` when they were.
-    `spec_id`: partition spec by the manifest's own header, None where it does not say.
+    of the Puffin file. `bounds` only if a field id was requested, `paths` if they were. `spec_id`: partition spec by
+    the manifest's own header, None if it has none.
     """
 
     status: npt.NDArray[np.int8]

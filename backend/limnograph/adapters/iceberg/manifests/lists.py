@@ -55,9 +55,9 @@ def _lines(chunk: Chunk, plan: Plan) -> list[ManifestFile]:
     slot = plan.slots.get
     spec_ids = chunk.numbers(slot(_SPEC_ID), 0)
     if not chunk.has(slot(_PATH)).all():
-        raise MetadataError("manifest_list_implausible", "a line without a path")
+        raise MetadataError("manifest_list_implausible", "an entry without a path")
     if len(spec_ids) and not 0 <= spec_ids.min() <= spec_ids.max() <= _MAX_SPEC_ID:
-        raise MetadataError("manifest_list_implausible", f"a line with partition spec {spec_ids.max()}")
+        raise MetadataError("manifest_list_implausible", f"an entry with partition spec {spec_ids.max()}")
     lengths = chunk.numbers(slot(_LENGTH), _UNKNOWN)
     columns = (
         _paths(chunk, plan.slots[_PATH]) if len(spec_ids) else [],
@@ -107,7 +107,7 @@ def _counts(chunk: Chunk, slot: int | None) -> list[int | None]:
     """A count of every line, None where the writer left it out."""
     has, found = chunk.has(slot), chunk.numbers(slot, 0)
     if len(found) and not 0 <= found.min() <= found.max() <= MAX_COUNT:
-        raise MetadataError("manifest_list_implausible", f"a line with an impossible count: {found.max()}")
+        raise MetadataError("manifest_list_implausible", f"an entry with an impossible count: {found.max()}")
     return _known(has, found)
 
 

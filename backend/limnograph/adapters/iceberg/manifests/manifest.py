@@ -68,7 +68,7 @@ class _Layout(NamedTuple):
 @as_damage
 def decode_manifest(content: bytes, manifest: ManifestFile, *, bounds_of: int | None, paths: bool = False) -> Entries:
     """The entries of one manifest as columns; with bounds of the column of field id `bounds_of`. With `paths`, delete
-    files are scoped by the bounds of DELETE_FILE_PATH, which is then the column to ask delete manifests for.
+    files are scoped by the bounds of DELETE_FILE_PATH, which is then the column to read from delete manifests.
 
     Raises MetadataError: manifest_unreadable, manifest_implausible, avro_damaged, avro_codec_unknown, avro_too_large.
     """
@@ -129,7 +129,7 @@ def _entries(chunk: Chunk, layout: _Layout, manifest: ManifestFile, names: _Name
 
 
 def _plausible(numbers: npt.NDArray[np.int64], most: int, what: str, manifest: ManifestFile) -> npt.NDArray[np.int64]:
-    """The numbers when all are from 0 to `most`; one that is not known stands below 0."""
+    """The numbers if all are from 0 to `most`; an unknown one is below 0."""
     # As unsigned numbers the negative ones are the largest.
     if len(numbers) and numbers.view(np.uint64).max() > most:
         wrong = numbers.min() if numbers.min() < 0 else numbers.max()

@@ -31,10 +31,10 @@ class Edge:
         if found is None:
             return None
         if not isinstance(found, int) or isinstance(found, bool):
-            self.incomplete(f"a {key} is no whole number")
+            self.incomplete(f"{key} is not an integer")
             return None
         if found not in within:
-            self.incomplete(f"a {key} is beyond what the format allows")
+            self.incomplete(f"{key} is out of range")
             return None
         return found
 

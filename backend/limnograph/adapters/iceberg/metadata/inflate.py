@@ -42,7 +42,7 @@ def _member(view: memoryview, position: int, out: bytearray, limit: int) -> int:
     while not inflater.eof:
         piece = view[position : position + _INPUT]
         if not piece:
-            raise EOFError("it ends early")
+            raise EOFError("it is truncated")
         position += len(piece)
         out += inflater.decompress(piece, _OUTPUT)
         while inflater.unconsumed_tail and not inflater.eof and len(out) <= limit:

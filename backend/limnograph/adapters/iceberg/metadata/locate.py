@@ -12,14 +12,14 @@ from limnograph.ports.storage import ListedFile, Storage
 _HINT_LIMIT = 4096
 _NAMED = re.compile(r"^(?:v?(\d{1,20})(?:-[^/]*?)?|[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
 """`v3.metadata.json`, `00003-<uuid>.metadata.json`, `v1704068112338000000.metadata.json` (Snowflake), or without a
-version; gzip is told before or behind.
+version; gzip is marked before or after the extension.
 """
 _ENDING = re.compile(r"(?:\.gz)?\.metadata\.json(?:\.gz)?$")
 _NO_VERSION = -1
 
 
 class _NamedFile(NamedTuple):
-    """A metadata file by its name. Files of one version are told apart by when they were written."""
+    """A metadata file by its name. Files of one version are distinguished by when they were written."""
 
     version: int
     modified_ms: int
@@ -37,7 +37,7 @@ def newest_metadata(location: str, storage: Storage) -> str:
     for folder in (f"{table}/metadata", *([table] if table.endswith("/metadata") else [])):
         if names := _names(storage.list(folder)):
             return f"{folder}/{_hinted(folder, storage, names) or max(names).name}"
-    raise InvalidInput("LOCATION", f"{location} is no Iceberg table: it has no metadata/*.metadata.json")
+    raise InvalidInput("LOCATION", f"{location} is not an Iceberg table: it has no metadata/*.metadata.json")
 
 
 def _hinted(folder: str, storage: Storage, names: list[_NamedFile]) -> str | None:

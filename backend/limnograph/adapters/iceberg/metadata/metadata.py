@@ -1,7 +1,7 @@
 """metadata.json, format v1 to v3, plain or gzip, into `domain/metadata/table.py`. Lenient: unknown types stay as they
 are.
 
-PyIceberg's model refuses whole tables for one unknown type; a history must still be told then.
+PyIceberg's model rejects whole tables for one unknown type; their history must still be readable.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _table(document: dict[str, Any], parts: dict[str, Raw], location: str, size_
         raise MetadataError("format_version_unsupported", f"{location} has format version {said}")
     home = document.get("location")
     if not isinstance(home, str) or not home:
-        raise MetadataError("metadata_unreadable", f"{location} names no table location")
+        raise MetadataError("metadata_unreadable", f"{location} has no table location")
     snapshots = read_snapshots(parts.get("snapshots"), edge)
     schemas = _by_id(dicts(document, "schemas") or _one(document, "schema"), "schema-id", edge)
     specs = _specs(document, edge)
@@ -112,7 +112,7 @@ def _refs(document: dict[str, Any], snapshots: dict[int, Snapshot], edge: Edge) 
     if MAIN not in refs and current is not None and current != -1:
         refs[MAIN] = SnapshotRef(current, "branch")
     edge.problems += [
-        TableProblem("ref_dangling", f"{name} points at a snapshot that the metadata does not hold", ref.snapshot_id)
+        TableProblem("ref_dangling", f"{name} points to a snapshot that is not in the metadata", ref.snapshot_id)
         for name, ref in refs.items()
         if ref.snapshot_id not in snapshots
     ]
@@ -139,7 +139,7 @@ def _current(document: dict[str, Any], key: str, known: dict[int, dict[str, Any]
         (only,) = known
         return only
     if current is None or current not in known:
-        edge.problems.append(TableProblem(code, f"{key} {current} is not among those that the metadata lists"))
+        edge.problems.append(TableProblem(code, f"{key} {current} is not in the metadata"))
     return current
 
 

@@ -51,10 +51,12 @@ def read_snapshots(text: Raw | None, edge: Edge) -> dict[int, Snapshot]:
         return {one.snapshot_id: _kept(one) for one in _decode_snapshots(text)}
     except (msgspec.ValidationError, UnicodeDecodeError):
         if not bytes(text).lstrip().startswith((b"[", b"null")):
-            edge.incomplete("snapshots is no list")
+            edge.incomplete("snapshots is not a list")
         found = [_one_by_one(item, edge) for item in _items(text)]
         if None in found:
-            edge.incomplete(f"{found.count(None)} of {len(found)} snapshots have no usable id or place in the history")
+            edge.incomplete(
+                f"{found.count(None)} of {len(found)} snapshots have no usable id or position in the history"
+            )
         return {snapshot.snapshot_id: snapshot for snapshot in found if snapshot is not None}
 
 

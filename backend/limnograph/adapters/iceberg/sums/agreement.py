@@ -1,4 +1,4 @@
-"""What a list says of manifests beside what they hold: a file that is cut between two blocks reads without error."""
+"""Compares a list's entries with their manifests: a file that is truncated between two blocks reads without error."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from limnograph.domain.errors import MetadataError
 from limnograph.domain.metadata.manifests import ManifestFile
 
 DISAGREES = "manifest_list_disagrees"
-"""Note: the list counts other files, or tells another length. The numbers are those of the manifests themselves."""
+"""Note: the list has other counts or another length. The numbers are those of the manifests themselves."""
 _said = attrgetter("added_files", "existing_files", "deleted_files", "length")
 _LENGTH = CHECKS.index("length")
 
 
 def compared(sums: TableSums, lines: Sequence[Line], manifests: Sequence[ManifestFile]) -> tuple[str, ...]:
-    """Notes about lines that say something else than their manifests.
+    """Notes about entries that differ from their manifests.
 
-    Raises MetadataError (`avro_damaged`) for a manifest that is shorter than its line says, unless that line counts
-    the entries it has: writers that rewrite paths leave old lengths behind, and nobody invents equal counts.
+    Raises MetadataError (`avro_damaged`) for a manifest that is shorter than its recorded length, unless the recorded
+    counts match: writers that rewrite paths leave old lengths behind, but matching counts are no accident.
     """
     if not lines:
         return ()

@@ -174,8 +174,8 @@ class ManifestCache:
         self._writes = 0
 
     def table(self, metadata: TableMetadata, bounds_of: int | None) -> TableCache:
-        """The table's part. Tables are told apart by uuid, location and where their metadata lies, so that one that
-        claims another's identity shares nothing with it.
+        """The table's part. Tables are distinguished by uuid, location and the folder of their metadata, so that one
+        that claims another's identity shares nothing with it.
         """
         home = normalise_location(metadata.metadata_location).rpartition("/")[0]
         name = hashlib.sha256(f"{metadata.table_uuid}\n{metadata.location}\n{home}".encode()).hexdigest()[:32]

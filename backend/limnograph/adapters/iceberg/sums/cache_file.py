@@ -41,7 +41,7 @@ class CacheFile:
             self._added += sum(map(len, values.values()))
 
     def prune(self, live: int, kept: Mapping[str, Callable[[], Collection[bytes]]]) -> None:
-        """Forget other keys of a kind once they are more than the `live` ones, which are only then asked for.
+        """Forget other keys of a kind once they are more than the `live` ones, which are only then computed.
         Counts at the first call, then when _SLACK values were added: counting costs as much as adding one.
         """
         if self._added is not None and self._added < _SLACK:
@@ -50,7 +50,7 @@ class CacheFile:
         self._tried(lambda connection: _prune(connection, live, kept), None)
 
     def remove(self) -> None:
-        """Start anew."""
+        """Start over."""
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self.path.with_name(self.path.name + suffix).unlink()

@@ -1,4 +1,4 @@
-"""Manifests that nobody has read yet: fetched and decoded a few at a time, added up, and learnt by the cache."""
+"""Unread manifests: fetched and decoded a few at a time, summed up, and stored in the cache."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _WORD = 8
 
 class FileColumns(NamedTuple):
     """One row per live data file. `partition` indexes the manifest's partitions; `path`: hash of the file's. Files
-    without both bounds are not `bounded`, and have no keys; there are none at all when no field was asked for.
+    without both bounds are not `bounded`, and have no keys; there are none at all if no field was requested.
     """
 
     partition: npt.NDArray[np.int32]

@@ -28,7 +28,7 @@ _ORDERED = ("identity", "year", "month", "day", "hour")
 
 
 def overlap_field(metadata: TableMetadata) -> int | None:
-    """Field id whose bounds tell overlap: source of the first field of the default sort order, else of the default
+    """Field id whose bounds define overlap: source of the first field of the default sort order, else of the default
     partition spec, where its transform keeps order; None when there is no such field.
     """
     order = metadata.sort_orders.get(metadata.default_sort_order_id or 0, {})

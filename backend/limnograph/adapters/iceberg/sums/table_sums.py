@@ -26,7 +26,7 @@ class Line(NamedTuple):
 
 
 _MANIFEST, _PARTITION, _WRITER, _NUMBERS = 0, 1, 2, 3
-"""Rows of a Grown matrix: place of the manifest, of the partition, id of the writer, numbers from there on."""
+"""Rows of a Grown matrix: place of the manifest, of the partition, id of the writer, then numbers."""
 
 
 _parts = attrgetter(*Line._fields)
@@ -156,8 +156,8 @@ class TableSums:
         return self._totals.view[-len(CHECKS) :, [self._places[line] for line in lines]]
 
     def weights(self, lines: Iterable[Line]) -> Longs:
-        """How often each manifest is listed, by place. A manifest that a list names twice counts twice, as it does
-        for whoever reads the table.
+        """How often each manifest is listed, by place. A manifest that a list names twice counts twice, as it does for
+        any reader of the table.
         """
         places = self._places
         return np.bincount([places[line] for line in lines], minlength=len(places))

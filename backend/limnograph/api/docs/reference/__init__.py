@@ -1,1 +1,1 @@
-"""The reference of the API out of its OpenAPI document: as Markdown in `docs/api.md`, as a page at `/docs`."""
+"""The API reference, generated from the OpenAPI document: Markdown in `docs/api.md` and a page at `/docs`."""

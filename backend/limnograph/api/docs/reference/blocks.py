@@ -1,4 +1,4 @@
-"""What a page of reference is made of, as Markdown and as HTML. Text holds `code` and [links](#place), nothing else."""
+"""Blocks of a reference page, as Markdown and as HTML. Text contains `code` and [links](#place), nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INLINE = re.compile(r"`(?P<code>[^`]+)`|\[(?P<text>[^\]]+)\]\((?P<to>[^)]+)\)|\
 
 
 class Heading(NamedTuple):
-    """`level` from 1; `place`: what links lead to, as Markdown's readers make it of the text."""
+    """`level` from 1; `place`: the anchor that Markdown renderers derive from the text."""
 
     level: int
     text: str

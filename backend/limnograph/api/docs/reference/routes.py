@@ -1,4 +1,4 @@
-"""The reference page: how to ask, every route with its parameters and answers, problems, structs."""
+"""The reference page: introduction, every route with its parameters and responses, problems, structs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ TITLE = "Limnograph API"
 _INTRODUCTION = """\
 Everything is JSON, UTF-8. Times are epoch milliseconds in UTC. Ids of snapshots are text, because a double cannot
 hold them. A number that is not known is null, never 0. In a path segment `~` is written `~~`, a dot inside a level
-`~d` and a slash `~s`; levels of a namespace are joined with a dot. A path in another spelling, and a parameter that
-a route does not have, are refused.
+`~d` and a slash `~s`; levels of a namespace are joined with a dot. Any other spelling of a path, and unknown
+parameters, are rejected.
 
-**Who may ask**: where `auth.mode` is not `none`, send an API token (`limnograph token create NAME --scope read`) as
-`Authorization: Bearer …`; browsers send the cookie of a session. Each route names the scope that it needs.
+**Authentication**: unless `auth.mode` is `none`, send an API token (`limnograph token create NAME --scope read`) as
+`Authorization: Bearer …`; browsers send a session cookie. Each route names the scope that it requires.
 
 **Errors** are `application/problem+json` ([Problem](#problem)) with a `type` of a [closed set](#problems). They
-name the parameter or field, and `request_id`, which the server's log has too.
+name the parameter or field, and `request_id`, which is also in the server's log.
 
-**Caching**: pages carry an `ETag`; ask with `If-None-Match` and get 304 without a body while it holds. A source that
-failed stands in the answer, with its age, where another part could be answered."""
+**Caching**: pages carry an `ETag`; a request with `If-None-Match` returns 304 without a body while the page is
+unchanged. If a source fails and the rest of a response is available, the response names the source and its age."""
 
 
 def blocks() -> list[Block]:
@@ -51,7 +51,7 @@ def _route(method: str, path: str, operation: dict[str, Any]) -> Iterator[Block]
     yield Heading(2, f"{method.upper()} {path}")
     yield Text(f"**{operation['summary']}.** {' '.join(operation.get('description', '').split())}".strip())
     scopes = {scope for way in operation["security"] for names in way.values() for scope in names}
-    yield Text(f"Scope: {', '.join(f'`{scope}`' for scope in sorted(scopes)) or 'none, open to anybody'}.")
+    yield Text(f"Scope: {', '.join(f'`{scope}`' for scope in sorted(scopes)) or 'none, open to anyone'}.")
     if parameters := operation.get("parameters"):
         yield Table(("parameter", "in", "type", "meaning"), [_parameter(found) for found in parameters])
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
@@ -85,7 +85,7 @@ def _body(kind: str, schema: dict[str, Any]) -> str:
 
 def _problems() -> Iterator[Block]:
     yield Heading(2, "Problems")
-    yield Text("`type` of a problem is one of these, with its status and title.")
+    yield Text("The `type` of a problem is one of these, with its status and title.")
     yield Table(
         ("type", "status", "title"), [(f"`{kind}`", str(code), title) for kind, (code, title) in STATUS.items()]
     )

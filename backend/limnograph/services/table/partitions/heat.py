@@ -63,7 +63,7 @@ def wanted(steps: Iterable[HeatStep]) -> set[int]:
 def heat(
     steps: Sequence[HeatStep], states: PartitionStates, rows: Mapping[int, SnapshotFact], conditions: Conditions
 ) -> PartitionHeat:
-    """The partitions that had most files at any time; names fall, so that the newest day stands first."""
+    """The partitions that had most files at any time; names descend, so that the latest day is first."""
     sides = [_side(step, states, rows) for step in steps]
     most: dict[PartitionKey, int] = {}
     cells: list[dict[PartitionKey, int | None]] = []

@@ -1,4 +1,4 @@
-"""What the page of partitions says about what it cannot show."""
+"""Notes of the page of partitions about missing data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def of_states(after: Side, before: Side | None) -> list[Note]:
     """Instants without a state."""
     found = []
     if after.state is None:
-        found.append(Note(code="no_state", sentence=f"Partitions at this instant are not known: {_why(after)}."))
+        found.append(Note(code="no_state", sentence=f"Partitions at this instant are unknown: {_why(after)}."))
     if before is not None and before.state is None:
         found.append(Note(code="no_state_before", sentence=f"Nothing to compare with: {_why(before)}."))
     return found
@@ -21,10 +21,10 @@ def of_states(after: Side, before: Side | None) -> list[Note]:
 
 def _why(side: Side) -> str:
     if side.row is None:
-        return "no commit of that time is kept"
+        return "no commit of that time is retained"
     if side.row.partitions_scope is None:
-        return "that commit was not read down to its files"
-    return "the rows that lead back to a full list are not kept"
+        return "that commit was not read at file level"
+    return "the rows that lead back to a complete list are not retained"
 
 
 def of_the_rest(after: Side, shown: int, matching: int) -> list[Note]:
@@ -33,9 +33,9 @@ def of_the_rest(after: Side, shown: int, matching: int) -> list[Note]:
     if after.state is not None and after.row is not None and not after.whole:
         total = after.row.partitions_total
         if total is None:
-            found.append(Note(code="rest_unknown", sentence="How many partitions there are in all is not known."))
+            found.append(Note(code="rest_unknown", sentence="The total number of partitions is unknown."))
         else:
-            said = f"Of {total:,} partitions the {PARTITIONS_KEPT:,} largest are named, and those that changed since."
+            said = f"Of {total:,} partitions, the {PARTITIONS_KEPT:,} largest are listed, and those that changed since."
             found.append(Note(code="top_only", sentence=said))
     if matching > shown:
         found.append(
@@ -48,7 +48,9 @@ def of_heat(heat: PartitionHeat | None, *, drawn: bool) -> list[Note]:
     """A picture that is not there."""
     if heat is not None or drawn:
         return []
-    return [Note(code="heat_left_out", sentence="Too many changes to draw partitions by time; choose a shorter range.")]
+    return [
+        Note(code="heat_left_out", sentence="Too many changes to draw partitions over time; choose a shorter range.")
+    ]
 
 
 def of_format(history: History) -> list[Note]:

@@ -107,7 +107,7 @@ class PartitionPages:
         return _PartitionReads(sides[0], sides[1] if len(sides) > 1 else None, steps, states, rows, drawn)
 
     def _provisional(self, history: History) -> dict[int, SnapshotFact]:
-        """Whole rows of the watcher, of the newest ones that it told."""
+        """Complete rows of the watcher, of its latest ones."""
         found = (self._store.provisional_row(history.uuid, snapshot_id) for snapshot_id in _ids(history))
         return {fact.snapshot_id: fact for fact in found if fact is not None}
 
@@ -115,7 +115,7 @@ class PartitionPages:
 def _asked(query: PartitionsQuery) -> _PartitionRange:
     before = None if query.compare_s is None else query.at - query.compare_s * MS_PER_SECOND
     if before is not None and before < 0:
-        raise InvalidInput("cmp", "leads to before 1970")
+        raise InvalidInput("cmp", "must not reach back before 1970")
     at, start, end = (to_micros(value) for value in (query.at, query.start, query.end))
     return _PartitionRange(at, to_micros(before), start, end)
 
@@ -132,13 +132,13 @@ def _main_at(history: History, at: Micros) -> int | None:
 
 
 def _committed(history: History, snapshot_ids: set[int]) -> dict[int, Micros]:
-    """When those snapshots were committed, as far as rows tell."""
+    """Commit times of those snapshots, if known from rows."""
     times = zip(_ids(history), history.numbers("committed_at").tolist(), strict=True)
     return {found: at for found, at in times if found in snapshot_ids and at != NULL}
 
 
 def _closure(links: StateLinks, snapshot_ids: set[int] | list[int]) -> set[int]:
-    """Rows that those states are made of; of one that does not reach a full row it alone."""
+    """Rows that those states are built from; for one without a full row, it alone."""
     return {row for found in snapshot_ids for row in (links.chain(found) or [found])}
 
 

@@ -1,8 +1,8 @@
-"""States of partitions at snapshots, out of rows that tell only what changed.
+"""States of partitions at snapshots, from rows that contain only changes.
 
 A row `changed` differs from the row `partitions_base`; a row `full` names the largest partitions. The state at a
-snapshot is that of the nearest full row below it with the rows between laid over it (DESIGN §3). A chain lies within
-one UTC day.
+snapshot is that of the nearest full row below it with the rows between laid over it (DESIGN §3). A chain is within one
+UTC day.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _WHOLE = (
     *("target_file_bytes", "skew_max_over_median", "skew_top1_share", "file_size_histogram"),
 )
 _LISTED = 500
-"""Ids that are asked for by name; of more, whole days are read and the rows chosen here."""
+"""Ids that are queried by value; for more, whole days are read and the rows filtered here."""
 
 
 class StateLink(NamedTuple):
-    """What a row says about where its partitions are told. `cost`: how many it names."""
+    """Which row a row's partitions are relative to. `cost`: how many it names."""
 
     scope: str | None
     base: int | None
@@ -62,7 +62,7 @@ class StateLinks:
 
 
 class PartitionReader:
-    """Rows of one table out of the meta tables; rows that only the watcher has told stand in. Its methods block."""
+    """Rows of one table from the meta tables, completed by rows that only the watcher has. Its methods block."""
 
     def __init__(self, engine: QueryEngine, table_uuid: str, provisional: Mapping[int, SnapshotFact]) -> None:
         self._engine, self._uuid, self._provisional = engine, table_uuid, provisional

@@ -14,16 +14,16 @@ from limnograph.services.table.refs.retention import details
 MOVES_SHOWN = 200
 _Kind = Literal["created", "advanced", "rolled_back", "moved", "removed"]
 _SAID: dict[_Kind, str] = {
-    "created": "{name} was made at {to}",
-    "advanced": "{name} moved on from {old} to {to}, which comes after it",
-    "rolled_back": "{name} was rolled back from {old} to {to}, which comes before it",
+    "created": "{name} was created at {to}",
+    "advanced": "{name} was fast-forwarded from {old} to {to}",
+    "rolled_back": "{name} was rolled back from {old} to {to}",
     "moved": "{name} was set from {old} to {to}",
     "removed": "{name} was removed; it was at {old}",
 }
 
 
 class Ancestry:
-    """Parents and commit times (epoch ms) of snapshots, as far as rows tell."""
+    """Parents and commit times (epoch ms) of snapshots, if known from rows."""
 
     def __init__(self, known: Mapping[int, tuple[int | None, Millis | None]]) -> None:
         self._known = known
@@ -64,7 +64,7 @@ def moves_of(changes: Sequence[ChangeFact], ancestry: Ancestry) -> tuple[list[Re
 
 
 def _is_commit(change: ChangeFact, last: ChangeFact | None, ancestry: Ancestry) -> bool:
-    """Whether main went on by one commit, or this is where what is known of it begins."""
+    """Whether main advanced by one commit, or this is its first known entry."""
     if change.subject != MAIN or change.to_value is None:
         return False
     if last is None or last.to_value is None:

@@ -33,7 +33,7 @@ class RefPages:
         self._tables = TableHistories(store, clock)
 
     async def page(self, name: TableName) -> tuple[RefsPage, bool]:
-        """The page, and whether the meta tables failed it. Raises NotFound, SourceError when nothing is known."""
+        """The page, and whether the meta tables failed it. Raises NotFound, or SourceError if the table is unknown."""
         return await self._store.reads.ask(self._page, name)
 
     def _page(self, name: TableName) -> tuple[RefsPage, bool]:
@@ -56,7 +56,7 @@ class RefPages:
         return page, found.failed
 
     def _ancestry(self, history: History, found: ChangeLog) -> Ancestry:
-        """Parents and commit times of all snapshots that rows tell of."""
+        """Parents and commit times of all snapshots in the rows."""
         columns = (history.numbers(column).tolist() for column in _THIN)
         known = {
             snapshot_id: (None if parent == NULL else parent, None if at == NULL else to_millis(at))
@@ -85,7 +85,7 @@ def _expiry_properties(changes: Sequence[ChangeFact]) -> dict[str, str]:
 
 
 class _Row(NamedTuple):
-    """What a row of the page is made of."""
+    """Input of a row of the page."""
 
     change: ChangeFact
     main: ChangeFact | None
@@ -135,15 +135,17 @@ class _Row(NamedTuple):
 
 def _sentence(kind: str, rule: Retention | None, kept: int | None) -> str:
     if rule is None:
-        return "Its snapshot is kept for as long as it stays" if kind == "tag" else "The table's own cleaning decides"
+        return (
+            "Its snapshot is kept as long as the tag exists" if kind == "tag" else "The table's cleaning policy decides"
+        )
     if kind == "tag":
         age = rule.max_ref_age_ms
-        gone = "" if age is None else f"; expiry removes the tag once that is {_duration(age)} old"
-        return f"Expiry keeps its snapshot for as long as the tag stays{gone}"
+        gone = "" if age is None else f"; expiry removes the tag when its snapshot is {_duration(age)} old"
+        return f"Expiry keeps its snapshot as long as the tag exists{gone}"
     least, oldest = rule.min_snapshots_to_keep, rule.max_snapshot_age_ms
     if least is None or oldest is None:
-        return "What expiry keeps because of it was not read yet; it is told with the next move of the branch"
-    count = "" if kept is None else f", {kept:,} as of now"
+        return "Its retention has not been read yet; it is known after the next change of the branch"
+    count = "" if kept is None else f", currently {kept:,}"
     newest = "the newest snapshot" if least == 1 else f"the newest {least:,} snapshots"
     return f"Expiry keeps {newest} and all of the last {_duration(oldest)}{count}"
 
@@ -159,14 +161,16 @@ def _notes(history: History, standing: Mapping[str, ChangeFact], left_out: int) 
     notes = []
     kind = history.head.format if history.head else None
     if kind == "delta":
-        notes.append(Note(code="one_branch", sentence="Delta tables have one line of versions: no branches, no tags."))
+        notes.append(Note(code="one_branch", sentence="Delta tables have a linear history: no branches or tags."))
     if kind == "hudi":
-        notes.append(Note(code="savepoints", sentence="Hudi tables have no branches; tags are their savepoints."))
+        notes.append(
+            Note(code="savepoints", sentence="Hudi tables have no branches; their savepoints are shown as tags.")
+        )
     main = standing.get(MAIN)
     if main and kind == "iceberg" and "retention" not in ref_retention.details(main.detail):
-        said = "What main itself says of its retention was not read yet; it is told with its next move."
+        said = "The retention settings of main have not been read yet; they are known after its next change."
         notes.append(Note(code="retention_unknown", sentence=said))
     if left_out:
-        said = f"The newest {MOVES_SHOWN} moves are shown, {left_out:,} older ones are not."
+        said = f"The latest {MOVES_SHOWN} changes are shown; {left_out:,} older ones are not."
         notes.append(Note(code="moves_left_out", sentence=said))
     return notes

@@ -21,8 +21,8 @@ _DEFAULT_SNAPSHOTS, _DEFAULT_AGE_MS, _FOR_EVER = 1, 5 * 86_400_000, 2**63 - 1
 
 
 def retention(kind: str, name: str, detail: Mapping[str, Any], properties: Mapping[str, str]) -> Retention:
-    """Of a branch or tag, by the detail of its newest change. One that was told before details had `retention` may
-    override what the table says: then nothing is known.
+    """Of a branch or tag, by the detail of its newest change. One that was recorded before details had `retention` may
+    override the table's settings: then it is unknown.
     """
     own = detail.get("retention")
 

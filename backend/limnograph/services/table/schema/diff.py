@@ -1,7 +1,8 @@
-"""Two schemas compared by field id, and what each difference means to programs that read the table.
+"""Two schemas compared by field id, and the consequence of each difference for programs that read the table.
 
 Promotions: Iceberg's spec, "Schema Evolution" (int to long, float to double, wider decimals, in v3 date to timestamp);
-Delta's type widening adds its own. A column is told once: what lies below a dropped, added or renamed one goes with it.
+Delta's type widening adds its own. A column is reported once: fields below a dropped, added or renamed one are included
+in it.
 """
 
 from __future__ import annotations
@@ -71,18 +72,18 @@ def _added(field: TreeField) -> FieldChange:
 def _of_one(old: TreeField, new: TreeField, before: Tree, after: Tree) -> Iterator[FieldChange]:
     """What happened to a field that both have."""
     if old.name != new.name:
-        said = f"{old.path} was renamed to {new.name}; it is field {new.id} as before"
+        said = f"{old.path} was renamed to {new.name}; its field id is still {new.id}"
         yield _change(new, "renamed", old.name, new.name, said)
     if old.parent != new.parent:
         was, now = _holder(old, before), _holder(new, after)
-        yield _change(new, "reparented", was, now, f"{new.path} was moved from {was} to {now}")
+        yield _change(new, "reparented", was, now, f"{new.path} moved from {was} to {now}")
     if old.type != new.type:
         kind: FieldChangeKind = "promoted" if promotes(old.type, new.type) else "retyped"
-        said = "was widened" if kind == "promoted" else "changed its type"
+        said = "was widened" if kind == "promoted" else "changed type"
         yield _change(new, kind, old.type, new.type, f"{new.path} {said} from {old.type} to {new.type}")
     if old.required != new.required:
         kind = "required" if new.required else "optional"
-        said = "may no longer be null" if new.required else "may now be null"
+        said = "is now required" if new.required else "is now optional"
         yield _change(new, kind, _need(old), _need(new), f"{new.path} {said}")
     if old.doc != new.doc:
         yield _change(new, "doc", old.doc, new.doc, f"the comment of {new.path} changed")
@@ -103,7 +104,7 @@ def promotes(old: str, new: str) -> bool:
 
 
 def _reordered(before: Tree, after: Tree) -> Iterator[FieldChange]:
-    """Fields that do not stand in the old order among their siblings: the fewest whose move explains it."""
+    """Fields that are not in the old order among their siblings: the fewest whose move explains it."""
     siblings: dict[int | None, list[TreeField]] = defaultdict(list)
     for field in after.values():
         if field.id in before and before[field.id].parent == field.parent:
@@ -113,7 +114,7 @@ def _reordered(before: Tree, after: Tree) -> Iterator[FieldChange]:
         for place, field in enumerate(group):
             if place not in stay:
                 was, now = before[field.id].place + 1, field.place + 1
-                said = f"{field.path} moved from place {was} to {now}"
+                said = f"{field.path} moved from position {was} to {now}"
                 yield _change(field, "reordered", str(was), str(now), said)
 
 

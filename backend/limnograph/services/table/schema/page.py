@@ -36,7 +36,7 @@ _WORDS = {"schema": "Schema", "spec": "Partition spec", "sort_order": "Sort orde
 
 
 class _VersionState(NamedTuple):
-    """What stood when a version came: newest change of each kind."""
+    """The state when a version became current: latest change of each kind."""
 
     schema: ChangeFact | None = None
     spec: ChangeFact | None = None
@@ -59,7 +59,7 @@ class SchemaPages:
         self._tables = TableHistories(store, clock)
 
     async def page(self, name: TableName) -> tuple[SchemaPage, bool]:
-        """The page, and whether the meta tables failed it. Raises NotFound, SourceError when nothing is known."""
+        """The page, and whether the meta tables failed it. Raises NotFound, or SourceError if the table is unknown."""
         return await self._store.reads.ask(self._page, name)
 
     def _page(self, name: TableName) -> tuple[SchemaPage, bool]:
@@ -81,7 +81,7 @@ class SchemaPages:
 
 
 def versions_of(changes: list[ChangeFact]) -> tuple[list[StructureVersion], _VersionState]:
-    """Versions, oldest first, and what stands after them. Of one instant the schema comes first: specs name columns."""
+    """Versions, oldest first, and the state after each. At equal instants the schema is first: specs name columns."""
     standing, found = _VersionState(), []
     mine = [change for change in changes if change.kind in KINDS and change.to_value is not None]
     for change in sorted(mine, key=lambda change: (change.at, KINDS.index(change.kind))):
@@ -125,9 +125,9 @@ def _sentence(
         listed = ", ".join(f"{_spelled(field)} {field.order}" for field in fields)
         return f"Sorted by {listed}" if listed else "Not sorted"
     if first:
-        return f"As first seen, {len(tree):,} fields" if tree is not None else "As first seen; its fields are not known"
+        return f"First seen, {len(tree):,} fields" if tree is not None else "First seen; its fields are unknown"
     if not known:
-        return "What changed is not known: one of both schemas is not kept"
+        return "Changes are unknown: one of the two schemas is not retained"
     return f"{changes:,} {'change' if changes == 1 else 'changes'}" if changes else "The same fields under a new id"
 
 
@@ -206,11 +206,11 @@ def _notes(history: History, found: ChangeLog, versions: int) -> list[Note]:
     kind = history.head.format if history.head else None
     mapped = any(c.subject == _MAPPING and c.to_value in {"id", "name"} for c in found.changes)
     if kind == "hudi" or (kind == "delta" and not mapped):
-        said = "The table numbers no columns: a name is all that a column is known by, so a renamed one is told as "
+        said = "The table has no column ids: columns are identified by name, so a renamed column is shown as "
         notes.append(Note(code="names_are_identity", sentence=said + "dropped and added."))
     if kind in {"delta", "hudi"}:
         notes.append(Note(code="no_sort_orders", sentence=f"{kind.capitalize()} tables have no sort orders."))
     if versions > VERSIONS_SHOWN:
-        said = f"The newest {VERSIONS_SHOWN} of {versions:,} versions are shown."
+        said = f"The latest {VERSIONS_SHOWN} of {versions:,} versions are shown."
         notes.append(Note(code="versions_left_out", sentence=said))
     return notes

@@ -31,7 +31,7 @@ def partition_fields(detail: str | None) -> list[PartitionField]:
 
 
 def difference(before: str | None, after: str | None) -> str | None:
-    """`added note; removed tmp; renamed uid to user_id` by field id; None when nothing is known or differs."""
+    """`added note; removed tmp; renamed uid to user_id` by field id; None if unknown or equal."""
     old = {field.id: field for field in fields(before)}
     new = {field.id: field for field in fields(after)}
     if not old or not new:
