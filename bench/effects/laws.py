@@ -80,16 +80,14 @@ class History(NamedTuple):
 
 
 DESIGN = {
-    "calm": Scene(source="maintenance.md 9"),
-    "carry .6": Scene(source="maintenance.md 9; Bertrand, Duflo, Mullainathan 2004: correlated outcomes", carry=0.6),
-    "daily cycle 20 %": Scene(source="maintenance.md 9", wave=0.2),
-    "daily cycle, 10 runs after": Scene(source="maintenance.md 9", wave=0.2, after=10),
-    "cluster -20 % at the operation": Scene(source="maintenance.md 9", cluster=-0.2),
-    "the same, one control": Scene(
-        source="maintenance.md 9; Conley, Taber 2011: few controls", cluster=-0.2, controls=1
-    ),
-    "load grows 30 %": Scene(source="maintenance.md 9", growth=0.3),
-    "5 % spikes": Scene(source="maintenance.md 9; Dean, Barroso 2013: the tail at scale", spikes=0.05),
+    "calm": Scene(source="the estimator's design"),
+    "carry .6": Scene(source="Bertrand, Duflo, Mullainathan 2004: correlated outcomes", carry=0.6),
+    "daily cycle 20 %": Scene(source="the estimator's design", wave=0.2),
+    "daily cycle, 10 runs after": Scene(source="the estimator's design", wave=0.2, after=10),
+    "cluster -20 % at the operation": Scene(source="the estimator's design", cluster=-0.2),
+    "the same, one control": Scene(source="Conley, Taber 2011: few controls", cluster=-0.2, controls=1),
+    "load grows 30 %": Scene(source="the estimator's design", growth=0.3),
+    "5 % spikes": Scene(source="Dean, Barroso 2013: the tail at scale", spikes=0.05),
 }
 """Scenes of the design with controls."""
 _CLOUD = "Maricq et al. 2018: performance of cloud machines"
@@ -125,7 +123,7 @@ OWN = {
 """Further scenes with controls."""
 ABSTAIN = {
     "no controls, one shift of the cluster": Scene(
-        source="maintenance.md 9", controls=0, cluster=-0.2, cluster_at="history"
+        source="the estimator's design", controls=0, cluster=-0.2, cluster_at="history"
     ),
     "no controls, pulses": Scene(source="Uta et al. 2020", controls=0, pulses=4),
     "no controls, cluster wanders": Scene(source="Uta et al. 2020", controls=0, wander=0.04),
