@@ -75,12 +75,12 @@ class CatalogState:
         """How often the catalog failed, with no listing in between."""
         self._version = 0
 
-    def snapshot(self, requested_at: float) -> CatalogSnapshot:
+    def snapshot(self, requested_s: float) -> CatalogSnapshot:
         """All that is known, for a request of that time."""
         if self._pointers is None:
             self._pointers = tuple(self.schedule.pointers())
         parts = self._names.troubles if self._names else ()
-        fresh = self.listed_at >= requested_at and not self.reason and not parts
+        fresh = self.listed_at >= requested_s and not self.reason and not parts
         failed = (self.reason,) if self.reason else (*parts, *self._sentences())
         return CatalogSnapshot(self._version, self._listed, self._pointers, fresh, not self.reason, failed)
 
@@ -88,24 +88,24 @@ class CatalogState:
         """Whether it was listed, or is not wanted."""
         return self.schedule.knows(name) or not self._wanted(name)
 
-    def listed(self, names: CatalogNames, began: float, *, probed: bool = True) -> None:
-        """The catalog listed its tables, for a request of `began`. `probed`: they are also probed one by one."""
-        self.listed_at, self.relist = began, False
+    def listed(self, names: CatalogNames, began_s: float, *, probed: bool = True) -> None:
+        """The catalog listed its tables, for a request of `began_s`. `probed`: they are also probed one by one."""
+        self.listed_at, self.relist = began_s, False
         self.again_at, self._failures, self._failed_in_a_row = float("-inf"), 0, []
         if self.reason:
             self.reason = ""
             self._version += 1
         if names is not self._names:
-            self._take_over(names, began, probed=probed)
+            self._take_over(names, began_s, probed=probed)
         for name in self._missing & names.tables.keys():
             self._note_reason(name, f"{name}: {_UNLOADED}")
         self._missing.clear()
 
-    def found(self, name: TableName, found: ProbeResult, now: float) -> None:
+    def found(self, name: TableName, found: ProbeResult, now_s: float) -> None:
         """The catalog answered for one table."""
         self._failed_in_a_row = []
         self._doubted.discard(name)
-        self._note_pointers(changed=self.schedule.found(name, found, now))
+        self._note_pointers(changed=self.schedule.found(name, found, now_s))
         if found.pointer is not None:
             self._note_reason(name, None)
         elif name not in self._reasons and self.schedule.knows(name):
@@ -113,9 +113,9 @@ class CatalogState:
             self._missing.add(name)
             self.relist = True
 
-    def failed(self, name: TableName, error: SourceError, now: float) -> None:
+    def failed(self, name: TableName, error: SourceError, now_s: float) -> None:
         """The catalog did not answer for one table; when that is so for several in a row, it is the catalog."""
-        self.schedule.failed(name, now)
+        self.schedule.failed(name, now_s)
         self._note_reason(name, str(error) if str(name) in str(error) else f"{name}: {error}")
         if isinstance(error, SourceRejected):
             self._failed_in_a_row = []
@@ -123,23 +123,23 @@ class CatalogState:
         self._failed_in_a_row.append(name)
         self._doubted.add(name)
         # Is it the table or the catalog? A listing tells; where that fails too, the catalog is opened again.
-        self.relist = self.relist or now - self.listed_at >= DOUBT_S
+        self.relist = self.relist or now_s - self.listed_at >= DOUBT_S
         if len(self._failed_in_a_row) >= IN_A_ROW:
-            self.down(str(error), now)
+            self.down(str(error), now_s)
 
-    def down(self, reason: str, now: float) -> None:
+    def down(self, reason: str, now_s: float) -> None:
         """The whole catalog does not answer."""
         self._failures += 1
         for name in self._doubted:
             self._note_reason(name, None)
-            self.schedule.again(name, now)
+            self.schedule.again(name, now_s)
         self._doubted, self._failed_in_a_row, self.relist = set(), [], True
-        self.again_at = now + min(LAST_AGAIN_S, FIRST_AGAIN_S * 2 ** min(self._failures - 1, 10))
+        self.again_at = now_s + min(LAST_AGAIN_S, FIRST_AGAIN_S * 2 ** min(self._failures - 1, 10))
         if reason != self.reason:
             self.reason = reason
             self._version += 1
 
-    def _take_over(self, names: CatalogNames, began: float, *, probed: bool) -> None:
+    def _take_over(self, names: CatalogNames, began_s: float, *, probed: bool) -> None:
         before, self._names = self._names, names
         listed = tuple(names.tables)
         if names.troubles:
@@ -149,7 +149,7 @@ class CatalogState:
             self._listed = listed
             self._version += 1
         wanted = [name for name in names.tables if self._wanted(name)]
-        self._note_pointers(changed=self.schedule.listed(names, wanted, began, probed=probed))
+        self._note_pointers(changed=self.schedule.listed(names, wanted, began_s, probed=probed))
         for name in [name for name in self._reasons if not self.schedule.knows(name)]:
             self._note_reason(name, None)
 

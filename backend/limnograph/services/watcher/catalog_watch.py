@@ -105,22 +105,22 @@ class CatalogWatch:
         result.
         """
         with self._changed:
-            now = self._requested_at = time.monotonic()
+            now_s = self._requested_at = time.monotonic()
             state = self._state
             hurried = list(first)
             state.schedule.hurry(hurried)
             unknown = any(not state.knows(name) for name in hurried)
             self._hurried = {name for name in hurried if state.schedule.knows(name)}
-            if unknown or not self._rests or now - state.listed_at >= NAMES_S:
+            if unknown or not self._rests or now_s - state.listed_at >= NAMES_S:
                 state.relist = True
             if self._mode is not WatchMode.STANDING:
-                state.again_at = now
+                state.again_at = now_s
             if self._mode is WatchMode.NOW:
-                state.schedule.all_due(now)
-            if self._pool.busy and now - self._alive_at > HANGS_S:
-                self._leave_behind(now)
-            if not self._pool.workers and now >= state.again_at and not self._pool.exhausted:
-                self._start_thread(now)
+                state.schedule.all_due(now_s)
+            if self._pool.busy and now_s - self._alive_at > HANGS_S:
+                self._leave_behind(now_s)
+            if not self._pool.workers and now_s >= state.again_at and not self._pool.exhausted:
+                self._start_thread(now_s)
             self._changed.notify_all()
 
     def snapshot(self) -> CatalogSnapshot:
@@ -173,13 +173,13 @@ class CatalogWatch:
         first_look = self._state.schedule.fresh and not self._snapshot_taken
         return not (self._state.relist or self._listing or self._hurried or first_look)
 
-    def _waits_s(self, now: float) -> float:
+    def _waits_s(self, now_s: float) -> float:
         """Seconds that the caller still waits. A catalog that hangs is waited for once, not by every caller."""
         standing = self._mode is WatchMode.STANDING
         begin = self._requested_at if standing else max(self._requested_at, self._alive_at)
-        if standing and self._listing and now - self._fresh_at >= FRESH_S:
+        if standing and self._listing and now_s - self._fresh_at >= FRESH_S:
             begin = max(begin, min(self._alive_at, self._requested_at + self._patience_s - self._deadline_s))
-        return (self._alive_at if self._state.reason else begin) + self._deadline_s - now
+        return (self._alive_at if self._state.reason else begin) + self._deadline_s - now_s
 
     def _give_up(self) -> None:
         """Nothing came for as long as the caller waits. While answers come, if slowly, the catalog is not down."""
@@ -189,16 +189,16 @@ class CatalogWatch:
 
     # Threads: `_next`, `_start_thread` and `_leave_behind` are called with the lock, the others take it.
 
-    def _leave_behind(self, now: float) -> None:
+    def _leave_behind(self, now_s: float) -> None:
         _log.warning("catalog %s: no response for %d s; reconnecting", self.name, HANGS_S)
         self._pool.leave_behind()
         self._listing, self._catalog = False, None
-        self._state.down(self._state.reason or f"catalog {self.name}: no response for {HANGS_S:.0f} s", now)
-        self._state.again_at = now
+        self._state.down(self._state.reason or f"catalog {self.name}: no response for {HANGS_S:.0f} s", now_s)
+        self._state.again_at = now_s
 
-    def _start_thread(self, now: float) -> None:
+    def _start_thread(self, now_s: float) -> None:
         self._pool.workers += 1
-        self._alive_at = max(self._alive_at, now)
+        self._alive_at = max(self._alive_at, now_s)
         arguments = (self._pool.generation,)
         threading.Thread(target=self._work, args=arguments, name=f"catalog-{self.name}", daemon=True).start()
 
@@ -222,22 +222,22 @@ class CatalogWatch:
         return action
 
     def _due(self, generation: int) -> Action | Wait:
-        now, state = time.monotonic(), self._state
-        if generation != self._pool.generation or self._closed or now < state.again_at:
+        now_s, state = time.monotonic(), self._state
+        if generation != self._pool.generation or self._closed or now_s < state.again_at:
             return EndThread()
         if not self._listing and (state.relist or self._catalog is None):
             self._listing = True
             return ListNames()
         if self._catalog is not None and not self._catalog.at_once:
-            at = now if self._rests else self._requested_at
+            at = now_s if self._rests else self._requested_at
             name = state.schedule.take(at)
             if name is not None:
                 if self._pool.has_room and state.schedule.rest(at) == 0:
-                    self._start_thread(now)
+                    self._start_thread(now_s)
                 return ProbeTable(name)
         if not self._rests or self._listing:
             return EndThread()
-        return Wait(max(_LEAST_WAIT_S, state.schedule.rest(now)))
+        return Wait(max(_LEAST_WAIT_S, state.schedule.rest(now_s)))
 
     def _do(self, work: Work, generation: int) -> None:
         try:
@@ -287,14 +287,14 @@ class CatalogWatch:
         """Wrong settings end the program when it starts; later they are a reason like others."""
 
         def settle() -> None:
-            now = time.monotonic()
+            now_s = time.monotonic()
             if isinstance(work, ProbeTable) and isinstance(error, SourceError):
-                self._state.failed(work.name, error, now)
+                self._state.failed(work.name, error, now_s)
             else:
                 self._listing, self._catalog = False, None
                 if isinstance(error, SettingsError) and self._state.listed_at == _NEVER:
                     self._settings_error = error
-                self._state.down(str(error), now)
+                self._state.down(str(error), now_s)
             if self._state.reason:
                 self._catalog = None
 

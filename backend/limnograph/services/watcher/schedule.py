@@ -36,20 +36,20 @@ class Budget:
         self._rate, self._most = rate, max(1.0, rate * BURST_S)
         self._tokens, self._at = self._most, 0.0
 
-    def wait(self, now: float) -> float:
+    def wait_s(self, now_s: float) -> float:
         """Seconds until a probe is allowed."""
-        self._fill(now)
+        self._fill(now_s)
         return 0.0 if self._tokens >= 1 else (1 - self._tokens) / self._rate
 
-    def spend(self, now: float) -> None:
+    def spend(self, now_s: float) -> None:
         """Take one."""
-        self._fill(now)
+        self._fill(now_s)
         self._tokens -= 1
 
-    def _fill(self, now: float) -> None:
+    def _fill(self, now_s: float) -> None:
         if self._tokens < self._most:
-            self._tokens = min(self._most, self._tokens + max(0.0, now - self._at) * self._rate)
-        self._at = now
+            self._tokens = min(self._most, self._tokens + max(0.0, now_s - self._at) * self._rate)
+        self._at = now_s
 
 
 class _TableState:
@@ -69,7 +69,7 @@ class _TableState:
 class _QueueEntry(NamedTuple):
     table: _TableState
     place: int
-    since: float
+    since_s: float
 
 
 class ProbeSchedule:
@@ -96,7 +96,7 @@ class ProbeSchedule:
         """Whether it is a table of this schedule."""
         return name in self._tables
 
-    def listed(self, names: CatalogNames, wanted: Collection[TableName], now: float, *, probed: bool = True) -> bool:
+    def listed(self, names: CatalogNames, wanted: Collection[TableName], now_s: float, *, probed: bool = True) -> bool:
         """Take over a listing, of which pointers of `wanted` tables are kept and probed. True when one of them came,
         moved or went.
         """
@@ -108,9 +108,9 @@ class ProbeSchedule:
                 table = self._tables[name] = _TableState(name)
                 self.fresh += 1
                 if pointer is None:
-                    self._enter(table, self._new, now)
+                    self._enter(table, self._new, now_s)
             if pointer is not None and pointer is not table.pointer:
-                changed |= self._take_listed(table, pointer, now, probed=probed)
+                changed |= self._take_listed(table, pointer, now_s, probed=probed)
         if not names.troubles and len(self._tables) > len(wanted):
             for name in self._tables.keys() - set(wanted):
                 changed |= self.drop(name)
@@ -120,32 +120,32 @@ class ProbeSchedule:
         """These go first: a page shows them, or a notification says that they moved."""
         self._urgent.update((name, None) for name in names if name in self._tables)
 
-    def all_due(self, now: float) -> None:
+    def all_due(self, now_s: float) -> None:
         """Every table that is probed at all is due, whatever its interval."""
         for table in self._tables.values():
             if table.place:
-                self._enter(table, self._new, now)
+                self._enter(table, self._new, now_s)
 
-    def take(self, now: float) -> TableName | None:
+    def take(self, now_s: float) -> TableName | None:
         """The table to probe now, if one is due and the budget allows. Must be settled by `found` or `failed`."""
-        if self._budget.wait(now) > 0:
+        if self._budget.wait_s(now_s) > 0:
             return None
-        table = self._next(now)
+        table = self._next(now_s)
         if table is None:
             return None
-        self._budget.spend(now)
+        self._budget.spend(now_s)
         self._leave(table)
         return table.name
 
-    def rest(self, now: float) -> float:
+    def rest(self, now_s: float) -> float:
         """Seconds until `take` may have one: 0 when it has one now, a long time when nothing is listed."""
         heads = [_ready(queue, seconds) for seconds, queue in zip(INTERVALS_S, self._queues, strict=True)]
         ready = [at for at in heads if at is not None]
         if self._urgent or _ready(self._new, 0) is not None:
-            ready.append(now)
-        return max(min(ready, default=now + INTERVALS_S[-1]) - now, self._budget.wait(now))
+            ready.append(now_s)
+        return max(min(ready, default=now_s + INTERVALS_S[-1]) - now_s, self._budget.wait_s(now_s))
 
-    def found(self, name: TableName, found: ProbeResult, now: float) -> bool:
+    def found(self, name: TableName, found: ProbeResult, now_s: float) -> bool:
         """A probe's answer. True when the pointer came, moved or went."""
         table = self._tables.get(name)
         if table is None:
@@ -154,27 +154,27 @@ class ProbeSchedule:
         table.failures = 0
         before, table.pointer = table.pointer, found.pointer
         if found.pointer is None:
-            self._again(table, INTERVALS_S[-1], now)
+            self._again(table, INTERVALS_S[-1], now_s)
             return before is not None
         moved = before is not None and before.location != found.pointer.location
         if found.quiet_s is not None:
-            table.moved_at, table.gap = now - found.quiet_s, found.gap_s if found.gap_s is not None else table.gap
+            table.moved_at, table.gap = now_s - found.quiet_s, found.gap_s if found.gap_s is not None else table.gap
         else:
-            _learn(table, now, moved=moved)
-        self._again(table, _interval(table, now), now)
+            _learn(table, now_s, moved=moved)
+        self._again(table, _interval_s(table, now_s), now_s)
         return before != found.pointer
 
-    def failed(self, name: TableName, now: float) -> None:
+    def failed(self, name: TableName, now_s: float) -> None:
         """The probe had no answer for this table: it waits, longer each time, and keeps its pointer."""
         if table := self._tables.get(name):
             self._tried(table)
             table.failures += 1
-            self._again(table, FAILED_S * 2 ** min(table.failures - 1, 10), now)
+            self._again(table, FAILED_S * 2 ** min(table.failures - 1, 10), now_s)
 
-    def again(self, name: TableName, now: float) -> None:
+    def again(self, name: TableName, now_s: float) -> None:
         """The catalog did not answer: it is no fault of the table, which stays due."""
         if table := self._tables.get(name):
-            self._enter(table, self._new, now)
+            self._enter(table, self._new, now_s)
 
     def drop(self, name: TableName) -> bool:
         """Forget a table. True when it had a pointer."""
@@ -185,7 +185,7 @@ class ProbeSchedule:
         self._leave(table)
         return table.pointer is not None
 
-    def _take_listed(self, table: _TableState, pointer: TablePointer, now: float, *, probed: bool) -> bool:
+    def _take_listed(self, table: _TableState, pointer: TablePointer, now_s: float, *, probed: bool) -> bool:
         """A listing gave the pointer. Tables that need no more than the listings are not probed besides."""
         before, table.pointer = table.pointer, pointer
         moved = before is not None and before.location != pointer.location
@@ -193,21 +193,21 @@ class ProbeSchedule:
         self._tried(table)
         if moved or first:
             table.failures = 0
-            _learn(table, now, moved=moved)
-        seconds = _interval(table, now)
+            _learn(table, now_s, moved=moved)
+        seconds = _interval_s(table, now_s)
         if not probed or seconds >= LISTED_S:
             self._leave(table)
         elif moved or first:
-            self._again(table, seconds, now)
+            self._again(table, seconds, now_s)
         return before != pointer
 
-    def _again(self, table: _TableState, seconds: float, now: float) -> None:
-        self._enter(table, self._queues[max(0, bisect_right(INTERVALS_S, seconds) - 1)], now)
+    def _again(self, table: _TableState, seconds: float, now_s: float) -> None:
+        self._enter(table, self._queues[max(0, bisect_right(INTERVALS_S, seconds) - 1)], now_s)
 
-    def _enter(self, table: _TableState, queue: deque[_QueueEntry], now: float) -> None:
+    def _enter(self, table: _TableState, queue: deque[_QueueEntry], now_s: float) -> None:
         self._places += 1
         table.place = self._places
-        queue.append(_QueueEntry(table, table.place, now))
+        queue.append(_QueueEntry(table, table.place, now_s))
 
     def _leave(self, table: _TableState) -> None:
         table.place = 0
@@ -218,7 +218,7 @@ class ProbeSchedule:
             table.tried = True
             self.fresh -= 1
 
-    def _next(self, now: float) -> _TableState | None:
+    def _next(self, now_s: float) -> _TableState | None:
         """The first of those that go first, else the one that has waited longest by its own measure."""
         if self._urgent:
             return self._tables[next(iter(self._urgent))]
@@ -227,8 +227,8 @@ class ProbeSchedule:
         for measure, least, queue in queues:
             if _ready(queue, least) is None:
                 continue
-            table, _, since = queue[0]
-            waited = (now - since) / measure + (1 if queue is self._new else 0)
+            table, _, since_s = queue[0]
+            waited = (now_s - since_s) / measure + (1 if queue is self._new else 0)
             if waited >= late:
                 best, late = table, waited
         return best
@@ -238,18 +238,18 @@ def _ready(queue: deque[_QueueEntry], seconds: float) -> float | None:
     """When the head of a queue is due; entries that are void are thrown away."""
     while queue and queue[0].table.place != queue[0].place:
         queue.popleft()
-    return queue[0].since + seconds if queue else None
+    return queue[0].since_s + seconds if queue else None
 
 
-def _learn(table: _TableState, now: float, *, moved: bool) -> None:
+def _learn(table: _TableState, now_s: float, *, moved: bool) -> None:
     """How often a table commits, from when it was seen to move."""
     if moved and table.moved_at is not None:
-        gap = now - table.moved_at
+        gap = now_s - table.moved_at
         table.gap = gap if table.gap is None else (gap + table.gap) / 2
     if moved or table.moved_at is None:
-        table.moved_at = now
+        table.moved_at = now_s
 
 
-def _interval(table: _TableState, now: float) -> float:
-    quiet = now - table.moved_at if table.moved_at is not None else 0.0
+def _interval_s(table: _TableState, now_s: float) -> float:
+    quiet = now_s - table.moved_at if table.moved_at is not None else 0.0
     return max(min(table.gap or 0.0, LONGEST_GAP_S) / PER_GAP, quiet / PER_QUIET)
