@@ -12,6 +12,9 @@ DEMO_ARGS ?=
 E2E_ARGS ?=
 BLAME_ARGS ?=
 
+# Small matrices are slower on two threads than on one, and workers share the cores.
+export OPENBLAS_NUM_THREADS ?= 1
+
 # CI retries a few failed tests once, alone.
 AGAIN = $(if $(CI),.ci/again,false)
 

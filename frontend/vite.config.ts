@@ -16,6 +16,11 @@ const api = process.env['LIMNOGRAPH_API'] ?? 'http://127.0.0.1:8787';
 /** What every page loads: one file compresses better than twenty. A part that only some load on demand must not be here. */
 const SHARED =
   /@sveltejs\/kit\/src\/runtime\/(app\/|client\/(?!entry|client-entry|payload))|src\/lib\/(shell\/(Shell|SourceChips|place|chords|Finder|Whereabouts|ThemeToggle|PageTabs)|ui\/Combobox\.|ui\/range\/RangePicker|page\/PageNotices|table\/HintLine|alerts\/link|api\/(client|names|problem|login|request|retry|table-link)|format\/(bytes|count|duration|here|instant)|live|page\/(sources|tools)|preferences|state|time\/(period|range|step|url|usual|zone)|ui\/(Icon|icons|NotLoaded|Popover\.|announce|ProblemNotice|OperationGlyph|operation|CopyButton)|fleet\/reason)/;
+/**
+ * What the page's first script runs: it sets Kit's payload (base path, version) and loads the rest afterwards, because modules
+ * read the payload when they are evaluated. In one file with them, an address without a page would reload for ever.
+ */
+const START = /@sveltejs\/kit\/src\/runtime\/client\/payload\.js|vite\/preload-helper/;
 /** What lanes are called and how they look, for timelines and what surrounds them before they are drawn. */
 const LANES = /src\/lib\/(api\/lanes|table\/lanes|timeline\/shapes\/lane-style)\./;
 /** What every timeline draws with, likewise; its table, its overview and its pictures come on demand. */
@@ -74,6 +79,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
+            { name: 'start', test: START, priority: 1 },
             { name: 'shared', test: SHARED },
             { name: 'lanes', test: LANES },
             { name: 'timeline', test: TIMELINE },

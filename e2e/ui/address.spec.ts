@@ -33,7 +33,7 @@ test('the address of an alert opens its window with its bar marked, and going ba
   await page.goto(`${TABLE}?alert=${FINGERPRINT}`);
   await timeline.drawn();
   expect(await timeline.range()).toEqual([at('00:00'), NOW]);
-  await expect(timeline.panel.locator('[data-lane=alerts] .asked')).toHaveCount(1);
+  await expect(timeline.panel.locator('[data-lane=alerts] .subject')).toHaveCount(1);
   await expect(page).toHaveURL(new RegExp(`from=${at('00:00')}.*alert=|alert=.*from=${at('00:00')}`));
   await page.goBack();
   await expect(page).toHaveURL(/\/settings$/);

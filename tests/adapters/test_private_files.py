@@ -99,7 +99,7 @@ def test_a_file_of_ours_in_a_folder_of_others_is_tightened_and_the_folder_is_not
     found = modes(shared)
     assert found.pop(".") == 0o777
     assert {path: oct(mode) for path, mode in found.items() if mode & 0o077} == {}
-    assert "inbox.db was open to other users" in caplog.text
+    assert "inbox.db was readable by other users" in caplog.text
 
 
 def test_the_demos_folder_is_private_where_the_demo_makes_it(tmp_path) -> None:

@@ -65,45 +65,45 @@ class Number(float):
 
 PROSE = {
     "small-file-proliferation": (
-        "{added_data_files_5m:,.0f} files. One table",
-        "below {burst_small_share:word} of the size that the table's own properties ask for",
+        "{added_data_files_5m:,.0f} files. To override it",
+        "below {burst_small_share:word} of the target size in the table's own properties",
     ),
     "lakehouse-compaction-backlog": (
-        "{debt_files:,.0f} files. One table",
-        "More than {small_files_share:word} of the table's data files are smaller than {burst_small_share:word} of",
-        "for {hold:time}.",
+        "{debt_files:,.0f} files. To override it",
+        "more than {small_files_share:word} of the table's data files have been smaller than {burst_small_share:word} of",
+        "For {hold:time},",
     ),
-    "lakehouse-snapshots-too-many": ("{snapshots:,.0f} snapshots. One table",),
+    "lakehouse-snapshots-too-many": ("{snapshots:,.0f} snapshots. To override it",),
     "lakehouse-delete-files-growing": (
         "{delete_ratio:g} delete files per data file, or delete bytes per data byte",
-        "more than {delete_ratio:word} of the table's bytes in deletes",
-        "fewer than {delete_files_growth:g} more of them",
+        "more than {delete_ratio:word} of the table's bytes",
+        "at least {delete_files_growth:g} more delete files",
     ),
     "lakehouse-table-stale": (
         "{stale_intervals:Word} usual gaps, never less than {stale_seconds:time}",
-        "for {stale_intervals:word} times its usual gap, and for {stale_seconds:time} at least",
+        "for {stale_intervals:word} times its usual gap, and for at least {stale_seconds:time}",
     ),
     "lakehouse-partition-skew": (
         "{partition_skew:Word} times the median, in a table of {partition_skew_bytes:GiB} or more",
-        "more than {partition_skew:word} times the bytes of the median one, and",
+        "more than {partition_skew:word} times the bytes of the median partition, and",
         "the table has {partition_skew_bytes:GiB} of data or more",
     ),
     "lakehouse-metadata-growing": (
         "{manifests:,.0f} manifests, or {metadata_bytes:MiB} of metadata.json",
-        "passed its threshold for {hold:time}",
+        "exceeded its threshold for {hold:time}",
     ),
-    "lakehouse-commit-contention": ("{commit_retries:Word} retry per commit, of five commits or more",),
+    "lakehouse-commit-contention": ("{commit_retries:Word} retry per commit, over five or more commits",),
     "lakehouse-streaming-lag": (
         "{stream_lag_seconds:,.0f} seconds",
         "more than {stream_lag_seconds:time} from the checkpoint",
         "a trigger of more than {stream_lag_seconds:time}",
     ),
     "lakehouse-extraction-lag": (
-        "{watermark_lag_seconds:,.0f} seconds of the watermark, {extraction_lag_seconds:,.0f} of the pipeline",
-        "get through all catalogs for {watermark_lag_seconds:time}",
-        "later than {extraction_lag_seconds:time} after their commits",
+        "{watermark_lag_seconds:,.0f} seconds for the watermark, {extraction_lag_seconds:,.0f} for the pipeline",
+        "a round of all catalogs for {watermark_lag_seconds:time}",
+        "more than {extraction_lag_seconds:time} after their commits",
     ),
-    "limnograph-pipeline-stalled": ("{pass_age_seconds:,.0f} seconds", "no good pass for {pass_age_seconds:time}"),
+    "limnograph-pipeline-stalled": ("{pass_age_seconds:,.0f} seconds", "No pass of the pipeline has succeeded for {pass_age_seconds:time}"),
     "limnograph-inbox-waiting": (
         "{inbox_age_seconds:,.0f} seconds",
         "accepted more than {inbox_age_seconds:time} ago",

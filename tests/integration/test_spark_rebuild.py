@@ -61,7 +61,7 @@ def test_what_was_dropped_is_an_error_with_a_remedy_and_then_there_again(
     passes.run()
     shared_lake.catalog.drop_table(f"{site.meta}.snapshots")
     for made in (passes, pipeline.passes(site.settings, spark, failpoints=Failpoints())):
-        with pytest.raises(SourceRejected, match=rf"{site.meta}\.snapshots is gone .*--rebuild"):
+        with pytest.raises(SourceRejected, match=rf"{site.meta}\.snapshots is missing .*--rebuild"):
             made.run()
     assert site.rebuild() == ("snapshots",)
     shared_lake.load(site.name).append(rows("us"))

@@ -89,7 +89,7 @@ def test_meta_tables_have_the_promised_field_ids_and_are_made_once(
         with pytest.raises(TableAlreadyExistsError):
             create_in_rest(catalog, (namespace, table.name), layout)
     catalog.drop_table((namespace, RUNS.name))
-    with pytest.raises(SourceRejected, match=rf"{namespace}\.runs is gone"):
+    with pytest.raises(SourceRejected, match=rf"{namespace}\.runs is missing"):
         ensure_meta_tables(catalog, namespace)
     create_meta_table(catalog, namespace, RUNS, {REBUILDING: "true"})
     assert lost_now(catalog, namespace) == [RUNS.name]

@@ -35,7 +35,7 @@ def test_the_burst_before_the_slowdown_is_named_with_its_evidence() -> None:
     assert first.lag_seconds == 240
     texts = [each.text for each in first.evidence or ()]
     assert "The change starts 4 min after this commit." in texts
-    assert any(text.startswith("Added data files: 5,000, usually") for text in texts)
+    assert any(text.startswith("Added data files: 5,000, typically") for text in texts)
     assert "coincides with" in found.verdict
     assert "cause" not in found.verdict
 

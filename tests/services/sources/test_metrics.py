@@ -159,7 +159,7 @@ def test_while_one_question_tries_a_source_others_do_not() -> None:
     breaker.failed(SourceTimeout("main", "late"))
     now[0] = 20
     breaker.admit()
-    with pytest.raises(SourceUnavailable, match="tried again now"):
+    with pytest.raises(SourceUnavailable, match="retry now"):
         breaker.admit()
     breaker.gave_up()
     breaker.admit()

@@ -53,7 +53,7 @@ def test_a_server_that_refuses_is_no_fault_of_the_settings(rest: Rest, status: i
 def test_an_answer_that_unpacks_to_more_than_any_catalog_says_is_not_taken_whole() -> None:
     with FaultProxy(None) as proxy:
         proxy.mode = "bomb"
-        with pytest.raises(SourceRejected, match="longer than 256 MiB"):
+        with pytest.raises(SourceRejected, match="exceeds 256 MiB"):
             open_catalog("x", {"type": "rest", "uri": proxy.url})
 
 

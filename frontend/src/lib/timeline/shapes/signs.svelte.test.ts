@@ -93,7 +93,7 @@ test('the alert of the address is marked among the others', async () => {
   });
   const bars = [bar('FileBurst', DAY + HOUR), bar('FileBurst', BURST)];
   await show(changed('alerts', { status: 'ok', bars }), { alert: { label: 'FileBurst', start: BURST } });
-  const marked = document.querySelectorAll('[data-lane=alerts] .asked');
+  const marked = document.querySelectorAll('[data-lane=alerts] .subject');
   expect(marked).toHaveLength(1);
   const drawn = [...document.querySelectorAll('[data-lane=alerts] .alert')].at(-1);
   expect(Number(marked[0]?.getAttribute('x'))).toBeCloseTo(Number(drawn?.getAttribute('x')) - 2);
