@@ -54,7 +54,7 @@ VERSION_PROPERTY = "limnograph.schema-version"
 
 
 def iceberg_schema(table: MetaTable) -> Schema:
-    """Schema with the field ids of `facts.py`."""
+    """Schema with the field ids of `domain/facts`."""
     return Schema(*map(_field, table.columns), schema_id=0)
 
 
