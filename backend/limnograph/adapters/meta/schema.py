@@ -78,7 +78,7 @@ def sort_order(table: MetaTable) -> SortOrder:
 
 
 def table_properties() -> dict[str, str]:
-    """Properties of every meta table (DESIGN §3): copy-on-write, zstd, old metadata files deleted after a commit."""
+    """Properties of every meta table: copy-on-write, zstd, old metadata files deleted after a commit."""
     return {
         "write.delete.mode": "copy-on-write",
         "write.update.mode": "copy-on-write",
