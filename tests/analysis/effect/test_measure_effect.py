@@ -151,11 +151,14 @@ def test_controls_that_disagree_allow_no_claim() -> None:
     assert "disagree" in answer.because
 
 
-@pytest.mark.parametrize("controls", [None, [], "short", "unrelated times"])
+@pytest.mark.parametrize("controls", [None, [], "short", "unrelated times", "long ago"])
 def test_without_usable_controls_a_calm_history_allows_a_claim_and_a_shifted_one_does_not(controls: object) -> None:
     useless = {
         "short": [ControlJob(job="c", times=[MONDAY, CUT + 1], duration_seconds=[1.0, 2.0])],
         "unrelated times": [ControlJob(job="c", times=list(range(50)), duration_seconds=[1.0] * 50)],
+        "long ago": [
+            ControlJob(job="c", times=[*range(20), CUT + 1, CUT + 2, CUT + 3], duration_seconds=[*[1.0] * 20, 3, 3, 3])
+        ],
     }
     given = useless[controls] if isinstance(controls, str) else controls
     calm = measure_effect(case(controls_are=given))
