@@ -38,7 +38,7 @@ class JobRuns(NamedTuple):
         return self.at.size - self.before
 
 
-def job_runs(case: EffectCase, until: float = math.inf) -> JobRuns:
+def job_runs(case: EffectCase, until: Millis | None = None) -> JobRuns:
     """The most recent runs before the operation started, and runs after its commit; those between belong to neither.
     `until`: runs from that instant on are counted, but have no columns.
     """
@@ -46,7 +46,7 @@ def job_runs(case: EffectCase, until: float = math.inf) -> JobRuns:
     starts, seconds = _sorted(case.runs.times, case.runs.duration_seconds)
     ended = np.isfinite(seconds) & (seconds > 0)
     early = np.flatnonzero(ended & (starts < started))
-    late = np.flatnonzero(ended & (starts >= committed) & (starts < until))
+    late = np.flatnonzero(ended & (starts >= committed) & (starts < (math.inf if until is None else until)))
     chosen = np.concatenate([early[-MOST_BEFORE:], _thinned(late)])
     sizes = None if case.runs.read_bytes is None else _sorted(case.runs.times, case.runs.read_bytes)[1][chosen]
     return JobRuns(
