@@ -32,11 +32,15 @@ EPOCH_MS = 1_795_000_000_000
 class Scene:
     """One law. Amounts are natural logs: 0.2 is about 20 %.
 
-    `noise`, `carry`: deviation and correlation of neighbouring runs. `wave`: daily cycle of `shape`; `weekend`: its
-    step. `cluster`: step of job and controls, at the operation or in the history (`cluster_at`); `pulses`: passing
-    ones; `wander`: of the cluster from run to run. `follow`: range of the controls' response. `deviant`: controls with
-    a step of their own at the operation, `unrelated`: that follow nothing. `growth`: of job and load.
-    `drift`, `steps`: the job's own. `spikes`: share of runs that are slow by chance; `killed`: of those without one.
+    `noise`, `carry`, `tails`: deviation, correlation of neighbouring runs, and law of the noise; `louder`: factor on it
+    after the operation. `spikes`: share of runs that are slow by chance; `killed`: of those without a duration.
+    `rounded_s`: durations are whole multiples of this, reported as 1, 2, 3 s. `wave`: daily cycle of `shape`;
+    `weekend`: its step. `cluster`: step of job and controls, at the operation or in the history (`cluster_at`);
+    `pulses`: passing ones; `wander`: of the cluster from run to run. `follow`: range of the controls' response;
+    `deviant`: controls with a step of their own at the operation, `opposed`: half of them step up and half down,
+    `unrelated`: how many follow nothing. `growth`: of the load, which the job follows by `load_response`.
+    `bytes_response`: to `read_bytes`. `drift`, `steps`: the job's own. `fades`: the effect decays by a factor e in 12
+    runs.
     """
 
     source: str

@@ -83,7 +83,13 @@ for (const path of ['/alerts', '/commits'])
     await page.route(/\/api\/v1\/.*cursor=nowhere/, (route) =>
       route.fulfill({
         status: 400,
-        json: { type: 'bad-request', title: 'No', status: 400, detail: 'is not a cursor', field: 'cursor' },
+        json: {
+          type: 'bad-request',
+          title: 'No',
+          status: 400,
+          detail: 'is not a valid cursor',
+          field: 'cursor',
+        },
       }),
     );
     await page.goto(`${path}?cursor=nowhere&kept=1`);
@@ -99,7 +105,7 @@ test('commits of an unknown table: the page says only that', async ({ page, comp
   await page.route(/\/tables\/lake\/sales\/nix\//, (route) =>
     route.fulfill({
       status: 404,
-      json: { type: 'not-found', title: 'Not found', status: 404, detail: 'lake.sales.nix is not observed' },
+      json: { type: 'not-found', title: 'Not found', status: 404, detail: 'unknown table lake.sales.nix' },
     }),
   );
   await page.goto('/t/lake/sales/nix/commits');

@@ -9,7 +9,7 @@ const PROBLEM = {
   type: 'source-timeout',
   title: 'Source timed out',
   status: 504,
-  detail: 'meta gave no answer in 8 s',
+  detail: 'meta: no complete response within 8 s',
 };
 const FAULTS: Record<string, { answer: (route: Route) => Promise<void>; says: RegExp }> = {
   '504': {
@@ -19,7 +19,7 @@ const FAULTS: Record<string, { answer: (route: Route) => Promise<void>; says: Re
         contentType: 'application/problem+json',
         json: { ...PROBLEM, request_id: '7f3a' },
       }),
-    says: /Source timed out. Meta gave no answer in 8 s/,
+    says: /Source timed out. Meta: no complete response within 8 s/,
   },
   'malformed JSON': {
     answer: (route) => route.fulfill({ contentType: 'application/json', body: '{"rows": [' }),

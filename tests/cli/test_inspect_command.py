@@ -1,4 +1,4 @@
-"""`limnograph inspect` as other programs call it: JSON of DESIGN §11, exit codes, sentences."""
+"""`limnograph inspect` as other programs call it: its JSON, exit codes, sentences."""
 
 from __future__ import annotations
 

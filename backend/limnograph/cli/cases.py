@@ -39,7 +39,7 @@ class CaseReader(Generic[Case]):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
-            raise InvalidInput("line", f"is not JSON: {first}") from None
+            raise InvalidInput("line", f"is not JSON: {str(first).removeprefix('JSON is malformed: ')}") from None
         try:
             return msgspec.convert(_finite(value), self._kind)
         except msgspec.ValidationError as error:

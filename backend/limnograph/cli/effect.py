@@ -1,4 +1,4 @@
-"""`limnograph effect --cases FILE`: questions as JSON lines in, effects as JSON lines out, in the same order."""
+"""`limnograph effect --cases FILE`: cases as JSON lines in, effects as JSON lines out, in the same order."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ async def _keep_warning() -> None:
 
 @asynccontextmanager
 async def _around(runtime: ServerRuntime, settings: Settings, gate: Authenticator) -> AsyncGenerator[None]:
-    """The background tasks of the server, and while nobody is asked on an open address a warning each minute."""
+    """The background tasks of the server and, with `server.insecure`, a warning each minute."""
     warning = asyncio.create_task(_keep_warning()) if settings.server.insecure and gate.credentials is None else None
     try:
         async with runtime.running():

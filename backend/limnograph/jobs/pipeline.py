@@ -61,7 +61,7 @@ class Total(msgspec.Struct, frozen=True):
     failed: tuple[str, ...] = ()
 
     def document(self) -> dict[str, object]:
-        """The contract's JSON (DESIGN §11)."""
+        """The JSON that other programs read."""
         return {name: getattr(self, name) for name in self.__struct_fields__ if name != "failed"}
 
 

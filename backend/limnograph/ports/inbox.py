@@ -18,7 +18,7 @@ Kind = Literal["run", "alert", "report", "label", "notification", "pass"]
 PASS_MARK: Kind = "pass"  # noqa: S105  # a mark, no word to enter
 """Marks of the pipeline's good passes. The newest stays for ever: it says how long a pipeline has been dead."""
 KEEP = 3_600_000_000
-"""How long a committed item stays, microseconds (DESIGN §3)."""
+"""How long a committed item stays, microseconds."""
 _LONGEST_KEY = 200
 
 

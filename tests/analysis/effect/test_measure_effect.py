@@ -109,6 +109,32 @@ def test_a_later_event_ends_the_runs_that_are_compared() -> None:
     assert answer.runs_after == 24
 
 
+def test_killed_runs_before_a_later_event_do_not_let_its_runs_count() -> None:
+    seconds: list[float | None] = list(durations(72, 48, 1.0))
+    slow = [value and value * (2 if number >= 53 else 1) for number, value in enumerate(seconds)]
+    slow[49:53] = [None] * 4
+    later = [OtherEvent(at=CUT + 5 * HOUR, kind="deploy")]
+    answer = measure_effect(case(runs={"duration_seconds": slow}, others=later))
+    assert (answer.verdict, answer.because) == ("unknown", "only 1 run ended before another deploy")
+    assert (answer.runs_after, answer.more_runs) == (24, None)
+
+
+def test_of_many_runs_only_those_before_a_later_event_are_compared() -> None:
+    many = [value * (3 if number >= 60 else 1) for number, value in enumerate(durations(2_048, 48, 0.8))]
+    times = [MONDAY + number * HOUR for number in range(2_048)]
+    later = [OtherEvent(at=CUT + 12 * HOUR, kind="deploy")]
+    answer = measure_effect(case(runs={"times": times, "duration_seconds": many}, others=later))
+    assert (answer.verdict, answer.runs_after) == ("helped", 2_000)
+    assert "12 runs before another deploy" in answer.because
+
+
+def test_further_runs_decide_nothing_after_another_event() -> None:
+    later = [OtherEvent(at=CUT + 100 * HOUR, kind="deploy")]
+    assert measure_effect(case(0.93, after=6)).more_runs is not None
+    answer = measure_effect(case(0.93, after=6, others=later))
+    assert (answer.verdict, answer.more_runs) == ("unknown", None)
+
+
 def test_what_all_jobs_share_is_not_the_operations_effect() -> None:
     whole = case(0.8)
     answer = measure_effect(case(0.8, controls_are=[moved(each, 0.8) for each in whole.controls or ()]))
@@ -125,11 +151,14 @@ def test_controls_that_disagree_allow_no_claim() -> None:
     assert "disagree" in answer.because
 
 
-@pytest.mark.parametrize("controls", [None, [], "short", "unrelated times"])
+@pytest.mark.parametrize("controls", [None, [], "short", "unrelated times", "long ago"])
 def test_without_usable_controls_a_calm_history_allows_a_claim_and_a_shifted_one_does_not(controls: object) -> None:
     useless = {
         "short": [ControlJob(job="c", times=[MONDAY, CUT + 1], duration_seconds=[1.0, 2.0])],
         "unrelated times": [ControlJob(job="c", times=list(range(50)), duration_seconds=[1.0] * 50)],
+        "long ago": [
+            ControlJob(job="c", times=[*range(20), CUT + 1, CUT + 2, CUT + 3], duration_seconds=[*[1.0] * 20, 3, 3, 3])
+        ],
     }
     given = useless[controls] if isinstance(controls, str) else controls
     calm = measure_effect(case(controls_are=given))
@@ -195,6 +224,7 @@ ODD = {
     "zeros": [0.0] * 72,
     "two levels": [1.0, 1e6] * 36,
     "negative": [-1.0] * 72,
+    "beyond any ratio": [1e-300] * 48 + [1e300] * 24,
 }
 
 

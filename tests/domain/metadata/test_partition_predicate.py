@@ -78,6 +78,8 @@ def test_fields_are_joined_and_what_no_range_tells_is_left_out_and_named() -> No
     assert (
         found.note == "bucket[16] of customer_id is omitted: the predicate may select more rows than the commit wrote."
     )
+    both = made("region=eu/b=3/c=4", ("region", "identity", 4), ("b", "bucket[16]", 5), ("c", "bucket[4]", 5))
+    assert (both.note or "").startswith("bucket[16] of customer_id, bucket[4] of customer_id are omitted: ")
 
 
 def test_partitions_are_alternatives_and_periods_that_follow_on_each_other_are_one() -> None:

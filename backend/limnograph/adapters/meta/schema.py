@@ -54,7 +54,7 @@ VERSION_PROPERTY = "limnograph.schema-version"
 
 
 def iceberg_schema(table: MetaTable) -> Schema:
-    """Schema with the field ids of `facts.py`."""
+    """Schema with the field ids of `domain/facts`."""
     return Schema(*map(_field, table.columns), schema_id=0)
 
 
@@ -78,7 +78,7 @@ def sort_order(table: MetaTable) -> SortOrder:
 
 
 def table_properties() -> dict[str, str]:
-    """Properties of every meta table (DESIGN §3): copy-on-write, zstd, old metadata files deleted after a commit."""
+    """Properties of every meta table: copy-on-write, zstd, old metadata files deleted after a commit."""
     return {
         "write.delete.mode": "copy-on-write",
         "write.update.mode": "copy-on-write",

@@ -1,4 +1,4 @@
-"""Creation and upgrade of the meta tables through a PyIceberg catalog, with the field ids that `facts.py` promises.
+"""Creation and upgrade of the meta tables through a PyIceberg catalog, with the field ids that `domain/facts` promises.
 
 An upgrade adds the columns that are missing, in place; a table of a newer version is left as it is. A lost table is
 never recreated silently: that is left to `--rebuild` (`meta/loss.py` distinguishes the two).

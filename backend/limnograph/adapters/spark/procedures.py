@@ -1,6 +1,6 @@
 """Text of the statements of housekeeping: Iceberg's Spark procedures, and the merges. Opens nothing.
 
-Values go in as numbers or as names from `facts.py`, never as text of an observed table.
+Values go in as numbers or as names from `domain/facts`, never as text of an observed table.
 """
 
 from __future__ import annotations

@@ -51,9 +51,14 @@ class Response(NamedTuple):
 def common_movement(
     at: Floats, before: int, started: Millis, committed: Millis, controls: Sequence[tuple[Floats, Floats]]
 ) -> CommonMovement | None:
-    """`controls`: rising instants and log durations. None without a control that has enough runs on both sides."""
+    """`controls`: rising instants and log durations. None without a control that has enough runs on both sides, no
+    further from the job's runs than these are from each other.
+    """
     rows, noise = [], []
-    for times, logs in controls:
+    span = at[-1] - at[0]
+    for starts, durations in controls:
+        near = (starts >= at[0] - span) & (starts <= at[-1] + span)
+        times, logs = starts[near], durations[near]
         if np.sum(times < started) < LEAST_BEFORE or np.sum(times >= committed) < LEAST_AFTER:
             continue
         clean = _clip(logs)

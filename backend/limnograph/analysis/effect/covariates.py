@@ -34,8 +34,8 @@ def load_columns(at: Floats, before: int, times: Sequence[int], values: Sequence
         return []
     if (value > 0).all():
         logs = np.log(value)
-    elif (usual := float(np.mean(np.abs(value)))) > 0:
-        logs = value / usual
+    elif (largest := float(np.max(np.abs(value)))) > 0:
+        logs = value / largest / float(np.mean(np.abs(value / largest)))
     else:
         return []
     return _seen_and_unseen(np.interp(at, instants, logs), before, LOAD_RESPONSE, LOAD_SD)

@@ -20,8 +20,8 @@ from limnograph.analysis.effect.runs import (
     control_series,
     event_columns,
     job_runs,
+    next_event,
     runs_between,
-    until_next_event,
 )
 from limnograph.domain.answers.effects import Effect, EffectCase, EffectSize, OtherEvent, Verdict
 
@@ -29,7 +29,9 @@ LEAST_BEFORE, LEAST_AFTER = 8, 5
 """Runs, killed ones included, below which nothing is claimed."""
 LEAST_DURATIONS_BEFORE, LEAST_DURATIONS_AFTER = 6, 3
 NO_EFFECT = 0.05
-"""Bounds of the ratio within 1 -+ this: no effect."""
+"""Bounds of the ratio within 1 ± this: no effect."""
+_UNBOUNDED = 50.0
+"""Natural log from which a ratio counts as not bounded."""
 _EVENT_SD = 0.3
 """What another event may have done to the level, natural log."""
 
@@ -52,18 +54,20 @@ def measure_effect(case: EffectCase) -> Effect:
         more = max(0, LEAST_AFTER - runs.runs_after) or None
         return _answer(case, runs, "unknown", reason, more=more if runs.runs_before >= LEAST_BEFORE else None)
     others = [each for each in case.others or () if each.kind in CONFOUNDING]
-    shorter, next_event = until_next_event(runs, others, case.operation.committed_at)
-    comparison = _comparison(case, shorter, others)
+    later = next_event(others, case.operation.committed_at)
+    interrupted = later if later and runs.at[-1] >= later.at else None
+    shorter = job_runs(case, interrupted.at) if interrupted else runs
+    comparison = _comparison(case, shorter if shorter.after > 1 else runs, others)
     if reason := _not_separable(comparison):
         return _answer(case, runs, "not_separable", reason)
     if reason := _confounded(case, runs, others):
         return _answer(case, runs, "confounded", reason)
-    if next_event and shorter.after < LEAST_AFTER:
-        text = f"only {shorter.after} runs between it and another {next_event.kind}"
+    if interrupted and shorter.after < LEAST_AFTER:
+        text = f"only {shorter.after} run{'s' * (shorter.after != 1)} ended before another {interrupted.kind}"
         return _answer(case, runs, "unknown", text)
-    remarks = [f"by the {shorter.after} runs before another {next_event.kind}"] if next_event else []
+    remarks = [f"from the {shorter.after} runs before another {interrupted.kind}"] if interrupted else []
     remarks += [] if comparison.movement else ["no controls"]
-    return _judged(case, comparison, runs, remarks)
+    return _judged(case, comparison, runs, remarks, expects_runs=later is None)
 
 
 def _too_few(runs: JobRuns) -> str:
@@ -129,18 +133,22 @@ def _estimate(comparison: _Comparison) -> EffectBounds:
     return bounds_of(prediction, follows.sd * abs(float(prediction.response[0])))
 
 
-def _judged(case: EffectCase, comparison: _Comparison, runs: JobRuns, remarks: list[str]) -> Effect:
+def _judged(
+    case: EffectCase, comparison: _Comparison, runs: JobRuns, remarks: list[str], *, expects_runs: bool
+) -> Effect:
+    """`expects_runs`: no other event followed, so that further runs show this operation alone."""
     bounds = _estimate(comparison)
-    low, high = math.exp(bounds.low), math.exp(bounds.high)
     verdict: Verdict = "unknown"
-    if high < 1:
+    if bounds.high < 0:
         verdict = "helped"
-    elif low > 1:
+    elif bounds.low > 0:
         verdict = "worse"
-    elif low >= 1 - NO_EFFECT and high <= 1 + NO_EFFECT:
+    elif bounds.low >= math.log1p(-NO_EFFECT) and bounds.high <= math.log1p(NO_EFFECT):
         verdict = "none"
-    text = f"between {100 * (low - 1):+.0f} % and {100 * (high - 1):+.0f} %"
-    more = runs_until_verdict(bounds, comparison.runs.at, runs.before, NO_EFFECT) if verdict == "unknown" else None
+    text = f"between {100 * (_ratio(bounds.low) - 1):+.0f} % and {100 * (_ratio(bounds.high) - 1):+.0f} %"
+    more = None
+    if verdict == "unknown" and expects_runs:
+        more = runs_until_verdict(bounds, comparison.runs.at, runs.before, NO_EFFECT)
     return _answer(case, runs, verdict, "; ".join([text, *remarks]), bounds, more=more)
 
 
@@ -156,7 +164,7 @@ def _answer(
     usual = math.exp(float(np.median(runs.logs[: runs.before]))) if runs.before else math.nan
 
     def size(change: float) -> EffectSize | None:
-        ratio = math.exp(change) if abs(change) < 50 else math.inf
+        ratio = _ratio(change)
         return EffectSize(ratio=ratio, seconds=(ratio - 1) * usual) if math.isfinite(ratio * usual) else None
 
     return Effect(
@@ -170,3 +178,8 @@ def _answer(
         runs_after=runs.runs_after,
         more_runs=more,
     )
+
+
+def _ratio(change: float) -> float:
+    """Of a natural log; infinite where a double, or a reader, has no use for it."""
+    return math.exp(change) if change < _UNBOUNDED else math.inf

@@ -1,10 +1,10 @@
 """What the runs after the operation would have taken without it, and how far that is from sure.
 
 The history's process predicts the runs after; the effect is the mean of measured less predicted, so it may differ from
-run to run. With the Cholesky factor L of all runs, the block of L of the runs after times their
-innovations is exactly that difference, and the block's column sums its deviation. The same holds for every cut inside
-the history (placebo): there the effect is zero, so how far those differences are from zero, in their own deviations,
-says whether the bounds are honest. They widen the bounds, never narrow them.
+run to run. With the Cholesky factor L of all runs, the block of L of the runs after times their innovations is exactly
+that difference, and the block's column sums give its deviation. The same holds for every cut inside the history
+(placebo): there the effect is zero, so how far those differences are from zero, in their own deviations, says whether
+the bounds are honest. They widen the bounds, never narrow them.
 
 Cost: O(g h^3 + k n^3) for g = 75 grid points over h <= 168 runs before and k <= 6 likely processes over n <= 296 runs.
 """

@@ -1,8 +1,8 @@
 """How durations vary where nothing is done: correlated noise, a wandering level, a daily and weekly cycle.
 
 A Gaussian process over runs. Its parts are relative to the variance of the noise, so that this variance has a closed
-form. Which parts a job needs is decided by the likelihood of its own history over a small grid (`NOISE` x `WANDER` x
-`CYCLE`), with weights, not by one winner: with few runs several remain possible, and the bounds show it.
+form. Which parts a job needs is decided by the likelihood of its own history over a small grid (noise x drift x cycle),
+with weights, not by one winner: with few runs several remain possible, and the bounds show it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -36,18 +37,16 @@ class JobRuns(NamedTuple):
         """Runs with a duration after the operation."""
         return self.at.size - self.before
 
-    def first(self, count: int) -> JobRuns:
-        """Only the first runs."""
-        sizes = None if self.read_bytes is None else self.read_bytes[:count]
-        return self._replace(at=self.at[:count], logs=self.logs[:count], read_bytes=sizes)
 
-
-def job_runs(case: EffectCase) -> JobRuns:
-    """The most recent runs before the operation started, and runs after its commit; those between belong to neither."""
+def job_runs(case: EffectCase, until: Millis | None = None) -> JobRuns:
+    """The most recent runs before the operation started, and runs after its commit; those between belong to neither.
+    `until`: runs from that instant on are counted, but have no columns.
+    """
     started, committed = case.operation.started_at, case.operation.committed_at
     starts, seconds = _sorted(case.runs.times, case.runs.duration_seconds)
     ended = np.isfinite(seconds) & (seconds > 0)
-    early, late = np.flatnonzero(ended & (starts < started)), np.flatnonzero(ended & (starts >= committed))
+    early = np.flatnonzero(ended & (starts < started))
+    late = np.flatnonzero(ended & (starts >= committed) & (starts < (math.inf if until is None else until)))
     chosen = np.concatenate([early[-MOST_BEFORE:], _thinned(late)])
     sizes = None if case.runs.read_bytes is None else _sorted(case.runs.times, case.runs.read_bytes)[1][chosen]
     return JobRuns(
@@ -68,20 +67,9 @@ def control_series(times: Sequence[int], seconds: Sequence[float | None]) -> tup
     return at[ended], np.log(value[ended])
 
 
-def until_next_event(
-    runs: JobRuns, others: Sequence[OtherEvent], committed: Millis
-) -> tuple[JobRuns, OtherEvent | None]:
-    """Runs before the next event that can change durations; later ones show both. All runs where that event follows so
-    closely that the two are confounded anyway.
-    """
-    later = [each for each in others if each.at >= committed]
-    if not later:
-        return runs, None
-    first = min(later, key=lambda each: each.at)
-    kept = int(np.sum(runs.at[runs.before :] < first.at))
-    if kept < 2 or kept == runs.after:
-        return runs, None
-    return runs.first(runs.before + kept), first
+def next_event(others: Sequence[OtherEvent], committed: Millis) -> OtherEvent | None:
+    """The first event after the operation."""
+    return min((each for each in others if each.at >= committed), key=lambda each: each.at, default=None)
 
 
 def event_columns(runs: JobRuns, others: Sequence[OtherEvent], started: Millis) -> Floats:
@@ -106,7 +94,7 @@ def _sorted(times: Sequence[int], values: Sequence[float | None]) -> tuple[Float
 
 
 def _thinned(index: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """At most MOST_AFTER runs, evenly spread: their mean is the mean of all."""
+    """At most MOST_AFTER runs, evenly spread over all of them."""
     if index.size <= MOST_AFTER:
         return index
     return np.asarray(index[np.linspace(0, index.size - 1, MOST_AFTER).round().astype(np.intp)])

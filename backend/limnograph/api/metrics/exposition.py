@@ -107,8 +107,8 @@ class ServerNumbers(Collector):
 
 
 class TableExposition:
-    """Families of DESIGN §7 in the text format; a number that is not known has no sample. `left_out`: series beyond the
-    budget, of the tables that rank last.
+    """Families of docs/metrics.md in the text format; a number that is not known has no sample. `left_out`: series
+    beyond the budget, of the tables that rank last.
     """
 
     def __init__(self, max_series: int = MAX_SERIES) -> None:

@@ -1,6 +1,7 @@
 """What the pipeline keeps about its own meta tables: columns of the roll-ups by hour and day, and runs of maintenance.
 
-Part of the one description: `facts.py` makes meta tables of them. Field ids are written out because they are for ever.
+Part of the one description: `meta_tables.py` makes meta tables of them. Field ids are written out because they are
+for ever.
 """
 
 from __future__ import annotations

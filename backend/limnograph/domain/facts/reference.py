@@ -1,4 +1,4 @@
-"""`docs/meta-tables.md` out of `facts.py`: `python -m limnograph.domain.facts.reference`. CI compares it with the
+"""`docs/meta-tables.md` from `meta_tables.py`: `python -m limnograph.domain.facts.reference`. CI compares it with the
 file.
 """
 

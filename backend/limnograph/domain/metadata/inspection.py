@@ -1,4 +1,4 @@
-"""The result of `limnograph inspect`: the document of DESIGN §11 for other programs, and additional output for users.
+"""The result of `limnograph inspect`: a document for other programs, and additional output for users.
 The members of Inspection and below are a contract: none is omitted, none is added.
 """
 

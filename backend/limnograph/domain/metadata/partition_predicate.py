@@ -88,10 +88,12 @@ def predicate(
         atoms = [_atom(field, value, columns) for field, value in zip(fields, values, strict=True)]
         omitted |= {_spelled(fields[i], columns): None for i, atom in enumerate(atoms) if atom is None}
         conditions.append(tuple(atom for atom in atoms if atom is not None))
-    fields_left = ", ".join(omitted)
+    fields_left, many = ", ".join(omitted), len(omitted) > 1
     if not all(conditions):
-        return Predicate(None, f"No predicate can be built from {fields_left}: it selects no range of a column.")
-    note = f"{fields_left} is omitted: the predicate may select more rows than the commit wrote." if omitted else None
+        selects = "they select" if many else "it selects"
+        return Predicate(None, f"No predicate can be built from {fields_left}: {selects} no range of a column.")
+    left_out = f"{fields_left} {'are' if many else 'is'} omitted"
+    note = f"{left_out}: the predicate may select more rows than the commit wrote." if omitted else None
     return Predicate(_disjunction(conditions), note)
 
 

@@ -1,6 +1,6 @@
 """What one version of a table's metadata says: snapshots, refs, schemas, logs. Iceberg's words for every format.
 
-Values as the table wrote them (`timestamp_ms` in milliseconds); the facts we keep are in `facts.py`.
+Values as the table wrote them (`timestamp_ms` in milliseconds); the facts we keep are in `domain/facts`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The fleet over time: for each table and part of a range, the number of commits, the change in data files, and the
-number of alerts. Its risk: `fleet_risk.py`.
+number of alerts. Its risk: `risk.py`.
 
 From memory alone, whatever the histories hold: two binary searches per table and part, and the received alerts of each
 table.

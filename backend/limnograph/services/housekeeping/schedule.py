@@ -1,6 +1,6 @@
 """When a step of housekeeping is due: thresholds, and the decisions over what the meta tables say. Does nothing.
 
-"Last" is when the step was last tried, microseconds; None: never. Sources of the numbers: DESIGN §3 and §5.
+"Last" is when the step was last tried, microseconds; None: never.
 """
 
 from __future__ import annotations

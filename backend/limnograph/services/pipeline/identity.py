@@ -1,4 +1,4 @@
-"""Which series a table belongs to (DESIGN §2): renames keep it, copies get their own, upgrades keep the old id."""
+"""Which series a table belongs to: renames keep it, copies get their own, upgrades keep the old id."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ TABLES_AT_ONCE = 200
 
 
 class RepairReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a repair did: the fields of a pass (DESIGN §11) and `snapshots_replaced`. `failed`: tables or snapshots that
+    """What a repair did: the fields of a pass and `snapshots_replaced`. `failed`: tables or snapshots that
     could not be read now, each a sentence `name: reason`; their rows stay as they are.
     """
 

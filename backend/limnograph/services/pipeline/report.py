@@ -15,7 +15,7 @@ from limnograph.services.pipeline.portions import Unit
 
 
 class PassReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pass did (DESIGN §11). `pending`: something is left for the next one; `more`: of tables that
+    """What a pass did. `pending`: something is left for the next one; `more`: of tables that
     answered; `failed`: who did not answer, each a sentence `name: reason`; `waiting`: how many of those this pass did
     not try, because their turn comes later; `changed`: series with a new row.
     """

@@ -27,7 +27,7 @@ from limnograph.services.rollups.step import moves_of
 Unit = Literal["raw", "hour", "day"]
 WIDTH = {"hour": HOUR, "day": DAY}
 UNSEEN = 20 * 60 * MICROS_PER_SECOND
-"""A fact is appended at most ten minutes after it was read (DESIGN §5); it may have come after the roll-up's cut when
+"""A fact is appended at most ten minutes after it was read; it may have come after the roll-up's cut when
 it was read less than twice that before.
 """
 _COLUMNS = frozenset(spec.column for spec in LANE_SPECS)

@@ -1,4 +1,5 @@
-// Names of tables as URL segments, the codec of DESIGN §2: `~`→`~~`, `.`→`~d`, `/`→`~s`, and `\`→`~b`. Knows no route but `/t`.
+// Names of tables as URL segments, the codec of `domain/ids.py`: `~`→`~~`, `.`→`~d`, `/`→`~s`, and `\`→`~b`. Knows no
+// route but `/t`.
 
 /** A table as the API names it: namespace levels joined with `.`, table and catalog as they are. */
 export interface TableRef {

@@ -42,7 +42,7 @@ test('verdict, confidence, grade, evidence for and against, past commits, differ
   for (const text of [
     /strong/,
     /declared/,
-    /usually 2 for this table/,
+    /typically 2 for this table/,
     /At the same time other jobs changed/,
     /3 other appends/,
   ])

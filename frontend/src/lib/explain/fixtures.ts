@@ -123,7 +123,7 @@ export const explainPage = (change: Partial<Page> = {}): Page => ({
           {
             part: 'mechanism',
             speaks: 'for',
-            text: 'Added data files: 50,000, usually 2 for this table.',
+            text: 'Added data files: 50,000, typically 2 for this table.',
             value: 50_000,
             typical: 2,
           },

@@ -26,7 +26,7 @@ export const refRow = (change: Partial<Schemas['RefRow']> = {}): Schemas['RefRow
   ahead: null,
   behind: null,
   expires_at: null,
-  sentence: 'Expiry keeps the newest 5 snapshots and all of the last 5 days, 40 as of now',
+  sentence: 'Expiry keeps the newest 5 snapshots and all of the last 5 days, currently 40',
   ...change,
 });
 
@@ -78,7 +78,7 @@ export const refsPage = (change: Partial<Schemas['RefsPage']> = {}): Schemas['Re
       not_before: null,
       from_snapshot_id: null,
       to_snapshot_id: '7',
-      sentence: 'q3 was made at 7',
+      sentence: 'q3 was created at 7',
     },
   ],
   ...change,

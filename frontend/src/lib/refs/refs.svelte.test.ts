@@ -12,7 +12,7 @@ test('each ref has its snapshot, its distance to main and what expiry keeps beca
   const screen = await render(RefsView, { page: refsPage(), ...links });
   await expect.element(screen.getByText(/main was rolled back; see Ref history/)).toBeVisible();
   await expect
-    .element(screen.getByText(/newest 5 snapshots and all of the last 5 days, 40 as of now/).first())
+    .element(screen.getByText(/newest 5 snapshots and all of the last 5 days, currently 40/).first())
     .toBeVisible();
   await expect.element(screen.getByText('149; 2 ahead, 3 behind')).toBeVisible();
   await expect.element(screen.getByText(/The ref itself goes after 15 Dec 2026/)).toBeVisible();
@@ -50,7 +50,8 @@ test('what the note says was not read is not said again of main; of another ref 
     ...{ min_snapshots_said_by: null, max_age_said_by: null, max_ref_age_said_by: null },
   };
   const sentence = 'Its retention has not been read yet; it is known after the next change of the branch';
-  const notes = [{ code: 'retention_unknown' as const, sentence: 'What main itself says was not read yet.' }];
+  const said = 'The retention settings of main have not been read yet; they are known after its next change.';
+  const notes = [{ code: 'retention_unknown' as const, sentence: said }];
   const refs = ['main', 'audit'].map((name) => refRow({ name, retention, sentence, protected_from: null }));
   const screen = await render(RefsView, { page: refsPage({ refs, notes }), ...links });
   await expect.element(screen.getByRole('heading', { name: 'audit' })).toBeVisible();

@@ -1,4 +1,5 @@
-// What the keys do, for the list of them. `code` names the intents of `timeline/keys.ts` and `chords.ts` in their tests.
+// What the keys do, for the list of them. `code` names the intents of `timeline/interaction/keys.ts` and `chords.ts`
+// in their tests.
 
 export interface Shortcut {
   /** Keys as printed on them, separated by spaces. */

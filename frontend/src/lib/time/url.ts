@@ -80,7 +80,7 @@ export function readUrl(query: URLSearchParams, now: number): ReadUrl {
     alert: read('alert', (text) => (FINGERPRINT.test(text) ? text : null)),
     live: read('live', (text) => (/^[01]$/.test(text) ? text : null)) !== '0',
   };
-  // `state/zone.svelte.ts` reads it for all pages; here it is only reported when it is unknown
+  // `preferences/zone.svelte.ts` reads it for all pages; here it is only reported when it is unknown
   read('tz', (text) => isZone(text) || null);
   return { state, unread };
 }

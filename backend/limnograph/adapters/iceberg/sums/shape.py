@@ -22,7 +22,7 @@ from limnograph.domain.metadata.table import TableMetadata
 Longs = npt.NDArray[np.int64]
 
 MAX_FILES = 1_000_000
-"""Live data files up to which debt and overlap are computed (DESIGN §4)."""
+"""Live data files up to which debt and overlap are computed."""
 _ORDERED = ("identity", "year", "month", "day", "hour")
 """Transforms that keep the order of their source; `truncate[w]` does too."""
 

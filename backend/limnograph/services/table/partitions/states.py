@@ -1,7 +1,7 @@
 """States of partitions at snapshots, from rows that contain only changes.
 
 A row `changed` differs from the row `partitions_base`; a row `full` names the largest partitions. The state at a
-snapshot is that of the nearest full row below it with the rows between laid over it (DESIGN §3). A chain is within one
+snapshot is that of the nearest full row below it with the rows between laid over it. A chain is within one
 UTC day.
 """
 
