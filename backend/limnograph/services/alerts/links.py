@@ -63,7 +63,7 @@ def expression(generator_url: str | None) -> str | None:
 
 
 def longest_range_s(asked: str | None) -> float:
-    """The longest range or offset in an expression, in seconds."""
+    """The longest range or offset in an expression, in seconds, at most _LONGEST_S."""
     spans = (
         sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
         for text in _DURATION.findall(asked or "")

@@ -245,7 +245,7 @@ class AlertRegistry:
                     keys.discard(key)
 
     def _cold(self, start: Micros) -> list[AlertFact]:
-        """Rows of the meta table that began at `start` or later. Raises SourceError."""
+        """Rows of the meta table since an instant. Raises SourceError."""
         if self._engine is None:
             return []
         rows = self._engine.select(MetaQuery(table="alerts", start=start)).to_dicts()

@@ -1,5 +1,4 @@
-"""Counts commits and attempts reported by Iceberg clients, by table, since the server's start: a measure of contention.
-"""
+"""Counts commits and attempts reported by Iceberg clients, by table, since the server's start. Measures contention."""
 
 from __future__ import annotations
 
