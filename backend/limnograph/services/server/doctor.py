@@ -71,7 +71,7 @@ def _asked(check: Check) -> CheckReport:
         told = check.ask()
     except LimnographError as error:
         return _failed(check, str(error), time.monotonic() - started)
-    except Exception as error:  # noqa: BLE001  # an exception of a driver is a result and must not stop the other checks
+    except Exception as error:  # noqa: BLE001  # an exception of a driver is a result, not the end of the other checks
         return _failed(check, f"{type(error).__name__}: {str(error).strip()[:200]}", time.monotonic() - started)
     return CheckReport(
         name=check.name,
