@@ -201,7 +201,7 @@ class MoveColumns:
         return rises_of(times, files, sizes, starts, within_us)
 
     def _inside(self, slots: Ints, start: Micros | Ints, end: Micros | Ints) -> tuple[Ints, Ints]:
-        """Index of each table's first move in a range, or of the one that held before it, and the number of moves."""
+        """Index of the first of each table's moves that count in a range, current at its start, and their number."""
         firsts, lasts = self.moves.between(slots, start, end)
         firsts = np.minimum(np.maximum(firsts - 1, 0), lasts)
         return firsts, lasts - firsts

@@ -15,7 +15,7 @@ from limnograph.services.pipeline.survey import observed_tables, surveys
 
 
 def lake_ids(lake: ObservedLake, store: MetaStore) -> LakeIds:
-    """Ids by series, without series of which the metadata of any name could not be read. Raises SourceError."""
+    """Ids by series. A series is left out if metadata under one of its names could not be read. Raises SourceError."""
     listing = lake.listing()
     head = store.head(CHANGES)
     ledger = ledger_at(store, head)

@@ -26,7 +26,7 @@ from limnograph.services.pipeline.appending import MetaAppender
 BATCH = 1_000
 """Items that are read and appended together."""
 BATCHES = 20
-"""Most batches of one drain, so that a full inbox does not delay a pass for long."""
+"""Most batches of one drain, so that a full inbox does not hold up a pass."""
 Fact = RunFact | AlertFact | ReportFact | LabelFact
 _log = logging.getLogger("limnograph.inbox")
 

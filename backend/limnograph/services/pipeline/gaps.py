@@ -53,7 +53,7 @@ def _gaps(table: ObservedTable, seen: dict[int, KnownRow], ledger: Ledger, now: 
     for child in _unseen(table.metadata, seen):
         last = _last_known(seen, child)
         if last is None:
-            # No earlier row: the history of the first observation begins here, or what is left of it.
+            # No earlier row: the history of the first observation begins here, or its remaining part.
             if _began_earlier(table, seen, child, ledger):
                 yield _gap(table, child, None, None, now)
             continue

@@ -109,12 +109,12 @@ def of_page(
     also: Sequence[Expression] = (),
 ) -> str:
     """The queries of `jobs_of_table`, `duration_band` and `finished_runs`, joined for all jobs that the matchers
-    select.
+    select. `at_s` and `end_s` are epoch seconds.
 
     At steps of `fine_s` it returns the metrics by name (last sample within `look_back_s`), and the duration's extremes
-    since the previous step under STAT min and max. At `end_s` alone, the range's last instant, it returns what was
-    known at `at_s` of the day before, under STAT runs and seen (all in epoch seconds). Series keep their labels: adding
-    them up per step costs the server more than sending them. `also`: series of other metrics, unchanged.
+    since the previous step under STAT min and max. At `end_s` alone, the range's last instant, it returns the job
+    statistics at `at_s` over the day before, under STAT runs and seen. Series keep their labels: adding them up per
+    step costs the server more than sending them. `also`: series of other metrics, unchanged.
     """
     day_s, by = 86_400, ("job_name", "role")
     extremes = (

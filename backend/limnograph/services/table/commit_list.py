@@ -1,4 +1,4 @@
-"""Commits of a table or of all tables, newest first: from the commit index in the hot lake, by a heap in other lakes."""
+"""Commits of a table or of all tables, newest first: from the commit index in the hot lake, from a heap in others."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _UNLOADED = "is listed, but the catalog cannot load it as an Iceberg table (404)
 
 
 class CatalogSnapshot(NamedTuple):
-    """What was known of a catalog at one moment."""
+    """The known state of a catalog at one moment."""
 
     version: int
     """Changes with names, pointers or sentences."""

@@ -1,6 +1,6 @@
 """Watches one catalog in separate threads, so that it delays no other: lists names, probes tables on their schedule.
 
-A thread asks `_next` for an action, executes it without the lock and settles it with the lock. States of a watch:
+A thread takes an action from `_next`, executes it without the lock and settles it with the lock. States of a watch:
 
     state   | what holds                                      | what ends it
     --------|-------------------------------------------------|---------------------------------------------------
@@ -13,8 +13,8 @@ A thread asks `_next` for an action, executes it without the lock and settles it
     closed  | `close` was called                              | final: threads end
 
 A catalog whose listing includes all pointers (`at_once`) is never probed and never rests. After every failure a catalog
-is opened again, and its credentials are read again. Threads are daemons: one that hangs in a client without a timeout is
-left behind, and others take over.
+is opened again, and its credentials are read again. Threads are daemons: one that hangs in a client without a timeout
+is left behind, and others take over.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class CatalogWatch:
             self._changed.notify_all()
 
     def snapshot(self) -> CatalogSnapshot:
-        """What is known once the newest request is complete, failed or took too long. Raises SettingsError if the
+        """The catalog's state once the newest request is complete, failed or took too long. Raises SettingsError if the
         catalog was never opened because its settings are wrong; with STANDING that is a reason in the snapshot.
         """
         with self._changed:
