@@ -104,7 +104,7 @@ class AlertTargets:
         )
 
     def _from_link(self, question: AlertQuestion, active: _Active | None, meant: Sequence[TableName]) -> AlertTarget:
-        """Without a record: the table's page at that time if the link names one table, else a choice of pages."""
+        """Without a record: the table's page at that time if the link names one table, else the user chooses."""
         since = (active.since if active else None) or question.starts_at
         window = open_window(since if since is not None else self._clock.now(), live=since is not None)
         about_tables = [table_of(*name) for name in meant]

@@ -172,7 +172,7 @@ def _worked_out(known: ExplainQuestion, asked: Windows) -> tuple[Explanation, li
 
 
 def _graded(answer: Explanation, asked: ExplainQuestion, linked: LinkedJob) -> Explanation:
-    """The suspects with the evidence that links each to the job."""
+    """The explanation with a grade on each suspect: how its link to the job is known."""
     declared: Grade = "temporal" if linked.role != "reads" else "declared"
     found = []
     for each in answer.hypotheses:

@@ -201,7 +201,9 @@ class MoveColumns:
         return rises_of(times, files, sizes, starts, within_us)
 
     def _inside(self, slots: Ints, start: Micros | Ints, end: Micros | Ints) -> tuple[Ints, Ints]:
-        """Index of the first of each table's moves that count in a range, current at its start, and their number."""
+        """The moves of each table that count in a range, including the one that held at its start: first index, and
+        number.
+        """
         firsts, lasts = self.moves.between(slots, start, end)
         firsts = np.minimum(np.maximum(firsts - 1, 0), lasts)
         return firsts, lasts - firsts

@@ -136,9 +136,7 @@ class RetentionStep:
             self._failpoints.reach("after_delete_raw")
 
     def _delete_hours(self) -> int:
-        """Delete expired months of hourly rows and return their number: those that ended before the oldest retained
-        hour.
-        """
+        """Delete the months of hourly rows that ended before the oldest retained hour, and return their number."""
         oldest = self._rollups.oldest_hour()
         ends = [p.end for p in self._upkeep.standing(HOURLY).parts if p.end is not None and p.end <= oldest]
         if ends:
